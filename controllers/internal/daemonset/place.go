@@ -40,7 +40,6 @@ func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	return nodes
 }
 
-// firstOnNode orders the pods of a node: bound pods first, then by age, then by name.
 func firstOnNode(a, b *corev1.Pod) int {
 	switch x, y := a.Spec.NodeName != "", b.Spec.NodeName != ""; {
 	case x && !y:

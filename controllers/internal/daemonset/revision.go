@@ -179,7 +179,6 @@ func (w *work) deleteRevision(ctx context.Context, r *appsv1.ControllerRevision)
 		w.only(r.ObjectMeta, w.options.Without.RevisionUID))
 }
 
-// relabel labels the set's pods with the hash of a revision.
 func (w *work) relabel(ctx context.Context, hash string) error {
 	if err := w.own(ctx); err != nil {
 		return err

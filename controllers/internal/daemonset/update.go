@@ -65,7 +65,6 @@ func limits(set *appsv1.DaemonSet, nodes int) (surge, unavailable int, err error
 	return surge, unavailable, nil
 }
 
-// surges reports whether a node may have two pods of a set.
 func surges(set *appsv1.DaemonSet) bool {
 	surge, _, _ := limits(set, 1)
 	return surge > 0
@@ -108,7 +107,6 @@ func (w *work) pairs() (pairs []pair, wanted int) {
 	return pairs, wanted
 }
 
-// roll replaces outdated pods within the limits.
 func (w *work) roll(ctx context.Context) error {
 	pairs, wanted := w.pairs()
 	surge, unavailable, err := limits(w.set, wanted)
@@ -196,7 +194,6 @@ func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*c
 	return append(nodes, candidates[:min(max(most-twice, 0), len(candidates))]...), drops, nil
 }
 
-// first returns the outdated pod, or the updated one if there is no outdated pod.
 func (n *pair) first() *corev1.Pod {
 	if n.old != nil {
 		return n.old

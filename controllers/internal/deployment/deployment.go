@@ -223,7 +223,6 @@ func podGone(v host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(d))
 }
 
-// deploymentOf returns the Deployment that owns a pod's ReplicaSet, or nil.
 func deploymentOf(v host.View, pod *corev1.Pod) *appsv1.Deployment {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
@@ -243,7 +242,6 @@ func deploymentOf(v host.View, pod *corev1.Pod) *appsv1.Deployment {
 	return d
 }
 
-// hasPods reports whether one of a Deployment's ReplicaSets owns a pod.
 func hasPods(v host.View, d *appsv1.Deployment) bool {
 	found := false
 	v.Each(podKind, d.Namespace, func(obj runtime.Object) bool {

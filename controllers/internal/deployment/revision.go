@@ -66,7 +66,6 @@ func (u *rollout) nextRevision() int64 {
 	return highest + 1
 }
 
-// revision returns a ReplicaSet's revision, or 0 if it has none.
 func revision(rs *appsv1.ReplicaSet) (int64, error) {
 	text, ok := rs.Annotations[revisionAnnotation]
 	if !ok {

@@ -257,7 +257,6 @@ func (u *rollout) cleanUp(ctx context.Context) error {
 	return nil
 }
 
-// lower orders ReplicaSets by revision, and by age if a revision is missing.
 func lower(a, b *appsv1.ReplicaSet) int {
 	m, err := revision(a)
 	n, other := revision(b)

@@ -49,7 +49,6 @@ func (u *rollout) resized() bool {
 	})
 }
 
-// number reads a number from an annotation. ok is false if it is not a number or is negative.
 func number(rs *appsv1.ReplicaSet, annotation string) (n int32, ok bool) {
 	v, err := strconv.ParseUint(rs.Annotations[annotation], 10, 31)
 	return int32(v), err == nil

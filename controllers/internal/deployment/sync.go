@@ -106,7 +106,6 @@ func (u *rollout) matches(rs *appsv1.ReplicaSet) bool {
 	return template.Same(&rs.Spec.Template, &u.d.Spec.Template)
 }
 
-// older orders ReplicaSets by age, then by name.
 func older(a, b *appsv1.ReplicaSet) int {
 	if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {
 		return c
@@ -121,7 +120,6 @@ func (u *rollout) current() *appsv1.ReplicaSet {
 	return u.sets[u.now]
 }
 
-// old returns the ReplicaSets except the current one, the oldest first.
 func (u *rollout) old() []*appsv1.ReplicaSet {
 	return keep(u.sets, func(rs *appsv1.ReplicaSet) bool { return rs != u.current() })
 }

@@ -145,7 +145,6 @@ func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	return lease
 }
 
-// term returns the lease duration that the holder set.
 func term(l *coordinationv1.Lease) time.Duration {
 	if l.Spec.LeaseDurationSeconds == nil {
 		return 0

@@ -58,7 +58,6 @@ func (t tracker) stale(service string, cached []*discoveryv1.EndpointSlice) bool
 	})
 }
 
-// missing returns the uids of a Service's written slices that the cache does not show.
 func (t tracker) missing(service string, cached []*discoveryv1.EndpointSlice) (uids []types.UID) {
 	for uid, w := range t[service] { //detcheck:ordered sorted below
 		if w.generation != deleted && !slices.ContainsFunc(cached, func(s *discoveryv1.EndpointSlice) bool {
@@ -167,7 +166,6 @@ func managed(s *discoveryv1.EndpointSlice) bool {
 	return s.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-// serviceOf returns the key of the Service in a slice's label, or "".
 func serviceOf(s *discoveryv1.EndpointSlice) string {
 	if name := s.Labels[discoveryv1.LabelServiceName]; name != "" {
 		return s.Namespace + "/" + name

@@ -181,7 +181,6 @@ func (e *Expectations) Answered(key string) {
 	e.change(key, func(r *record) { r.early, r.dying, r.open = nil, nil, false })
 }
 
-// take removes an object from a list, and reports whether it was in the list.
 func take(list *[]string, object string) bool {
 	i := slices.Index(*list, object)
 	if i >= 0 {
