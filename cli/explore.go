@@ -57,7 +57,7 @@ A name that is no file means a scenario in the program, or a family of them. Wit
 	return cmd
 }
 
-// exploreAll explores files one after the other. A wrong file does not stop the others.
+// exploreAll explores files one after the other. It continues after a wrong file.
 func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error {
 	began := time.Now()
 	var failed error
@@ -91,7 +91,6 @@ func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error
 	return failed
 }
 
-// exploreFile explores a file, writes failures, and reports.
 func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*exploration, error) {
 	x.Full = once(x.limit)
 	f, err := a.load(name)
@@ -113,7 +112,7 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 	rep.Seconds = rep.elapsed.Seconds()
 	for _, failing := range found.Failures {
 		path, err := writeFailure(x.out, f, failing)
-		if err != nil { // the results so far are printed anyway
+		if err != nil { // the results so far are printed in any case
 			a.complain(err)
 			rep.Failures = append(rep.Failures, failureJSON{Counterexample: failing})
 			continue

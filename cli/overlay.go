@@ -105,7 +105,7 @@ command. go vet does not know the overlay, and is left out.`,
 			test.Stdin, test.Stdout, test.Stderr = os.Stdin, a.out, a.err
 			err = test.Run()
 			if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
-				a.code = scenarios.ExitFail // go test has reported the reason
+				a.code = scenarios.ExitFail // go test has printed the reason
 				return nil
 			}
 			return err
@@ -113,7 +113,8 @@ command. go vet does not know the overlay, and is left out.`,
 	}
 }
 
-// hostsMain adds the flag --main: a main package is built and hosted, and scenario files name it as a controller.
+// hostsMain adds the flag --main. It builds and hosts a main package, which scenario files can then name as a
+// controller.
 func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 	var pkg string
 	cmd.Flags().StringVar(&pkg, "main", "",
