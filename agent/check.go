@@ -91,7 +91,7 @@ func check(t *testing.T, binary string, args []string) {
 		var l line
 		if err := json.Unmarshal(text, &l); err != nil || !known && l.Protocol != protocol {
 			_ = cmd.Process.Kill() // an error means that the command has ended
-			_ = cmd.Wait()         // its output belongs to another version
+			_ = cmd.Wait()         // the command is another version, so ignore its output
 			t.Fatalf("%s is not of the version of this module: %s", binary, install)
 		}
 		known = true

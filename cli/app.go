@@ -158,7 +158,7 @@ func columns(f *os.File, env string) int {
 // progressLine is a terminal line that is overwritten. Without a terminal it prints nothing.
 type progressLine struct {
 	to   io.Writer // nil without a terminal
-	wide int       // its width in columns
+	wide int       // width of the terminal in columns
 	used bool
 }
 

@@ -245,7 +245,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
 	}
 	if half := time.Now().Add(allowed / 2); half.After(c.left) {
-		c.left = half // even an operator that is slow in quiet runs has time for its cases
+		c.left = half // if quiet runs are slow, half of the time is left for the cases
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		dir: filepath.Join(op.Dir, "testdata", "threelaws")}

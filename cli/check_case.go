@@ -21,7 +21,7 @@ import (
 
 // sampleTried holds a sample and its results, as check prints them with --json.
 type sampleTried struct {
-	Sample string      `json:"sample"` // its file
+	Sample string      `json:"sample"` // the sample's file
 	Kind   string      `json:"kind"`
 	Notes  []string    `json:"notes,omitempty"` // what is missing in its clusters
 	Shown  string      `json:"shown"`           // the results of quiet runs of the operator
@@ -182,7 +182,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		}
 		path, err := kept.Keep(home, f)
 		if err != nil {
-			return true // it is added when the failure is minimized
+			return true // the failure is reported when it is minimized
 		}
 		raw[f.Law] = path
 		line.clear()

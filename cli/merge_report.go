@@ -20,7 +20,7 @@ type merged struct {
 	Settings   string            `json:"settings"`
 	Complete   bool              `json:"complete"`
 	Done       int               `json:"done"`  // number of schedules, or of shards of an exhaustive search
-	Total      int               `json:"total"` // the same number for the whole campaign
+	Total      int               `json:"total"` // number of schedules or shards in the whole campaign
 	Missing    [][2]int          `json:"missing,omitempty"`
 	Stopped    string            `json:"stopped,omitempty"`
 	Schedules  int               `json:"schedules"`

@@ -18,7 +18,7 @@ import (
 type overlayJSON struct {
 	Path string `json:"path"` // for go build -overlay
 	Go   string `json:"go"`   // the version of the toolchain
-	Root string `json:"root"` // its GOROOT
+	Root string `json:"root"` // GOROOT of the toolchain
 }
 
 func overlayCommand(a *app) *cobra.Command {

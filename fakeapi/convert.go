@@ -236,7 +236,7 @@ func (c *call) present(k *Kind, r Response) Response {
 	return r
 }
 
-// source returns the form of an object from which it is converted to other versions.
+// source returns an object in the form that the server converts to other versions.
 func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
 	if m, ok := obj.(*unstructured.Unstructured); ok {
 		if e := s.lookup(t, m.GetNamespace(), m.GetName()); e != nil && e.obj == obj {

@@ -29,7 +29,7 @@ type entry struct {
 
 type stale struct {
 	raw  runtime.Object // the form in which the object was written; nil if it only lacks defaults
-	as   runtime.Object // the form as read in the version in which it was written; nil if that is the stored version
+	as   runtime.Object // the form in the version in which the object was written; nil if that is the stored version
 	away bool           // the object cannot be read in the stored version without a webhook call, or not at all
 }
 

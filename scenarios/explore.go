@@ -115,7 +115,7 @@ func (x *Exploration) finish(p *Script) {
 			x.Ended += row.Count
 		}
 	}
-	if c := x.Coverage; c != nil { // it counts violations by law
+	if c := x.Coverage; c != nil { // Coverage counts violations by law
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
 			if f.Violation.Law == law.AlwaysSettles {

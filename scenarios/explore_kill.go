@@ -84,7 +84,7 @@ func (p *Script) unused(mutant string) string {
 	if run.replaced || len(out.Findings) > 0 {
 		return ""
 	}
-	for name, c := range p.Replace { // it has one entry
+	for name, c := range p.Replace { // the map has one entry
 		if c.Era != "" {
 			name += "@" + c.Era
 		}

@@ -123,8 +123,8 @@ type section struct {
 	body string
 
 	read      bool                 // some step reads it
-	only      bool                 // it must contain only CRDs
-	installed bool                 // its objects exist from the start
+	only      bool                 // the section must contain only CRDs
+	installed bool                 // the section's objects exist from the start
 	origin    string               // the file from which it was read; "" if it is part of the archive
 	docs      []*manifest.Manifest // decoded manifests; all runs share and only read them
 

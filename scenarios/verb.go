@@ -13,19 +13,19 @@ type Verb struct {
 	Args    string  // "KIND/NAME [--cascade=background|foreground|orphan]"
 	Detail  string  // what it does and prints
 	Example string  // lines of a script
-	Params  []Param // its parameters, written key=value or --flag=value
+	Params  []Param // parameters, written key=value or --flag=value
 	Min     int     // minimum number of bare words
 	Max     int     // maximum number of bare words; negative for no limit
 	Raw     bool    // key=value without "--" is a word, as for labels
 	Listed  bool    // words may be lists with commas, as in a command's --controllers
 
-	acts     bool // it changes the world; in explored runs it is an action of the user
-	sends    bool // it sends manifests of sections
-	installs bool // it creates objects that exist from the start
-	settles  bool // it runs the world
+	acts     bool // the step changes the world; in explored runs it is an action of the user
+	sends    bool // the step sends manifests of sections
+	installs bool // the step creates objects that exist from the start
+	settles  bool // the step runs the world
 	paces    bool // after it, the user's actions race
-	judges   bool // it selects the laws that count
-	explores bool // it runs the steps before it many times
+	judges   bool // the step selects the laws that count
+	explores bool // the step runs the steps before it many times
 
 	// expects returns the difference from the step's expectation, or "". It is nil for a verb without an expectation.
 	expects func(r *Run, s *Step) string

@@ -219,7 +219,7 @@ func (r *Run) switchTo(process, era string) error {
 	next := map[*host.Process]host.Controller{}
 	for _, p := range ps {
 		if p.Manager() != nil || len(p.Members()) > 0 {
-			continue // its manager is switched as a whole
+			continue // the manager of the process is switched as a whole
 		}
 		c, what := r.registry.Controller(p.Controller().Name + "@" + era)
 		if what != "" && process == "all" {

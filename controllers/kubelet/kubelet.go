@@ -42,8 +42,8 @@ type Without struct {
 
 // The eras other than the plain kubelet.
 const (
-	binding = "binding" // it binds pods to a node
-	endless = "endless" // its pods do not end
+	binding = "binding" // binds pods to a node
+	endless = "endless" // lets pods run until they are deleted
 	looks   = "lifelike"
 )
 
@@ -148,7 +148,7 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 		}
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
-		return nil // it is gone or was recreated, and an event will show that
+		return nil // the pod is gone or was recreated, and an event will show that
 	}
 	return err
 }
@@ -171,7 +171,7 @@ func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) error {
 		},
 	})
 	if apierrors.IsConflict(err) {
-		return nil // it has a node, is being deleted, or was recreated
+		return nil // the pod has a node, is being deleted, or was recreated
 	}
 	return err
 }

@@ -36,7 +36,7 @@ type reaper struct {
 	Kind            schema.GroupVersionKind
 	Namespace, Name string
 
-	scaled bool          // it has been scaled to zero
+	scaled bool          // the object has been scaled to zero
 	left   time.Duration // remaining waiting time
 }
 

@@ -224,7 +224,7 @@ type answer struct {
 	contentType string // if it differs from the format's
 	format      media.Format
 	watch       *watching // the answer lasts until the client closes the connection
-	retryAfter  string    // the header, in seconds
+	retryAfter  string    // value of the header Retry-After, in seconds
 	lost        error     // the client gets no answer, but this transport error
 }
 

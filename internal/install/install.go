@@ -78,7 +78,7 @@ type finder struct {
 	Repository
 	opts  Options
 	files []string              // the YAML and JSON files of the repository, relative to Dir, shallow ones first
-	texts map[string][]document // their parsed documents
+	texts map[string][]document // the parsed documents of files
 	names names
 
 	foreign   map[string]bool // names of CRDs that another module of go.mod defines

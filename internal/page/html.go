@@ -92,7 +92,7 @@ type Row struct {
 	Page     string // the file that shows it, "" if there is none
 	Why      string // why there is no page
 	Broken   []Cell
-	Expected bool // its violations were expected
+	Expected bool // the run's violations were expected
 }
 
 // Cell is a law that a run violated.
@@ -103,7 +103,7 @@ type Cell struct {
 
 type indexRow struct {
 	Head link
-	In   []link // one per law
+	In   []link // one link per law
 }
 
 // link is a link to the page of a run, or the reason why there is none.

@@ -35,7 +35,7 @@ type reach struct {
 	Lines    int `json:"lines"`
 }
 
-// Part is what was added to a run since a reader's last part: how much of each growing list to keep, what to append,
+// Part holds the changes of a run since a reader's last part: how much of each growing list to keep, what to append,
 // and all of the other lists.
 type Part struct {
 	Run
@@ -242,7 +242,7 @@ func LiveHTML(title, from string) []byte {
 		Feed string `json:"feed"`
 	}{Page{title, []*Run{nothing.run}}, from})
 	if err != nil {
-		panic(err) // it contains only strings
+		panic(err) // strings can be encoded
 	}
 	return document("page.html", &frame{Title: title, Script: scripts("live.js"), Data: template.JS(data),
 		Connect: "'self'", Foot: "this page requests its own server only"})

@@ -105,7 +105,7 @@ type Process struct {
 	Name  string   `json:"name"`
 	Era   string   `json:"era,omitempty"`
 	Syncs []string `json:"syncs,omitempty"` // the objects that it reconciles
-	Acts  bool     `json:"acts"`            // it acts in the part that is shown
+	Acts  bool     `json:"acts"`            // the process acts in the part that is shown
 }
 
 // Object is an object of the run, by name. A recreated object is the same object.

@@ -136,7 +136,7 @@ func fitted(line string, width int) string {
 // The limits of a page of text. The HTML page and [Page.Whole] have no limits.
 const (
 	storyLines = 30  // lines of the timeline about objects that the failure does not concern
-	pageRows   = 116 // lines of a page
+	pageRows   = 116 // maximum lines of a page
 	cellRunes  = 140 // characters of a cell: a change, a refusal, an error
 	treeRows   = 10  // lines of each tree of owners
 )

@@ -235,7 +235,7 @@ func id(r sim.Ref) string { return r.Kind + "/" + r.Name + "/" + r.UID }
 // Owner is one owner reference.
 type Owner struct {
 	Ref        sim.Ref
-	Controller bool // it is the ControllerRef
+	Controller bool // the reference is the ControllerRef
 }
 
 // Deleting reports whether an object has a deletion timestamp.

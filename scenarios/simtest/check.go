@@ -89,7 +89,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 			}
 			path, err := kept.Keep(dir, f)
 			if err != nil {
-				return true // it is added when the failure is minimized
+				return true // the failure is reported when it is minimized
 			}
 			raw[f.Law] = path
 			t.Logf("%s is violated: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)

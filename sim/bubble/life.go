@@ -36,7 +36,7 @@ type life struct {
 	over   bool // the program has returned
 	err    error
 	buried bool
-	killed bool // it was killed before it returned
+	killed bool // the program was killed before it returned
 }
 
 func newLife(r *room) *life {
@@ -110,7 +110,7 @@ var errDead = errors.New("the process was killed")
 // ask holds a request until the scheduler has executed it and delivers the answer.
 func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*host.Call, error) {
 	if ctx.Err() != nil {
-		return nil, l.lapsed(ctx) // such a request is not sent
+		return nil, l.lapsed(ctx) // a request with an ended context is not sent
 	}
 	var gone atomic.Bool
 	c := host.NewCall(req, watches, uint64(goroutine.Current()), gone.Load)

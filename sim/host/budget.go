@@ -21,7 +21,7 @@ var FaultNames = func() (names []string) {
 type budget struct {
 	cluster *Cluster
 	left    []int               // by the fault's index in [FaultNames]
-	details map[string][]string // the same, by process; computed once
+	details map[string][]string // the details of fault actions, by process; computed once
 }
 
 // NewBudget returns an actor that injects up to the given number of faults of each kind, by name, wherever they make a

@@ -104,7 +104,7 @@ func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runti
 			gvk = obj.GetObjectKind().GroupVersionKind()
 		}
 		if gvk.Empty() {
-			gvk.Kind = fmt.Sprintf("%T", obj) // its Go type, if it does not name a kind
+			gvk.Kind = fmt.Sprintf("%T", obj) // without a kind, the error names the Go type
 		}
 		return nil, nil, nil, notServed(gvk)
 	}

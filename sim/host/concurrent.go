@@ -97,7 +97,7 @@ func (w *worker) gather() {
 	for _, call := range fresh {
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
-			if other.state == answered { // its goroutine has not received the answer
+			if other.state == answered { // the goroutine has not received the answer
 				call.asked = min(call.asked, other.done)
 			}
 		}

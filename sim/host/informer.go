@@ -23,7 +23,7 @@ type informer struct {
 	handlers []*registration
 
 	synced  bool
-	held    bool     // its watch is paused
+	held    bool     // the watch is paused
 	noticed bool     // the process offers the delivery of waiting events
 	stream  stream   // from its watch
 	backlog []change // differences that a relist found, which are delivered before the stream

@@ -44,8 +44,8 @@ func (g *hosted) observations(k *fakeapi.Kind) *observations {
 	return s
 }
 
-// saw returns the version on which a call may be based. If an update names a version, it is that one. Otherwise it is
-// the oldest version that the goroutine may have read since it began its current work.
+// saw returns the version on which a call may be based. If an update names a version, saw returns it. Otherwise it
+// returns the oldest version that the goroutine may have read since it began its current work.
 func (s *observations) saw(namespace, name string, c *Call) any {
 	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any

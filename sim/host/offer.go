@@ -24,7 +24,7 @@ func (a actor) Offers() []sim.Action {
 	switch {
 	case p.engine != nil && !p.Down:
 		p.offers, p.touched = p.engine.offer(p.offers[:0]), true
-	case p.concurrent() && p.busy > 0: // its goroutines may continue because time has passed
+	case p.concurrent() && p.busy > 0: // goroutines of a reconcile may continue because time has passed
 		p.offers, p.touched = p.offer(p.offers[:0]), true
 	case p.touched:
 		p.offers, p.touched = p.offer(p.offers[:0]), false
@@ -234,7 +234,7 @@ func (a actor) Undigested() string {
 func (p *Process) digestAbstract(h *sim.Hash) {
 	h.Bool(p.Down)
 	if p.Down {
-		return // its caches are lost
+		return // the caches of a crashed process are lost
 	}
 	if p.engine != nil {
 		p.engine.digestAbstract(h)

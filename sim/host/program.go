@@ -72,7 +72,7 @@ func QueryOf(r *http.Request, obj runtime.Object) Query {
 // Panic is the error of a program that has panicked, or that had to be killed.
 type Panic struct {
 	Text  string // the value, and the line: "a nil map, at widget/sync.go:17"
-	Hangs bool   // it never ends, so it is not started again
+	Hangs bool   // the program never ends, so it is not started again
 }
 
 // Error returns the text.
@@ -83,14 +83,14 @@ type workerState uint8
 const (
 	idle     workerState = iota
 	asking               // a request waits to be executed
-	answered             // its response waits to be delivered
+	answered             // the response waits to be delivered
 	gathered             // the worker is in a reconcile whose goroutines send requests: see concurrentSync
 )
 
 // Call is a request of a program that waits to be executed or answered.
 type Call struct {
 	Request  *fakeapi.Request
-	Watches  bool   // it opens a watch on the objects that it lists
+	Watches  bool   // the call opens a watch on the objects that it lists
 	Thread   uint64 // the goroutine that sent the call
 	From     string // the source line of the request, if known
 	Response fakeapi.Response
@@ -101,7 +101,7 @@ type Call struct {
 	state     workerState
 	key       string
 	digest    uint64 // distinguishes calls with the same key; 0 if there is only one
-	asked     int    // the number of records when it was made
+	asked     int    // the number of records when the call was made
 	since     int    // the number of records when the goroutine began its current work
 	at        uint64 // the revision of the answer to a list
 	cause     int    // the last record that the goroutine received before the call; -1 for none

@@ -25,7 +25,7 @@ func (w *worker) resumeSync() {
 // listen folds the inputs of a reconcile's turn into its state.
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
-		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // it may read the clock
+		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // the reconcile may read the clock
 		p.digestMemory(&w.local)
 		p.memory.Word(uint64(w.local))
 	}
@@ -36,7 +36,7 @@ func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:
 		d.Digest(h)
-	case Stateless: // it has no memory
+	case Stateless: // a Stateless function has no memory
 	default:
 		h.Word(uint64(p.memory))
 	}

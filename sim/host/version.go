@@ -31,7 +31,7 @@ type version struct {
 	abstract uint64
 
 	views   []*version // the same object in other API versions
-	encoded []byte     // its encoding when stored; if a cached object has another encoding, it was changed in place
+	encoded []byte     // the encoding when stored; a cached object with another encoding was changed in place
 	sync    uint64     // the reconcile that last checked it; each reconcile checks it once
 }
 

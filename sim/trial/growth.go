@@ -29,8 +29,8 @@ type doing struct {
 type done struct {
 	doing
 	count int
-	next  int    // the count at which it is examined next
-	last  [3]int // its last records
+	next  int    // the count at which the next examination is due
+	last  [3]int // the last records of this way of writing
 }
 
 // The first growthFrom writes are not counted, so that worlds that settle have no extra work. A way of writing is

@@ -35,7 +35,7 @@ type Limits struct {
 
 	Recorded int         // the number of steps of a replayed run
 	Rest     bool        // after For has passed, finish interrupted work and evaluate the laws as if the world had settled
-	Stop     func() bool // called after each step; true stops at a violation; nil: never
+	Stop     func() bool // called after each step; true means to stop at a violation; nil: never stop
 }
 
 // The default bounds of a settle. They end a run that never settles before its history fills the memory.
@@ -102,7 +102,7 @@ const (
 	goesOn  = time.Minute
 )
 
-// next returns when the next timer fires, and whether the timer may belong to interrupted work. It may if it fires
+// next returns when the next timer fires, and whether it may belong to interrupted work, because it fires
 // within doneFor of the last change.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {

@@ -177,7 +177,7 @@ type round struct {
 	jobs    []*batchv1.Job   // the CronJob's own Jobs in the cache
 	now     time.Time
 	changed bool // the status must be written
-	polls   bool // set in a polling era
+	polls   bool // the era polls
 }
 
 // Without lists the guards that a mutant disables; see package mutants.

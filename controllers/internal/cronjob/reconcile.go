@@ -186,7 +186,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 			s.jobs = append(s.jobs, job)
 		}
 	}
-	// Only the next list retries a failure.
+	// Ignore a failure: the next list retries it.
 	_, _ = s.reconcile()
 	if s.changed {
 		_, _ = p.env.Client.UpdateStatus(ctx, s.cj)

@@ -38,7 +38,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client records its writes
+	own := *env // a copy, whose client records the controller's writes
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now), failures: failures{},
 		encoded: history.Memo{}}
 	r.sets = env.Informer(Kind).GetIndexer()
@@ -85,7 +85,7 @@ type work struct {
 	current *appsv1.ControllerRevision
 	old     []*appsv1.ControllerRevision
 	pods    []*corev1.Pod // the set's own pods
-	hash    string        // of the current revision; "" in earlier eras
+	hash    string        // hash of the current revision; "" in earlier eras
 }
 
 // Sync brings one set closer to one pod on each node.
@@ -105,7 +105,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	case err != nil:
 		return fmt.Errorf("daemonset %s: bad selector: %w", key, err)
 	case s == nil:
-		return nil // it would create a pod, release it, and repeat
+		return nil // the set would create a pod, release it, and repeat
 	}
 	if r.options.Without.SharedCache {
 		w.set.Annotations["synced"] = "yes"

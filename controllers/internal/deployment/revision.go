@@ -21,7 +21,7 @@ const (
 	revisionAnnotation = "deployment.kubernetes.io/revision"
 	historyAnnotation  = "deployment.kubernetes.io/revision-history" // the ReplicaSet's earlier revisions
 	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas" // the Deployment's size when it was last scaled
-	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // the same size plus the surge
+	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // desired-replicas plus the surge
 )
 
 const historyLimit = 2000

@@ -45,7 +45,7 @@ func New() host.Controller {
 		Name: "disruption", For: budgetKind,
 		Contract: law.Contract{
 			Profile: law.Upstream,
-			MayEdit: []schema.GroupVersionKind{podKind}, // it resets their condition DisruptionTarget
+			MayEdit: []schema.GroupVersionKind{podKind}, // it resets the condition DisruptionTarget of Pods
 		},
 		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{

@@ -137,8 +137,8 @@ func (e *Expectations) Deleted(key, object string) {
 type Sight uint8
 
 const (
-	Owned Sight = iota // it exists and belongs to the owner
-	Lost               // it has no owner, or its adoption is not shown yet
+	Owned Sight = iota // the object exists and belongs to the owner
+	Lost               // the object has no owner, or its adoption is not shown yet
 	Moot               // no event will show its deletion: it is gone, terminating, or belongs to another owner
 )
 

@@ -19,7 +19,7 @@ var errNamespacedOwner = errors.New("cluster-scoped objects cannot refer to name
 
 func (c *collector) collect(ctx context.Context, n *node) error {
 	if n.deleting && !n.foreground {
-		return nil // it is already terminating
+		return nil // the object is already terminating
 	}
 	id := n.identity
 	if n.virtual && n.namespace == "" {

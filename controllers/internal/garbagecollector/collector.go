@@ -144,7 +144,7 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 	work, uid, _ := strings.Cut(key, " ")
 	n := c.graph.nodes[types.UID(uid)]
 	if n == nil {
-		return nil // it is already gone
+		return nil // the object is already gone
 	}
 	switch work {
 	case "orphan":

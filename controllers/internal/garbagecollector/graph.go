@@ -42,7 +42,7 @@ type node struct {
 	virtual    bool // known from references only; it may not exist
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
-	released   bool // its finalizer was removed, or is being removed, and no later event has shown the finalizer
+	released   bool // the finalizer was removed or is being removed, and no later event has shown it
 }
 
 // blocking returns the dependents for which the node's foreground deletion waits.
@@ -147,7 +147,7 @@ func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// contradicts reports whether a reference may mean another object than owner, which has its uid.
+// contradicts reports whether a reference with owner's uid may mean another object.
 func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	if owner.elsewhere(n) {
 		return true

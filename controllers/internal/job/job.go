@@ -86,7 +86,7 @@ type Era string
 const (
 	// Selector: the Job owns every matching pod (before ControllerRef). An event goes to the oldest Job that matches.
 	Selector Era = "selector"
-	// Gated: like Selector, with the items that the proposal's checklist ticks for Job: a terminating Job leaves its
+	// Gated: like Selector, but as the proposal's checklist says for Job, a terminating Job leaves its
 	// pods alone.
 	Gated Era = "gated"
 	// ControllerRef: the proposal in full.

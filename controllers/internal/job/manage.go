@@ -103,7 +103,7 @@ func (a *attempt) want() int {
 	case n != nil:
 		return max(min(int(*n)-int(a.succeeded), parallel), 0)
 	case a.succeeded > 0:
-		return int(a.running) // one success was enough; no pods are created, and running ones continue
+		return int(a.running) // after one success, no pods are created and running pods continue
 	}
 	return parallel
 }

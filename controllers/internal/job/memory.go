@@ -38,7 +38,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client records its writes
+	own := *env // a copy, whose client records the controller's writes
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now),
 		backoffs: map[string]backoff{}, closed: map[string]types.UID{}, shed: map[string]map[types.UID]uint64{}}
 	r.jobs = env.Informer(Kind).GetIndexer()

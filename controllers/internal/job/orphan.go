@@ -113,7 +113,7 @@ func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 func follows(o, p *corev1.Pod) bool {
 	_, ours := failures(o)
 	_, theirs := failures(p)
-	if o.Name > p.Name { // of equal pods, the one with the greater name holds it
+	if o.Name > p.Name { // if both have the same count, the pod with the greater name holds it
 		return theirs <= ours && !endedAt(o).Before(endedAt(p))
 	}
 	return theirs < ours || endedAt(p).Before(endedAt(o))

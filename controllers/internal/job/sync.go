@@ -21,7 +21,7 @@ type attempt struct {
 	awake bool         // all its earlier writes have been shown
 
 	pods   []*corev1.Pod // the Job's pods
-	active []*corev1.Pod // its active pods
+	active []*corev1.Pod // the active ones of pods
 
 	running, ready, terminating int32 // numbers of pods, including the changes of this reconcile
 	succeeded, failed           int32 // numbers of ended pods, including uncounted ones
@@ -52,7 +52,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if s, err := readSelector(j); err != nil {
 		return fmt.Errorf("job %s: bad selector: %w", key, err)
 	} else if s == nil {
-		return nil // it would create a pod, release it, and repeat
+		return nil // the Job would create a pod, release it, and repeat
 	}
 	if r.options.Era != Current {
 		return r.syncOld(ctx, key, j)
@@ -65,7 +65,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		delete(r.closed, key)
 		return r.late(ctx, j)
 	case r.closed[key] == j.UID:
-		return nil // its end was written, and is not shown yet (RULES I85)
+		return nil // the cache does not show the Job's end yet (RULES I85)
 	case j.Spec.CompletionMode != nil && *j.Spec.CompletionMode != batchv1.NonIndexedCompletion && !indexed(j):
 		return nil // the mode is unknown: upstream writes an event and does nothing
 	}

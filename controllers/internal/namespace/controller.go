@@ -103,7 +103,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 		return err
 	}
 	if ns.DeletionTimestamp == nil && !c.without.Terminating || len(ns.Spec.Finalizers) == 0 {
-		return nil // it was recreated, or only has finalizers of other programs
+		return nil // the namespace was recreated, or has only finalizers of other programs
 	}
 	var left contents
 	err = c.empty(ctx, ns, &left)

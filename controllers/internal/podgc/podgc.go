@@ -298,7 +298,7 @@ func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1
 	return err
 }
 
-// stamped returns a condition for a pod's status. It keeps the time if the pod has that condition.
+// stamped returns a condition for a pod's status. If the pod has an equal condition, it keeps the condition's time.
 func (c *collector) stamped(pod *corev1.Pod, condition corev1.PodCondition) corev1.PodCondition {
 	condition.ObservedGeneration = pod.Generation
 	condition.LastTransitionTime = metav1.NewTime(c.env.Now())

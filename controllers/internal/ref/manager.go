@@ -29,7 +29,7 @@ import (
 type Manager struct {
 	Client    host.Client
 	Owner     metav1.Object           // the controller object, as cached
-	Kind      schema.GroupVersionKind // its kind
+	Kind      schema.GroupVersionKind // the kind of Owner
 	Dependent schema.GroupVersionKind // the kind of the objects to claim
 	Without   *Without
 	// Finalizers are added on adoption and removed on release, in the same patch as the reference, so that a dependent
@@ -172,10 +172,10 @@ type Decision uint8
 
 // The decisions.
 const (
-	Ignore  Decision = iota // it belongs to another owner, or nothing may be done now
-	Keep                    // it is owned and matches
-	Adopt                   // it is an orphan to be owned
-	Release                 // it is owned but no longer matches
+	Ignore  Decision = iota // the object belongs to another owner, or nothing may be done now
+	Keep                    // the object is owned and matches
+	Adopt                   // the object is an orphan to adopt
+	Release                 // the object is owned but no longer matches
 )
 
 var decisionNames = [...]string{"ignore", "keep", "adopt", "release"}

@@ -131,7 +131,7 @@ func counts(kind *Traits) []law.Count {
 			Of: func(owner runtime.Object) int {
 				set := kind.Read(owner)
 				if set.selectsNothing() {
-					return -1 // such a set manages no pods
+					return -1 // a set that selects nothing manages no pods
 				}
 				return int(of(&set.Status))
 			},

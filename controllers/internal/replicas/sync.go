@@ -40,7 +40,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	}
 	set := r.kind.Read(obj.(runtime.Object))
 	if set.selectsNothing() {
-		return nil // it would create pods, release them, and repeat; a retry would not help
+		return nil // the set would create pods, release them, and repeat
 	}
 	// Check before the pods are listed. Otherwise an event after the listing could fulfil the expectations, and the
 	// list would lack its pod (RULES C40).

@@ -116,8 +116,8 @@ func policy(set *appsv1.StatefulSet) (whenScaled, whenDeleted bool) {
 	return p != nil && p.WhenScaled == gone, p != nil && p.WhenDeleted == gone
 }
 
-// claimOwners returns whether the pod or the set should own a pod's claims. An unwanted pod should, if scaling down
-// deletes claims. Otherwise the set should, if deleting the set deletes claims (RULES F65).
+// claimOwners returns whether the pod or the set should own a pod's claims. The pod should own them if it is unwanted
+// and scaling down deletes claims. Otherwise the set should own them if deleting the set deletes claims (RULES F65).
 func claimOwners(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
 	whenScaled, whenDeleted := policy(set)
 	ofPod = whenScaled && !wants(set, ordinal(p))

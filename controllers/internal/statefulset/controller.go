@@ -149,7 +149,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client records its writes
+	own := *env // a copy, whose client records the controller's writes
 	r := &reconciler{options: o, env: &own, encoded: history.Memo{}}
 	if o.Era == Current {
 		r.written = consistency.New(env.Behind)

@@ -51,7 +51,7 @@ func declare(c *host.Controller, g Era) {
 	c.Contract.MaxUnavailable = func(owner runtime.Object) int {
 		strategy := owner.(*appsv1.StatefulSet).Spec.UpdateStrategy.Type
 		if g == Current && strategy == appsv1.RollingUpdateStatefulSetStrategyType {
-			return 1 // it replaces one pod at a time
+			return 1 // the controller replaces one pod at a time
 		}
 		return 0
 	}

@@ -21,7 +21,7 @@ type versions struct {
 
 // version is the set at a revision.
 type version struct {
-	revision string // its name
+	revision string // the revision's name
 	set      *appsv1.StatefulSet
 }
 

@@ -260,7 +260,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 		if used == nil {
 			used = maps.Clone(q.Status.Used)
 		}
-		total := used[name].DeepCopy() // present, because refusal refused resources of unknown usage
+		total := used[name].DeepCopy() // used has an entry: a resource of unknown usage was refused before
 		total.Add(*n)
 		used[name] = total
 		if total.Cmp(hard) > 0 {

@@ -123,7 +123,8 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape caches a schema in the form in which values are read, because [model.Structural] makes its parts at each call.
+// shape caches a schema in the form in which values are read, because a [model.Structural] makes its parts at each call
+// again.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema

@@ -141,7 +141,7 @@ func (k *Row) Way(subresource string) *Update {
 // StoragePrefix returns the kind's path under /registry.
 func (k *Row) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
 
-// Empty returns an object of the kind with its type only.
+// Empty returns an object of the kind that has only its type.
 func (k *Row) Empty() runtime.Object {
 	obj := k.New()
 	obj.GetObjectKind().SetGroupVersionKind(k.GVK)

@@ -28,7 +28,7 @@ type Text struct {
 	Line        int    // the line of the file above the text; 0 if the text is the file
 	Name        string // the name that steps use
 	Body        string
-	Definitions bool // it must contain only CustomResourceDefinitions
+	Definitions bool // the text must contain only CustomResourceDefinitions
 
 	// DefinedBy returns the name of another text that defines a kind, or "". If a kind is used before its definition,
 	// the error names that text.

@@ -6,7 +6,7 @@ import "strings"
 // Word is one word of a line, without quotes.
 type Word struct {
 	Text   string
-	Quoted bool // it begins with a quote, so it is never key=value
+	Quoted bool // the word begins with a quote, so it is never key=value
 }
 
 // Split cuts a line into words at spaces outside of quotes. Inside " a backslash escapes the next character. Inside '

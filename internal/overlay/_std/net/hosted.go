@@ -88,7 +88,7 @@ func (l *hostedListener) Accept() (Conn, error) {
 func (l *hostedListener) Close() error {
 	l.once.Do(func() {
 		hostedMu.Lock()
-		if hostedListeners[l.key] == l { // it may be a listener of a later program
+		if hostedListeners[l.key] == l { // otherwise a later program has this address
 			delete(hostedListeners, l.key)
 		}
 		hostedMu.Unlock()

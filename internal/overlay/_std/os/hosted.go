@@ -12,8 +12,8 @@ func init() {
 	}
 }
 
-// hostedPath returns the path that a hosted process uses in place of another. For a write it is below hostedRoot. For a
-// read it is there only if the file exists.
+// hostedPath returns the path that a hosted process uses in place of another. For a write, that path is below
+// hostedRoot. For a read, it is below hostedRoot only if the file exists there.
 func hostedPath(name string, writes bool) string {
 	if hostedRoot == "" || name == "" || within(name, hostedRoot) || within(name, "/dev") || within(name, "/proc") {
 		return name

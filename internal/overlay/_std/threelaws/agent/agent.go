@@ -246,7 +246,7 @@ func (a *agent) stir() {
 }
 
 func (a *agent) start(m wire.Message) {
-	_ = os.Setenv("HOSTNAME", m.TakeText()) // it is a valid name
+	_ = os.Setenv("HOSTNAME", m.TakeText()) // no error, because the name is valid
 	for n := m.TakeNum(); n > 0; n-- {
 		a.set(m.TakeText())
 	}
@@ -345,7 +345,7 @@ func (a *agent) sweep() {
 	}
 }
 
-// collect collects garbage if the heap is larger than it may be, and than least.
+// collect collects garbage if the heap exceeds both its limit and least.
 func (a *agent) collect(least uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Uint64() < max(a.heap, least) {
