@@ -12,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// oldRecorder records events of the old API.
 type oldRecorder struct {
 	p    *process
 	name string
@@ -33,7 +32,6 @@ func (r oldRecorder) AnnotatedEventf(object runtime.Object, annotations map[stri
 	r.p.event(r.name, object, nil, e)
 }
 
-// newRecorder records events of the new API.
 type newRecorder struct {
 	p    *process
 	name string

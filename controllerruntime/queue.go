@@ -28,7 +28,6 @@ func (q *requests) Add(r reconcile.Request) {
 	q.pending = append(q.pending, r)
 }
 
-// flush adds the requests of one call of a handler.
 func (q *requests) flush() {
 	if q == nil || len(q.pending) == 0 {
 		return

@@ -80,7 +80,6 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 
-// name sets the name, the uid and the time of a new object.
 func (c *call) name(w *draft) {
 	t, m := c.s.writable(c.k), w.m
 	if m.GetName() == "" && m.GetGenerateName() != "" {

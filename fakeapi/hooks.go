@@ -175,7 +175,6 @@ func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissio
 	return answer.Response, nil
 }
 
-// warn adds a warning once.
 func (c *call) warn(text string) {
 	if text != "" && !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)

@@ -74,7 +74,6 @@ type table struct {
 	compacted uint64 // changes up to this revision are forgotten
 }
 
-// store holds a table for each kind.
 type store struct {
 	tables  []*table // by ordinal
 	token   *token

@@ -89,7 +89,6 @@ func (f *Feed) since(p place) ([]byte, place, error) {
 	return text, place{f.epoch, f.run.Parts()}, err
 }
 
-// follow adds the world's new records.
 func (f *Feed) follow() {
 	var standing, records []sim.Record
 	var marks []render.Mark

@@ -119,7 +119,6 @@ func (d *picture) text(x, y, size int, anchor, fill, weight, words string) {
 		x, y, anchor, size, weight, fill, escape(words))
 }
 
-// verdict writes the violation above the lanes.
 func (d *picture) verdict() {
 	if len(d.run.Breaks) == 0 {
 		return
@@ -274,7 +273,6 @@ func (d *picture) arrow(l *Line, from, to, y int) {
 	d.text(to+14*side, y-4, fontSize, anchor, colour, "bold", l.Verb)
 }
 
-// brackets draws the cycles of fights.
 func (d *picture) brackets() {
 	for _, b := range d.run.Breaks {
 		first, last := -1, -1

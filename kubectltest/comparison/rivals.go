@@ -216,7 +216,6 @@ func say(mapper meta.RESTMapper, b *vectors.Binding, ex *vectors.Exchange) (*cal
 	return c, nil
 }
 
-// parse reads the object of a path.
 func (c *call) parse(mapper meta.RESTMapper) error {
 	parts := strings.Split(strings.TrimPrefix(c.path, "/"), "/")
 	gv := schema.GroupVersion{Version: parts[1]}
@@ -237,7 +236,6 @@ func (c *call) parse(mapper meta.RESTMapper) error {
 	return err
 }
 
-// decode reads the body of a POST or PUT.
 func (c *call) decode() error {
 	o, kind, err := scheme.Codecs.UniversalDeserializer().Decode(c.body, nil, nil)
 	if err != nil {

@@ -163,7 +163,6 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		client.Preconditions{UID: &site.UID})
 }
 
-// report writes the status of a Site if it changed.
 func (r *reconciler) report(ctx context.Context, site *api.Site, ready int32) error {
 	status := metav1.ConditionFalse
 	if ready == *site.Spec.Replicas {

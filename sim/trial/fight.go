@@ -21,7 +21,6 @@ type watch struct {
 	cycle    []int // the records of a fight that was found and not yet recorded
 }
 
-// tally counts writes.
 type tally struct {
 	writes    int // commits, without status writes, since the trial began
 	committed int // the step of the last commit
@@ -96,7 +95,6 @@ func (o *observer) Observe(r *sim.Record) {
 // only on the world's state.
 func (o *observer) Digest(*sim.Hash) {}
 
-// watch passes the last step to the fight detector.
 func (t *Trial) watch() {
 	w := &t.fight
 	d := w.deed
