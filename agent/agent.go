@@ -1,9 +1,9 @@
 // Package agent tests an operator against the laws of ownership in a Go test. The operator is a function: it gets an
 // HTTP transport to a simulated cluster and serves until its process is killed.
 //
-// The command threelaws builds the test once more, with an overlay of the standard library, and runs it in processes of
-// its own. Therefore the operator keeps its versions of Kubernetes, and this module requires no other module. Tests run
-// on Linux with Go 1.25 or newer.
+// The command threelaws builds the test again, with an overlay of the standard library, and runs it in separate
+// processes. Therefore the operator keeps its versions of Kubernetes, and package agent needs no other module. Tests
+// run on Linux with Go 1.25 or newer.
 package agent
 
 import (
@@ -23,31 +23,32 @@ import (
 	"time"
 )
 
-// Subject is an operator with its inputs. Paths are relative to the package of the test. Empty fields are
-// found in the module, as by the command "threelaws check".
+// Subject is an operator with its inputs. Paths are relative to the package of the test. For empty fields, the command
+// looks in the module, as "threelaws check" does.
 type Subject struct {
-	// Run is the operator. It serves until its context ends. If it returns, its process has exited.
+	// Run is the operator. It serves until its context ends. When it returns, its process exits.
 	Run func(ctx context.Context, p *Process) error
 
 	CRDs    fs.FS    // files *.yaml with CustomResourceDefinitions, at any depth: os.DirFS("../config/crd/bases")
 	Samples []string // files and folders with samples of the operator's kinds
-	Files   []string // files with further objects that exist in every cluster
+	Files   []string // files with further objects, which exist in every cluster
 	Install string   // install manifests: a kustomization, a chart, a folder or a file; "none" for no manifests
 
 	Edits  []string          // merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}
 	Skip   map[string]string // cases and laws to leave out, by name, with a reason, which is printed
 	Accept []Accept          // known findings: they are printed, and do not fail the test
 
-	// Settled is called whenever a cluster has settled, in the process of the test, and not twice at once. An error fails
-	// the case. It reads the cluster with clients as Run has them; a write or a watch is refused with 403.
+	// Settled is called whenever a cluster has settled, in the process of the test. Calls are not concurrent. An error
+	// fails the case. Settled may read the cluster with the clients that Run uses; writes and watches are refused with
+	// 403.
 	Settled func(p *Process) error
 
-	For       time.Duration // how long each world lasts, in its own time; 0 until it settles, or after the third tick of a clock
+	For       time.Duration // how long each world lasts, in virtual time; 0: until it settles, or after the third tick of a clock
 	Schedules int           // for each case; 0 for as many as Time allows
 	Time      time.Duration // for everything except building; 0 for one minute
 }
 
-// Accept is a known finding: a violated law. Case and Object limit it, if they are set.
+// Accept is a known finding: a violated law. Case and Object, if set, limit it.
 type Accept struct {
 	Law    string `json:"law"`
 	Case   string `json:"case,omitempty"`
@@ -55,8 +56,8 @@ type Accept struct {
 	Reason string `json:"reason"`
 }
 
-// Process is one life of the operator. Clients of k8s.io/client-go get
-// rest.Config{Host: p.Host, Transport: p.Transport, QPS: -1}. The in-cluster configuration works as well.
+// Process is the operator from one start to its end. Clients of k8s.io/client-go use rest.Config{Host: p.Host,
+// Transport: p.Transport, QPS: -1}. The in-cluster configuration works as well.
 type Process struct {
 	Name      string            // the name of its pod
 	Host      string            // the URL of the API server
@@ -69,23 +70,23 @@ var (
 	held = map[string]bool{} // tests that have called Test
 )
 
-// Connect lets a hosted test binary serve commands. Only the file that the command threelaws adds to a package of
-// tests calls it.
+// Connect lets a hosted test binary serve commands. It is called only by the file that the command threelaws adds to a
+// package of tests.
 func Connect(to func(run func(context.Context))) { host = to }
 
-// Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails its case with
-// its timeline, and is kept below testdata/threelaws of the package: the next run replays it first. A law that no case
-// exercised is skipped.
+// Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails its case and
+// prints its timeline. It is kept below testdata/threelaws of the package, and the next run replays it first. The
+// subtest of a law that no case exercised is skipped.
 //
-// Test skips t if it cannot run, with the reason in one line. If CI is set, it fails t instead. A test function calls
-// Test once. Parallel tests take turns.
+// If Test cannot run, it skips t with the reason in one line. If CI is set, it fails t instead. Call Test once in a
+// test function. Parallel tests take turns.
 func Test(t *testing.T, s Subject) {
 	t.Helper()
 	if s.Run == nil {
 		t.Fatal("agent.Test: the Subject has no Run")
 	}
 	if host != nil {
-		host(func(ctx context.Context) { serve(ctx, s.Run) }) // it returns only if no world hosts this process
+		host(func(ctx context.Context) { serve(ctx, s.Run) }) // returns only in a process that no world hosts
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -128,7 +129,7 @@ func serve(ctx context.Context, run func(context.Context, *Process) error) {
 			if v := recover(); v != nil {
 				panic(v)
 			}
-			if !returned { // t.FailNow only ends its goroutine
+			if !returned { // t.FailNow ends only its goroutine
 				fmt.Fprintln(os.Stderr, "Run ended its goroutine: it must return an error instead of calling t.Fatal")
 				os.Exit(1)
 			}
@@ -203,13 +204,13 @@ func (s *Subject) args(t *testing.T) ([]string, error) {
 	return args, nil
 }
 
-// folder returns the path of a file system: its own if it is a directory of the disk, otherwise that of a copy.
+// folder returns the path of a file system. If it is not a directory of the disk, folder makes a copy.
 func folder(t *testing.T, files fs.FS) ([]string, error) {
 	if files == nil {
 		return nil, nil
 	}
 	if v := reflect.ValueOf(files); v.Type() == reflect.TypeOf(os.DirFS(".")) {
-		return []string{v.String()}, nil // a kept failure names its files
+		return []string{v.String()}, nil // not a copy, because a kept failure names its files
 	}
 	dir := t.TempDir()
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {

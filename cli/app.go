@@ -25,17 +25,17 @@ type app struct {
 	console
 	shelf
 
-	name     string // the program's name, as it was called
+	name     string // the name by which the program was called
 	version  string // "" for the version in the build information
-	annotate bool   // GitHub reads the output
+	annotate bool   // GitHub reads the output: print annotations
 	registry *scenarios.Registry
 
 	operators func(ctx context.Context, s *settings) (*operator, error)
 
-	code int // the exit code, if nothing goes wrong
+	code int // the exit code if no error occurs
 }
 
-// named replaces "threelaws" in a text by the name under which the program was called.
+// named replaces "threelaws" in a text by the program's name.
 func (a *app) named(text string) string {
 	return strings.ReplaceAll(text, "threelaws ", a.name+" ")
 }
@@ -84,7 +84,7 @@ func (a *app) load(arg string) (*scenarios.File, error) {
 	return f, f.Check(a.registry)
 }
 
-// watch runs the steps of a file that do not explore. The error is a mistake in the file.
+// watch runs the steps of a file, except those that explore. The error is a mistake in the file.
 func (a *app) watch(arg string, o scenarios.Options) (*scenarios.Result, error) {
 	f, err := a.load(arg)
 	if err != nil {
@@ -103,13 +103,13 @@ func (a *app) watch(arg string, o scenarios.Options) (*scenarios.Result, error) 
 
 type console struct {
 	out, err io.Writer
-	colour   bool // out may be coloured
-	live     bool // err may be overwritten, for progress
+	colour   bool // out may get colours
+	live     bool // err may be overwritten to show progress
 	width    int  // the columns of a page
 
 	json bool // --json
 
-	lost error // the first error that kept text from being printed
+	lost error // the first error of printing
 }
 
 func (c *console) print(text string) {
@@ -136,12 +136,12 @@ func (c *console) line(v any) error {
 	return e.Encode(v)
 }
 
-// prose is the line width for running text, which longer lines would make harder to read.
+// prose is the width of running text. Longer lines are harder to read.
 func (c *console) prose() int { return min(c.width, render.Width) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// columns is the page width for a file: $COLUMNS, the terminal's own width, or render.Width if the file is no terminal.
+// columns is the page width for a file: $COLUMNS, the terminal's width, or render.Width if the file is not a terminal.
 func columns(f *os.File, env string) int {
 	if !isTerminal(f) {
 		return render.Width
@@ -155,10 +155,10 @@ func columns(f *os.File, env string) int {
 	return render.Width
 }
 
-// progressLine is a terminal line that is overwritten. It prints nothing if there is no terminal.
+// progressLine is a terminal line that is overwritten. Without a terminal it prints nothing.
 type progressLine struct {
-	to   io.Writer // nil for nowhere
-	wide int       // its width in columns
+	to   io.Writer // nil without a terminal
+	wide int       // width of the terminal in columns
 	used bool
 }
 
@@ -184,8 +184,8 @@ func (p *progressLine) clear() {
 	}
 }
 
-// inOrder calls work for every item on all cores, and take for each result in the order of the items. After ctx ends it
-// starts no more work. It reports whether every item was done.
+// inOrder calls work for every item on all cores, and take for each result in the order of the items. When ctx ends it
+// starts no more work. It reports whether all items are done.
 func inOrder[In, Out any](ctx context.Context, items []In, work func(In) Out, take func(Out)) bool {
 	type result struct {
 		out  Out

@@ -19,16 +19,16 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// sampleTried is a sample and its results, as check prints them with --json.
+// sampleTried holds a sample and its results, as check prints them with --json.
 type sampleTried struct {
-	Sample string      `json:"sample"` // its file
+	Sample string      `json:"sample"` // the sample's file
 	Kind   string      `json:"kind"`
-	Notes  []string    `json:"notes,omitempty"` // what was left out of its clusters
+	Notes  []string    `json:"notes,omitempty"` // what is missing in its clusters
 	Shown  string      `json:"shown"`           // the results of quiet runs of the operator
 	Cases  []caseJSON  `json:"cases"`
 	Laws   []lawResult `json:"laws"`
 	Text   string      `json:"summary"`
-	Short  []string    `json:"short,omitempty"` // the cases that were cut short or left out
+	Short  []string    `json:"short,omitempty"` // the cases that were cut short or skipped for lack of time
 
 	began time.Time
 	plan  *check.Plan
@@ -38,10 +38,10 @@ type sampleTried struct {
 
 type caseJSON struct {
 	Name      string        `json:"name"`
-	Skipped   string        `json:"skipped,omitempty"` // why it makes no sense for this operator
-	LeftOut   bool          `json:"leftOut,omitempty"` // no time was left for it
+	Skipped   string        `json:"skipped,omitempty"` // why the case makes no sense for this operator
+	LeftOut   bool          `json:"leftOut,omitempty"` // there was no time for it
 	slow      bool          // too slow for even one schedule
-	Cut       bool          `json:"cut,omitempty"` // the time was over after fewer schedules than a case has
+	Cut       bool          `json:"cut,omitempty"` // time was up before enough schedules were run
 	Schedules int           `json:"schedules"`
 	Distinct  int           `json:"distinct"`
 	Failed    int           `json:"failed"`
@@ -58,7 +58,7 @@ type caseJSON struct {
 	known []check.Known
 }
 
-// label names a case among those of several samples.
+// label names a case, with the sample's kind.
 func (s *sampleTried) label(name string) string { return strings.ToLower(s.Kind) + "/" + name }
 
 func (s *sampleTried) home(name string) string {
@@ -85,7 +85,8 @@ func aCase(name string) error {
 	return usage("--case: there is no case %s%s; there are %s", name, near, strings.Join(check.Names, ", "))
 }
 
-// tryCase explores a case and prints the result. The number of cases that share the remaining time includes this one.
+// tryCase explores a case and prints the result. cases is the number of cases, including this one, that share the
+// remaining time.
 func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.DerivedCase, cases int) error {
 	j := caseJSON{Name: one.Name, Skipped: one.Skip}
 	if s.plan.Unsettled && len(s.Cases) > 0 && one.Skip == "" {
@@ -131,7 +132,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 	return c.add(c.app, c.caseChecked(s, &j))
 }
 
-// stillFails replays the kept failures of a case. It returns nil if none of them happens any more.
+// stillFails replays the kept failures of a case. It returns nil if none of them occurs.
 func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
 	var x *scenarios.Exploration
 	for _, path := range kept.Files(s.home(j.Name)) {
@@ -148,7 +149,7 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		b := r.Page.Violation
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and still happens", Page: r.Page}
 		if acceptedAs(c.Accept, j.Name, f) != nil {
-			continue // the case is explored, and reports it if it occurs
+			continue // the exploration of the case reports the failure if it occurs
 		}
 		if x == nil {
 			x = &scenarios.Exploration{Stopped: "a kept failure still happens"}
@@ -194,7 +195,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	o.Raw = func(f *scenarios.Counterexample) {
 		path, err := kept.Keep(home, f)
 		if err != nil {
-			return // it is added again when the failure is minimized
+			return // the failure is reported when it is minimized
 		}
 		raw[f.Law] = path
 		line.clear()
@@ -237,13 +238,13 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
 	for _, f := range x.Failures {
 		path, err := kept.Replace(raw[f.Law], home, f)
-		if err != nil { // the violation is printed anyway
+		if err != nil { // the violation is printed in any case
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: cannot keep the failure: %v", j.Name, err))
 		}
 		c.tell(s, j, f, path)
 	}
 	interrupted := x.Interrupted
-	if interrupted && outer.Err() == nil && x.Schedules == 0 { // otherwise the time was over during a further schedule
+	if interrupted && outer.Err() == nil && x.Schedules == 0 { // otherwise time was up during a later schedule
 		j.LeftOut, j.slow, j.Cut, j.ExitCode = true, true, false, exitUncovered
 		return nil
 	}
@@ -280,18 +281,18 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	}
 }
 
-// A run counts as not settling after mostSteps steps more than the default run needs. A program that polls takes
+// A run counts as not settling if it takes mostSteps steps more than the default run. A program that polls takes
 // thousands of steps in the hour after which it counts as settled. A program that did not settle in a quiet run gets
-// mostUnsettled: its steps take a hundred times as long as those of a reconciler.
+// only mostUnsettled, because its steps take a hundred times as long as those of a reconciler.
 const (
 	mostSteps     = 30_000
 	mostUnsettled = 5_000
 )
 
-// minimizing is the divisor of the remaining time that minimizing one violation may take.
+// minimizing is the divisor that gives the share of the remaining time for minimizing one violation.
 const minimizing = 8
 
-// leastForOne is the least time that one schedule gets, however short --time is.
+// leastForOne is the minimum time for one schedule, even if --time is shorter.
 const leastForOne = 10 * time.Second
 
 const mostDrawn = 100_000
@@ -311,12 +312,12 @@ func (c *checking) again(path string) string {
 	return c.name + " check --replay " + path
 }
 
-// tell prints a failure. Its path is "" if it could not be kept.
+// tell prints a failure. path is "" if the failure could not be kept.
 func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample, path string) {
 	f.Page.Title = s.label(j.Name)
 	if path != "" {
 		f.Page.Replay = c.again(argument(path))
-		if c.Test != "" { // the test replays kept failures first
+		if c.Test != "" { // the test itself replays kept failures first
 			f.Page.Replay = "go test -run " + argument(pattern(c.Test)) + " " + argument(cmp.Or(c.Package, "."))
 		}
 		if err := kept.Leave(path, f.Page, f.Found); err != nil {

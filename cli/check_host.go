@@ -55,7 +55,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	b := binary(repo, name)
 	op.Found = settings{Package: repo.Main, Install: repo.From, Args: b.Args}
 	for _, o := range repo.CRDs {
-		if filepath.IsLocal(o.File) { // it is not in another module
+		if filepath.IsLocal(o.File) { // the file is in this module
 			op.Found.CRDs = appendOnce(op.Found.CRDs, path.Dir(o.File))
 		}
 	}
@@ -95,7 +95,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	return op, nil
 }
 
-// absolute makes paths absolute. A path stays as it is if the working directory is unknown.
+// absolute makes paths absolute. If the working directory is unknown, it returns them unchanged.
 func absolute(paths []string) (all []string) {
 	for _, p := range paths {
 		if at, err := filepath.Abs(p); err == nil {
@@ -116,14 +116,14 @@ func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.
 		return err
 	}
 	b.Path = filepath.Join(dir, "main")
-	function, _, _ := strings.Cut(s.Test, "/") // without subtests
+	function, _, _ := strings.Cut(s.Test, "/") // without the subtest's name
 	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}).Run(ctx); err != nil {
 		return usage("%v", err)
 	}
 	return nil
 }
 
-// pattern is the regular expression of -test.run that matches one test or subtest ("TestX/name").
+// pattern returns the regular expression for -test.run that matches one test or subtest ("TestX/name").
 func pattern(test string) string {
 	names := strings.Split(test, "/")
 	for i, name := range names {
@@ -143,7 +143,7 @@ func file(dir string, objects []install.Object) *check.File {
 	return f
 }
 
-// fromHere makes a path relative to the working directory. Kept failures name files relative to their own folder.
+// fromHere makes a path relative to the working directory. The paths in kept failures are relative to their own folder.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -207,8 +207,8 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 	return b
 }
 
-// certify stands in for cert-manager. It adds the Secrets of the manifests' Certificates, and Secrets that the operator
-// mounts for its webhooks and nothing creates. It fills in the CA bundles of webhooks.
+// certify does the work of cert-manager. It adds the Secrets of Certificates in the manifests, and webhook Secrets that
+// the operator mounts and that nothing creates. It sets the CA bundles of webhooks.
 func certify(op *operator, b *agent.Binary) {
 	made := false
 	for _, o := range slices.Clone(op.Installed) {
@@ -231,7 +231,7 @@ func certify(op *operator, b *agent.Binary) {
 		return
 	}
 	op.eachClientConfig(func(config map[string]any) {
-		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // a placeholder of manifests
+		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // manifests use this value as a placeholder
 			config["caBundle"] = base64.StdEncoding.EncodeToString([]byte(agent.Authority))
 		}
 	})
@@ -248,7 +248,7 @@ func (op *operator) certificate(namespace, name string, hosts []string) bool {
 		return false
 	}
 	op.Installed = append(op.Installed, s)
-	op.Notes = slices.DeleteFunc(op.Notes, func(note string) bool { // the note is about an object that is created here
+	op.Notes = slices.DeleteFunc(op.Notes, func(note string) bool { // the note says that this Secret is missing
 		return strings.HasPrefix(note, "Secret "+name+", mounted at ") && strings.Contains(note, "--with FILE gives it")
 	})
 	op.Notes = append(op.Notes, fmt.Sprintf("Secret %s/%s is made with a certificate for %s", namespace, name,

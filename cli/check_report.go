@@ -15,9 +15,9 @@ import (
 )
 
 type checkReport struct {
-	Notes    []string       `json:"notes"` // which settings were found, and where
+	Notes    []string       `json:"notes"` // which settings were found, and in which files
 	Samples  []*sampleTried `json:"samples"`
-	Seconds  float64        `json:"seconds"` // without the build
+	Seconds  float64        `json:"seconds"` // without the time of the build
 	ExitCode int            `json:"exitCode"`
 }
 
@@ -29,7 +29,7 @@ type lawResult struct {
 	Exercised int    `json:"exercised"` // how often it was evaluated
 }
 
-// states are the states of a law as they are printed, in this order.
+// states are the printed states of a law, in the order in which they are printed.
 var states = []string{check.Violated, check.Accepted, check.Skipped, check.NotExercised, check.NotJudged, check.Held, check.NotIts}
 
 func (c *checking) judge(s *sampleTried) error {
@@ -155,7 +155,7 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.File {
 	return one
 }
 
-// unprepared notes a sample that could not be tried. The check fails if the user named the sample, or if no other
+// unprepared notes a sample that could not be explored. The check fails if the user named the sample, or if no other
 // sample gives a verdict.
 func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()
@@ -219,19 +219,19 @@ func (c *checking) finish() error {
 // checkProtocol is the version of the lines of -o json-lines. The module agent reads them.
 const checkProtocol = 1
 
-// checkLine is a line of -o json-lines. The first line has the protocol alone.
+// checkLine is a line of -o json-lines. The first line has only the protocol.
 type checkLine struct {
 	Protocol int    `json:"protocol,omitempty"`
-	Note     string `json:"note,omitempty"`    // which setting was found, and where
+	Note     string `json:"note,omitempty"`    // which setting was found, and in which file
 	Name     string `json:"name,omitempty"`    // of a case or a law
 	Failed   string `json:"failed,omitempty"`  // the page of each violation, or another error
 	Skipped  string `json:"skipped,omitempty"` // why there is no result
-	Told     string `json:"told,omitempty"`    // what was tried
+	Told     string `json:"told,omitempty"`    // what was explored
 }
 
 func (c *checking) line(l checkLine) {
 	if c.lines {
-		text, _ := json.Marshal(l) // texts and numbers can always be encoded
+		text, _ := json.Marshal(l) // no error: texts and numbers can be encoded
 		c.printf("%s\n", text)
 	}
 }
@@ -265,7 +265,7 @@ func (c *checking) lawLine(s *sampleTried, v *check.Verdict, told *lawResult) ch
 	return l
 }
 
-// among names a case or a law, with the sample's kind if there are several samples.
+// among names a case or a law. With several samples, the name includes the sample's kind.
 func (c *checking) among(s *sampleTried, name string) string {
 	if c.samples > 1 {
 		return s.label(name)

@@ -31,7 +31,8 @@ func completeList(words []string) completing {
 	}
 }
 
-// completeFiles offers scenario files, one directory or family at a time. most is how many the command takes; 0: any.
+// completeFiles offers scenario files, one directory or family at a time. most is how many the command takes; 0 means
+// any number.
 func completeFiles(s *shelf, most int) completing {
 	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
@@ -46,7 +47,7 @@ func completeFiles(s *shelf, most int) completing {
 	}
 }
 
-// stage lists the families of the library, or the files in them.
+// stage lists the families of the library, or if within is set, the files in them.
 func (s *shelf) stage(within bool) []string {
 	var words []string
 	for _, w := range s.words() {
@@ -81,7 +82,7 @@ func completeDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// beginning lists the words that begin as typed, each after a prefix.
+// beginning lists the words that begin with begun, each after the prefix before.
 func beginning(words []string, before, begun string) []string {
 	var fit []string
 	for _, w := range words {
@@ -95,7 +96,7 @@ func beginning(words []string, before, begun string) []string {
 
 func complete(cmd *cobra.Command, flag string, with completing) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, with); err != nil {
-		panic(err) // there is no such flag, or it has them already
+		panic(err) // there is no such flag, or it has a completion already
 	}
 }
 

@@ -20,9 +20,9 @@ type exploration struct {
 	Seed        uint64        `json:"seed"`
 	Era         string        `json:"era,omitempty"`
 	States      int           `json:"states,omitempty"`
-	Complete    bool          `json:"complete"` // exhaustive: covered everything; otherwise: not interrupted
+	Complete    bool          `json:"complete"` // exhaustive: all schedules were covered; otherwise: not interrupted
 	Stopped     string        `json:"stopped,omitempty"`
-	Endless     bool          `json:"endless,omitempty"`   // no schedule came to its end
+	Endless     bool          `json:"endless,omitempty"`   // no schedule reached its end
 	Livelocks   int           `json:"livelocks,omitempty"` // exhaustive
 	Livelock    string        `json:"livelock,omitempty"`
 	NotVaried   []string      `json:"notVaried,omitempty"`
@@ -38,10 +38,10 @@ type exploration struct {
 // failureJSON is the first schedule that violated a law.
 type failureJSON struct {
 	*scenarios.Counterexample
-	Written string `json:"written"` // the scenario file that replays it, "" where it could not be written
+	Written string `json:"written"` // the scenario file that replays it; "" if it could not be written
 }
 
-// replay returns the command that runs a failure again.
+// replay returns the command that replays a failure.
 func (f failureJSON) replay() string {
 	if f.Written == "" {
 		return "the file that replays it could not be written"
@@ -49,7 +49,6 @@ func (f failureJSON) replay() string {
 	return "replay: " + f.Page.Replay
 }
 
-// newExploration builds the report of an exploration.
 func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploration, interrupted bool) *exploration {
 	rep := &exploration{Exploration: found, File: f.Name, Strategy: x.Strategy, Seed: x.Seed, Era: x.era, Shard: x.shard}
 	fights := 0
@@ -72,14 +71,14 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 	return rep
 }
 
-// code is the exit code. It is 0 only if schedules reached their end, and for an exhaustive search only if it covered
-// all of them.
+// code returns the exit code. It is 0 only if schedules reached their end, and if an exhaustive search covered all
+// schedules.
 func (r *exploration) code(failures []*scenarios.Counterexample) int {
 	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.AlwaysSettles).Name }
 	switch {
 	case slices.ContainsFunc(failures, broken):
 		return scenarios.ExitFail
-	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // not settling is the only failure
+	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // the only failure is that worlds did not settle
 		return scenarios.ExitNotSettled
 	case r.Interrupted:
 		return exitInterrupted
@@ -89,7 +88,6 @@ func (r *exploration) code(failures []*scenarios.Counterexample) int {
 	return scenarios.ExitPass
 }
 
-// head returns the result in one line.
 func (r *exploration) head() string {
 	parts := []string{plural(r.Schedules, "schedule"), fmt.Sprintf("%d distinct", r.Distinct)}
 	head := ""
@@ -114,8 +112,8 @@ func (r *exploration) head() string {
 	return head + strings.Join(append(parts, round(r.elapsed)), ", ") + "\n"
 }
 
-// text renders an exploration: the counts, the table of outcomes, the page of
-// the first failure and of a fight, one line for each other law.
+// text formats an exploration: the counts, the table of outcomes, the pages of the first failure and of a fight, and
+// one line for each other law.
 func (r *exploration) text(width int) string {
 	var b strings.Builder
 	b.WriteString(r.head())

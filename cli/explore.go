@@ -56,7 +56,7 @@ document for each file.`,
 	return cmd
 }
 
-// exploreAll explores files one after the other. A wrong file does not stop the others.
+// exploreAll explores files one after the other. It continues after a wrong file.
 func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error {
 	began := time.Now()
 	var failed error
@@ -90,7 +90,6 @@ func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error
 	return failed
 }
 
-// exploreFile explores a file, writes failures, and reports.
 func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*exploration, error) {
 	x.Full = once(x.limit)
 	f, err := a.load(name)
@@ -112,7 +111,7 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 	rep.Seconds = rep.elapsed.Seconds()
 	for _, failing := range found.Failures {
 		path, err := writeFailure(x.out, f, failing)
-		if err != nil { // the results so far are printed anyway
+		if err != nil { // the results so far are printed in any case
 			a.complain(err)
 			rep.Failures = append(rep.Failures, failureJSON{Counterexample: failing})
 			continue

@@ -7,8 +7,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// unexpectLast removes the "!" of the settle at the end of the explored script: no step comes after it, so the
-// exploration looks for violations there.
+// unexpectLast removes the "!" of the settle at the end of the explored script. The exploration looks for violations
+// there, because no step follows.
 func unexpectLast(f *scenarios.File) {
 	var last *scenarios.Step
 	for _, s := range f.Steps {
@@ -24,7 +24,7 @@ func unexpectLast(f *scenarios.File) {
 	}
 }
 
-// inEra makes the file's controllers run in another era. At least one of them must have that era.
+// inEra makes the file's controllers run in another era. It returns an error if none of them has that era.
 func inEra(g *scenarios.Registry, f *scenarios.File, era string) error {
 	if era == "" {
 		return nil

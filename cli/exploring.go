@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// exploring is an exploration with the flags that scenarios do not know.
+// exploring holds the options of an exploration, and flags that package scenarios does not need.
 type exploring struct {
 	scenarios.ExploreOptions
 
@@ -16,11 +16,10 @@ type exploring struct {
 	faults string
 	era    string
 	out    string
-	memory int           // MiB
-	limit  func() string // of memory; see memoryLimit
+	memory int           // limit of used memory in MiB
+	limit  func() string // reports that the limit is reached; see memoryLimit
 }
 
-// register gives a command its flags.
 func (x *exploring) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.IntVarP(&x.Schedules, "schedules", "n", 1000, "number of schedules to draw")
@@ -56,10 +55,9 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 	complete(cmd, "era", completeWords(a.registry.Eras()...))
 }
 
-// strategies are the ways to choose schedules.
+// strategies are the ways to choose schedules, as values of --strategy.
 var strategies = []string{"mix", "random", "pct", "exhaustive"}
 
-// check validates the flags' values.
 func (x *exploring) check() error {
 	if err := oneOf("strategy", x.Strategy, strategies...); err != nil {
 		return err

@@ -57,7 +57,7 @@ unchanged.`,
 }
 
 type initJSON struct {
-	Notes   []string `json:"notes"`   // which settings were found where, and which were not found
+	Notes   []string `json:"notes"`   // which settings were found in which file, and which were not found
 	Written []string `json:"written"` // files
 }
 
@@ -221,7 +221,7 @@ func (c *initializing) text(op *operator) string {
 		}
 		text, err := yaml.Marshal(map[string]any{s.name: s.value})
 		if err != nil {
-			panic(err) // strings and lists of strings
+			panic(err) // strings and lists of strings can be encoded
 		}
 		b.WriteString("\n# " + s.about + "\n")
 		for line := range strings.Lines(string(text)) {

@@ -19,11 +19,11 @@ type lawJSON struct {
 	Sentence  string   `json:"sentence"`
 	Source    string   `json:"source"`
 	Profile   string   `json:"profile"`             // the profile to which it belongs
-	Needs     []string `json:"needs,omitempty"`     // the evidence that is needed to judge it
-	Unchecked string   `json:"unchecked,omitempty"` // the part of the sentence that is not checked
-	Where     string   `json:"where,omitempty"`     // the test that checks it, for a law that no history can violate
-	Mutants   []string `json:"mutants,omitempty"`   // the mutants that it must find
-	Scenarios []string `json:"scenarios,omitempty"` // scenario files that name it
+	Needs     []string `json:"needs,omitempty"`     // the evidence that is needed to evaluate it
+	Unchecked string   `json:"unchecked,omitempty"` // the part of the sentence that it does not check
+	Where     string   `json:"where,omitempty"`     // for a law that no history can violate: the test that checks it
+	Mutants   []string `json:"mutants,omitempty"`   // the mutants that the law must find
+	Scenarios []string `json:"scenarios,omitempty"` // scenario files that name the law
 }
 
 var categories = map[clause.Category]string{
@@ -31,7 +31,8 @@ var categories = map[clause.Category]string{
 	clause.Data: "data",
 }
 
-// categoryOf returns the category of a law's clause. An invariant has none: it concerns each step, or settled worlds.
+// categoryOf returns the category of a law's clause. An invariant has no category, because it concerns each step or
+// settled worlds.
 func categoryOf(l *law.Law) string {
 	c := clause.ByID(l.ID)
 	switch {
@@ -77,7 +78,7 @@ sentence that no check covers. Each profile includes the profile before it.`,
 	return cmd
 }
 
-// owed returns the laws of a profile; all laws for "".
+// owed returns the laws of a profile. For "" it returns all laws.
 func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 	if profile == "" {
 		return laws, nil
@@ -128,7 +129,7 @@ func (l *lawJSON) text(width int) string {
 // pins lists, for each clause, the scenario files whose comments name it.
 type pins map[string][]string
 
-// pins reads the scenario files below a directory. Files that cannot be read are skipped: run reports them.
+// pins reads the scenario files below a directory. It skips files that cannot be read, because run reports them.
 func (s *shelf) pins(dir string) (pins, error) {
 	p := pins{}
 	files, err := s.all(dir)

@@ -4,8 +4,9 @@
 //		cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget.Controller()}})
 //	}
 //
-// [Main] runs the command line of the process. [Command] also takes streams, a name and scenarios of its own, and
-// [Command.Run] returns the exit code. "threelaws help" explains each command, and docs/use/scenarios.md the files.
+// [Main] runs the command line of the process. A [Command] can have other streams, another name and other scenarios,
+// and [Command.Run] returns the exit code. "threelaws help" explains each command, and docs/use/scenarios.md explains
+// the files.
 package cli
 
 import (
@@ -37,7 +38,7 @@ type Command struct {
 	Registry *scenarios.Registry
 	Bare     bool
 
-	// Library has the program's scenarios, *.txtar files in a directory for each family; nil for none. See
+	// Library has the program's scenarios: *.txtar files, with a directory for each family; nil for none. See
 	// [scenarios.Library].
 	Library fs.FS
 
@@ -46,13 +47,13 @@ type Command struct {
 
 	In       io.Reader // the content of the file "-"; nil for nothing
 	Out, Err io.Writer
-	Colour   bool // Out may be coloured
-	Live     bool // Err may be overwritten, for progress
-	Width    int  // columns of a page; 0 for 100
+	Colour   bool // Out may get colours
+	Live     bool // Err may be overwritten to show progress
+	Width    int  // width of a page in columns; 0 means 100
 
 	operators func(ctx context.Context, s *settings) (*operator, error) // see app
 
-	// GitHub says that GitHub Actions reads the output: annotations are printed, with paths relative to Workspace.
+	// GitHub says that GitHub Actions reads the output. Annotations are printed, with paths relative to Workspace.
 	GitHub    bool
 	Workspace string
 }
@@ -62,9 +63,9 @@ func Main(g *scenarios.Registry) {
 	Command{Registry: g}.Main()
 }
 
-// Main runs the command line of the process, and exits. A nil stream is the process's own.
+// Main runs the command line of the process, and exits. The process's own stream replaces a nil stream.
 func (c Command) Main() {
-	// Runs allocate much and keep little. GOGC and GOMEMLIMIT override this.
+	// Runs allocate much memory and keep little of it. GOGC and GOMEMLIMIT override this setting.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
@@ -139,8 +140,8 @@ func execute(ctx context.Context, a *app, args []string) int {
 	return a.code
 }
 
-// exitCode returns the exit code for an error: that of the first [*scenarios.Error] in it, [scenarios.ExitUsage] for any other error,
-// [scenarios.ExitPass] for nil.
+// exitCode returns the exit code for an error. It is the code of the first [*scenarios.Error] in it,
+// [scenarios.ExitUsage] for any other error, and [scenarios.ExitPass] for nil.
 func exitCode(err error) int {
 	if err == nil {
 		return scenarios.ExitPass
@@ -152,7 +153,7 @@ func exitCode(err error) int {
 	return scenarios.ExitUsage
 }
 
-// complain prints an error and counts it in the exit code. An error without a file gets the command's name.
+// complain prints an error and updates the exit code. If the error names no file, the command's name stands in front.
 func (a *app) complain(err error) {
 	var e *scenarios.Error
 	if errors.As(err, &e) && e.File == "" {
@@ -162,7 +163,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand makes the command tree. cobra's help returns no error, so help for an unknown command sets unknown.
+// rootCommand makes the command tree. It sets unknown for "help" with an unknown command, because cobra returns no
+// error then.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
@@ -210,7 +212,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usage("unknown command %s%s", name, suggest(name, commandNames(root)))
 }
 
-// doubleDashes accepts long flags with one dash, as go test does: -update.
+// doubleDashes lets long flags have one dash, like those of go test: -update.
 func doubleDashes(root *cobra.Command, args []string) []string {
 	long := map[string]bool{}
 	for _, c := range append(root.Commands(), root) {

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// memoryLimit returns a function that reports when this many MiB are in use; nil for no limit. Garbage does not count:
-// the garbage collector keeps within the limit, which works as long as at most half of it is reachable.
+// memoryLimit returns a function that reports when this many MiB are in use; nil means no limit. Garbage does not
+// count, because the garbage collector keeps memory within the limit while at most half of it is reachable.
 func memoryLimit(mib int) func() string {
 	if mib <= 0 {
 		return nil
@@ -21,7 +21,7 @@ func memoryLimit(mib int) func() string {
 		return sample[0].Value.Uint64()
 	}
 	runtime.GC()
-	if live() < limit/2 { // otherwise garbage collection would take all the time
+	if live() < limit/2 { // above that, garbage collection would take most of the time
 		debug.SetMemoryLimit(int64(limit))
 	}
 	return func() string {
@@ -32,8 +32,8 @@ func memoryLimit(mib int) func() string {
 	}
 }
 
-// once returns a function that repeats the first reason of full, even if memory is free again, so that a search can
-// name the reason why it ended.
+// once returns a function that repeats the first result of full, even if memory is free again. A search can then report
+// why it ended.
 func once(full func() string) func() string {
 	if full == nil {
 		return nil

@@ -15,9 +15,9 @@ import (
 
 type merging struct {
 	checks
-	to   string // the merged result; "" for none
-	out  string // for failures
-	html string // the page; "" for none
+	to   string // the file for the merged result; "" for none
+	out  string // the directory for failures
+	html string // the file for the page; "" for none
 }
 
 func mergeCommand(a *app) *cobra.Command {
@@ -123,7 +123,6 @@ func (m *merging) run(a *app, args []string) error {
 	return nil
 }
 
-// writeViolations writes the files that replay the violations of a world.
 func writeViolations(dir string, m *merged) error {
 	for i := range m.Violations {
 		v := &m.Violations[i]

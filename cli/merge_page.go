@@ -5,7 +5,7 @@ import (
 	"html/template"
 )
 
-// campaignPage makes one page of all worlds.
+// campaignPage makes one page with all worlds.
 func campaignPage(worlds []*merged) ([]byte, error) {
 	var b bytes.Buffer
 	err := campaignHTML.Execute(&b, worlds)

@@ -14,14 +14,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// merged is the printed result of a world.
+// merged holds the printed result of a world.
 type merged struct {
 	World      string            `json:"world"`
 	Hash       string            `json:"sha256"`
 	Settings   string            `json:"settings"`
 	Complete   bool              `json:"complete"`
-	Done       int               `json:"done"`  // schedules, or shards of an exhaustive search
-	Total      int               `json:"total"` // the same number for the whole campaign
+	Done       int               `json:"done"`  // number of schedules, or of shards of an exhaustive search
+	Total      int               `json:"total"` // number of schedules or shards in the whole campaign
 	Missing    [][2]int          `json:"missing,omitempty"`
 	Stopped    string            `json:"stopped,omitempty"`
 	Schedules  int               `json:"schedules"`
@@ -51,7 +51,7 @@ type mergedViolation struct {
 
 	file  string
 	again string // the command that replays it, up to the path; "" for the command replay
-	rest  bool   // it does not settle, and violates no other law
+	rest  bool   // the world does not settle, and violates no other law
 }
 
 func newMerged(r *campaign.Result) *merged {
@@ -100,7 +100,6 @@ func newMerged(r *campaign.Result) *merged {
 	return m
 }
 
-// head returns the result in one line.
 func (m *merged) head() string {
 	about := ""
 	if m.Estimated {
@@ -127,7 +126,7 @@ func (m *merged) head() string {
 	return fmt.Sprintf("%s: %s\n", m.World, strings.Join(parts, ", "))
 }
 
-// missing returns a line about missing shards or schedules.
+// missing returns a line about missing shards or schedules, or "".
 func (m *merged) missing() string {
 	if len(m.Missing) == 0 {
 		return ""
@@ -195,7 +194,7 @@ func (v *mergedViolation) replay() string {
 	return ""
 }
 
-// ci returns the world as a case for continuous integration.
+// ci returns the world's result for continuous integration.
 func (m *merged) ci() ci.File {
 	c := ci.File{Name: m.World, Page: m.text()}
 	add := func(title, text string) { c.Problems = append(c.Problems, ci.Problem{Title: title, Text: text}) }

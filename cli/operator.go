@@ -17,30 +17,30 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// operator is what check found in an operator's repository.
+// operator holds what check has found in an operator's repository.
 type operator struct {
-	Name      string   // the name of its processes
-	Dir       string   // the repository, from the working directory
+	Name      string   // the name of the operator's processes
+	Dir       string   // the repository, relative to the working directory
 	Builds    string   // short description of what Host builds
-	Notes     []string // which settings were found, and where
-	Found     settings // settings for what was found: Package, Install, Args, CRDs, Samples, relative to Dir
+	Notes     []string // which settings were found, and in which files
+	Found     settings // the found settings: Package, Install, Args, CRDs, Samples, relative to Dir
 	CRDs      []*check.File
 	Installed []*unstructured.Unstructured
-	Own       []*unstructured.Unstructured // the workload and the Pods of the operator, which are installed if it lacks them
-	Samples   []*check.File                // each is tried by itself
+	Own       []*unstructured.Unstructured // the operator's workload and Pods, which are installed if it looks for them
+	Samples   []*check.File                // each is explored separately
 
-	// Host builds the operator. The returned function makes a controller of it, once for each sample.
+	// Host builds the operator. The returned function makes its controller, once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Reuse func(world agent.World) (why string) // lets processes serve many lives; nil if that is never possible
-	Waits func() []string                      // what its goroutines wait for after it has settled; nil for unknown
-	Close func()                               // ends what Host began; nil if there is nothing to end
+	Reuse func(world agent.World) (why string) // lets one process serve many lives, or returns why not; nil if never possible
+	Waits func() []string                      // what its goroutines wait for after it has settled; nil if unknown
+	Close func()                               // ends what Host has started; nil if there is nothing to end
 }
 
 type settings struct {
-	Dir      string // the repository, from the working directory: where go.mod is
+	Dir      string // the directory of go.mod, relative to the working directory
 	Package  string // the main package; "" to find it
-	Test     string // a test of the package instead of a main; "" for a main
-	Settled  string // the socket of a test that judges settled worlds; "" for none
+	Test     string // a test of the package that hosts the operator; "" for a main
+	Settled  string // the socket of a test that checks settled worlds; "" for none
 	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
 	Workload string // the name of the workload that runs the operator; "" to find it
 	Args     []string
@@ -53,8 +53,8 @@ type settings struct {
 	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
-	For       time.Duration // how long each cluster lasts, in its own time; 0 until it settles
-	Schedules int           // for each case; 0 for as many as the time allows
+	For       time.Duration // how long each cluster lasts, in virtual time; 0: until it settles
+	Schedules int           // for each case; 0: as many as time allows
 	Seed      uint64
 	Faults    map[string]int // nil for the default faults of each case
 	Workers   int
@@ -63,7 +63,7 @@ type settings struct {
 	accepts []string // the values of --accept
 	skips   []string // the values of --skip: NAME=REASON
 	faults  string
-	set     bool // --faults is given, possibly empty
+	set     bool // --faults was given, perhaps empty
 
 	packaged bool // the package was given as an argument
 }
@@ -105,7 +105,7 @@ func (a *accepted) from() string {
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }
 
-// addOwn installs those of the operator's own objects that an idle operator has not found. It returns them.
+// addOwn installs objects of op.Own that the operator did not find in a quiet run, as err says. It returns them.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	idle := (*check.Idle)(nil)
 	if !errors.As(err, &idle) {

@@ -13,12 +13,12 @@ import (
 // output describes one JSON document of a command.
 type output struct {
 	command string
-	when    string // "" for always
-	lines   bool   // one document a line
+	when    string // the flags or conditions with which it is printed; "" for always
+	lines   bool   // one document per line
 	value   reflect.Type
 }
 
-// outputs are all documents that --json prints. "help json" lists their keys.
+// outputs are all documents that commands print with --json. "help json" lists their keys.
 var outputs = []output{
 	{"run", "", false, reflect.TypeFor[runReport]()},
 	{"explore", "one document for each file", false, reflect.TypeFor[exploration]()},
@@ -47,15 +47,14 @@ var outputs = []output{
 type outputJSON struct {
 	Command string    `json:"command"`
 	When    string    `json:"when,omitempty"`
-	Lines   bool      `json:"lines,omitempty"` // one document a line
+	Lines   bool      `json:"lines,omitempty"` // one document per line
 	Keys    []keyJSON `json:"keys"`
 }
 
-// keyJSON is a key with its place in the document: files[].exitCode.
 type keyJSON struct {
 	Key      string `json:"key"`
 	Type     string `json:"type"`
-	Optional bool   `json:"optional,omitempty"` // left out if it is empty
+	Optional bool   `json:"optional,omitempty"` // omitted if it is empty
 }
 
 func describeOutputs(command string) []outputJSON {

@@ -18,8 +18,8 @@ type running struct {
 	checks
 
 	verbose bool
-	html    string // the directory for the pages of all runs; "" for none
-	whose   string // where the files come from if no file is named
+	html    string // the directory for pages of all runs; "" for none
+	whose   string // the place of the files if the user named none
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -92,7 +92,7 @@ func (r *running) updatable(a *app, files []string) error {
 	return nil
 }
 
-// runFiles runs files in parallel and reports on them in order.
+// runFiles runs files in parallel and prints the results in order.
 func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	began := time.Now()
 	rep := runReport{Files: []*scenarios.Result{}}
@@ -147,7 +147,7 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	return nil
 }
 
-// One in doubleShare files is run twice, always the same ones.
+// One in doubleShare files is run twice. These are always the same files.
 const doubleShare = 16
 
 func doubled(path string) bool {
@@ -156,7 +156,7 @@ func doubled(path string) bool {
 	return sum.Sum32()%doubleShare == 0
 }
 
-// runFile adds the file's name to a panic, which is a bug of threelaws.
+// runFile runs a file. It adds the file's name to a panic, which is a bug of threelaws.
 func runFile(a *app, name string, o scenarios.Options) (t timed) {
 	defer func() {
 		if e := recover(); e != nil {

@@ -26,7 +26,7 @@ type runReport struct {
 	Files       []*scenarios.Result `json:"files"`
 	Passed      int                 `json:"passed"`
 	Updated     int                 `json:"updated"`
-	Loose       int                 `json:"loose"` // settles without golden text
+	Loose       int                 `json:"loose"` // number of settles without golden text
 	Interrupted bool                `json:"interrupted,omitempty"`
 	Seconds     float64             `json:"seconds"`
 	ExitCode    int                 `json:"exitCode"`
@@ -87,7 +87,7 @@ func report(a *app, res *scenarios.Result, verbose bool) {
 	a.print(wrongs(a, res, a.width))
 }
 
-// wrongs lists the errors of a run, each below its phase, and the page of the error that ended the run.
+// wrongs lists the errors of a run, each under its phase, and the page of the error that ended the run.
 func wrongs(a *app, res *scenarios.Result, width int) string {
 	var b strings.Builder
 	phase := ""
@@ -141,11 +141,11 @@ func (a *app) caseOf(t timed) ci.File {
 	return c
 }
 
-// pages collects the pages of all files of a run, and their index.
+// pages collects the pages of a run's files, and their index.
 type pages struct {
-	dir string // "" for none
+	dir string // "" if no pages are written
 
-	mu   sync.Mutex // several files run at the same time
+	mu   sync.Mutex // needed because several files run at the same time
 	rows map[string]page.Row
 	err  error // the first error of writing a page
 }
@@ -161,7 +161,7 @@ func newPages(dir string) (*pages, error) {
 	return s, nil
 }
 
-// watching makes a run write its page when it is over.
+// watching makes a run write its page when it ends.
 func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Options {
 	if s.dir == "" {
 		return o
@@ -194,7 +194,7 @@ func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Opt
 	return o
 }
 
-// passed notes that all violations of a file are expected.
+// passed notes for a file without errors that its violations are expected.
 func (s *pages) passed(name string, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,9 +227,9 @@ func (s *pages) index(files []string) error {
 	return nil
 }
 
-// checks reports results to continuous integration: annotations at once, a JUnit file at the end.
+// checks reports results to continuous integration. It prints annotations at once, and writes a JUnit file at the end.
 type checks struct {
-	junit    string // the file; "" for none
+	junit    string // the path of the JUnit file; "" for none
 	annotate bool
 	cases    []ci.File
 }
@@ -241,7 +241,7 @@ func (c *checks) flags(cmd *cobra.Command) {
 		"print annotations for GitHub Actions; this is the default there")
 }
 
-// add annotates the problems of a file. The annotations go to stderr if JSON is on stdout; GitHub reads both.
+// add prints annotations for the problems of a file. If JSON is on stdout, they go to stderr, which GitHub reads too.
 func (c *checks) add(a *app, one ci.File) error {
 	c.cases = append(c.cases, one)
 	if !c.annotate {
@@ -268,7 +268,6 @@ func (c *checks) write(suite string) error {
 	return nil
 }
 
-// place is the path of a scenario file in the repository, "" for a file that is not on disk.
 func (s *shelf) place(name string) string {
 	if name == stdin || !onDisk(name) {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// search explores a file, and once more to find a fight, and shows its progress.
+// search explores a file and shows its progress. It explores the file a second time to find a fight.
 func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scenarios.Exploration, error) {
 	o := x.ExploreOptions
 	line := a.progress()
@@ -48,8 +48,8 @@ func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 // fightLaw is the law that a fight violates.
 const fightLaw = "NOFIGHT-1"
 
-// findFight looks for a fight behind laws that are violated earlier. Controllers from before ControllerRef violate
-// nearly all of these.
+// findFight looks for a fight if laws are violated that hide one, because they are violated earlier. Nearly all of
+// these laws are violated by controllers from before ControllerRef.
 func findFight(
 	ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration,
 ) error {
@@ -70,8 +70,8 @@ func findFight(
 	return nil
 }
 
-// explorationError is the error of an exploration without results: a mistake in the file, or two runs of one schedule
-// that differ.
+// explorationError returns the error of an exploration without results: a mistake in the file, or two runs of a
+// schedule that differ.
 func explorationError(f *scenarios.File, err error) error {
 	var e *scenarios.Error
 	if errors.As(err, &e) {

@@ -8,10 +8,10 @@ import (
 	"github.com/threelaws/threelaws/internal/campaign"
 )
 
-// saveEvery is how often result files are written. Tests write them more often.
+// saveEvery is the interval at which result files are written. Tests shorten it.
 var saveEvery = 15 * time.Second
 
-// sharding is the flags of a command that does a part of a campaign.
+// sharding holds the flags of a command that does a part of a campaign.
 type sharding struct {
 	shard   string
 	results string
@@ -28,7 +28,6 @@ func (s *sharding) flags(cmd *cobra.Command) {
 // divided reports whether the command does a part of a campaign.
 func (s *sharding) divided() bool { return s.results != "" || s.Part.N > 1 }
 
-// check reads the flags.
 func (s *sharding) check() error {
 	var err error
 	if s.Part, err = campaign.ParseShard(s.shard); err != nil {

@@ -39,28 +39,28 @@ type serving struct {
 	kubeconfig  string
 	controllers []string
 	load, dump  string
-	history     uint64 // number of revisions that the server keeps
+	history     uint64 // number of revisions to keep
 	start       []string
 	verbose     bool
 	realtime    bool
 	anywhere    bool
 	tls         bool
-	outside     bool     // programs outside the command act on the server
+	outside     bool     // programs outside of the command use the server
 	plugins     []string // admission plugins to enable
 	noPlugins   []string // admission plugins to disable
 	ui          bool
-	programs    []string                   // NAME=CONTROLLER: a program, and the controller whose laws apply to it
-	played      map[string]host.Controller // the parsed programs
+	programs    []string                   // NAME=CONTROLLER: a program and the controller whose laws apply to it
+	played      map[string]host.Controller // the parsed values of programs
 	fault       []string                   // faults from flags
 	faults      string                     // a file with faults
 }
 
 type site struct {
-	trial   *trial.Trial // nil without controllers and page
+	trial   *trial.Trial // nil without controllers and without a page
 	handler *httpapi.Handler
 	runner  *wallclock.Runner // nil without a trial
-	feed    *livepage.Feed    // feed of the page; nil without one
-	broken  []render.Mark     // violations that were reported, for the page
+	feed    *livepage.Feed    // of the page; nil without a page
+	broken  []render.Mark     // reported violations, for the page
 }
 
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(verdict)) (*site, error) {
@@ -115,7 +115,8 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	return s, nil
 }
 
-// keptHistory is the number of revisions that a server keeps: enough for most watches that return after a minute.
+// keptHistory is the number of revisions that a server keeps. It is enough for most watches that continue after a
+// minute.
 const keptHistory = 10_000
 
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
@@ -148,7 +149,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if server.Shutdown(grace) != nil {
-		server.Close() // the client neither reads nor closes the connection
+		server.Close() // the client neither reads nor disconnects
 	}
 	running.Wait()
 	if s.trial != nil {
@@ -157,7 +158,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	return err
 }
 
-// loopbackOnly refuses requests for another host name, as after DNS rebinding in a browser.
+// loopbackOnly refuses requests for a foreign host name, which a browser sends after DNS rebinding.
 func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Host
@@ -198,8 +199,8 @@ func (s *site) dump(path string) error {
 	return nil
 }
 
-// lifelike replaces the kubelet by one that fills in the status of pods as a node does, and adds a node if there is
-// none. The kubelet binds pods itself if no scheduler runs.
+// lifelike replaces the kubelet by one that fills in the status of pods like a real node. If there is no node, it adds
+// one. If no scheduler runs, the kubelet binds pods.
 func lifelike(s *site, chosen []host.Controller) []host.Controller {
 	at := slices.IndexFunc(chosen, func(c host.Controller) bool { return c.Name == "kubelet" && c.Era == "" })
 	if at < 0 {
@@ -218,7 +219,7 @@ func lifelike(s *site, chosen []host.Controller) []host.Controller {
 	return chosen
 }
 
-// join adds a node, and removes the not-ready taint: the node lifecycle controller does not run here.
+// join adds a node. It removes the not-ready taint, because no node lifecycle controller runs.
 func (s *site) join(node *corev1.Node) string {
 	s.handler.With(func(server *fakeapi.Server) {
 		req := fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindOf(node), Name: node.Name, Object: node,
@@ -253,7 +254,7 @@ func (s *site) page() *livepage.Feed {
 	return livepage.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))
 }
 
-// noting also notes each violation for the page. It is called under the server's lock.
+// noting returns a function that also notes each violation for the page. It is called under the server's lock.
 func (s *site) noting(tell func(verdict)) func(verdict) {
 	return func(v verdict) {
 		s.broken = append(s.broken, render.MarkOf(*v.violation))
@@ -261,7 +262,7 @@ func (s *site) noting(tell func(verdict)) func(verdict) {
 	}
 }
 
-// overTLS adds TLS with a new self-signed certificate, which it returns in PEM.
+// overTLS adds TLS with a new self-signed certificate, and returns the certificate in PEM.
 func overTLS(plain net.Listener) (net.Listener, []byte, error) {
 	ip := plain.Addr().(*net.TCPAddr).IP
 	bundle, key, err := cert.GenerateSelfSignedCertKey(ip.String(), []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
@@ -277,7 +278,8 @@ func overTLS(plain net.Listener) (net.Listener, []byte, error) {
 		NextProtos: []string{"h2", "http/1.1"}}), bundle, nil
 }
 
-// kubeconfig has insecure-skip-tls-verify without a certificate: some clients refuse plain HTTP otherwise.
+// kubeconfig sets insecure-skip-tls-verify if there is no certificate, because some clients refuse plain HTTP
+// otherwise.
 func kubeconfig(url string, trusted []byte) string {
 	trust := "insecure-skip-tls-verify: true"
 	if trusted != nil {
@@ -302,7 +304,7 @@ users:
 `, url, trust)
 }
 
-// nameLetters are the letters of generated names on a real server: no vowels, so no words.
+// nameLetters are the letters of generated names on a real server. They contain no vowels, so that names are no words.
 const nameLetters = "bcdfghjklmnpqrstvwxz2456789"
 
 func randomName(prefix string, _ int) string {

@@ -16,9 +16,9 @@ type versionJSON struct {
 	Version  string `json:"version"`            // version of the program's module; "devel" if unknown
 	Revision string `json:"revision,omitempty"` // revision of its repository
 	Time     string `json:"time,omitempty"`     // time of the revision
-	Modified bool   `json:"modified,omitempty"` // the build contains uncommitted changes
+	Modified bool   `json:"modified,omitempty"` // the build has uncommitted changes
 	Go       string `json:"go"`
-	Library  string `json:"library,omitempty"` // the version of threelaws in a program of another module
+	Library  string `json:"library,omitempty"` // for a program of another module: the version of threelaws
 }
 
 func versionCommand(a *app) *cobra.Command {

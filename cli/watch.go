@@ -140,7 +140,7 @@ func (w *watching) look(ctx context.Context, a *app, r *clusterwatch.Reader, c *
 	return nil
 }
 
-// telling prints what watch finds. Several goroutines add notes.
+// telling prints what watch finds. It is safe for concurrent use.
 type telling struct {
 	a     *app
 	json  bool

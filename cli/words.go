@@ -35,7 +35,7 @@ func round(d time.Duration) string {
 // plainWord is a word that needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=,][-\pL\pN_./:@%+=,]*$`)
 
-// argument quotes the name of a scenario file for a shell.
+// argument quotes the name of a scenario file for a shell if needed.
 func argument(title string) string {
 	switch {
 	case title == titleOf(stdin) && !onDisk(title):
@@ -56,7 +56,6 @@ func indent(text string) string {
 	return b.String()
 }
 
-// usage returns a mistake on the command line.
 func usage(format string, args ...any) error {
 	return &scenarios.Error{Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }
@@ -99,7 +98,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// flagError describes a mistake in a flag, with the command's name in front.
+// flagError returns the error about a flag with the command's name in front.
 func flagError(cmd *cobra.Command, err error) error {
 	whose := ""
 	if cmd.HasParent() {
@@ -133,9 +132,9 @@ func flagNames(cmd *cobra.Command) []string {
 }
 
 const (
-	// exitUncovered: no law is violated, but not everything was covered.
+	// exitUncovered: no law is violated, but something was not covered.
 	exitUncovered = 5
-	// exitInterrupted: interrupted before anything was found.
+	// exitInterrupted: the command was interrupted before it found anything.
 	exitInterrupted = 130
 )
 
@@ -150,7 +149,7 @@ const exitCodes = `exit codes
 For several files, the worst code counts: 2, then 4, 1, 3, 5.
 `
 
-// severity orders exit codes from best to worst. A bad file shows nothing, and runs that differ cannot be trusted.
+// severity orders exit codes from best to worst. A bad file proves nothing, and runs that differ cannot be trusted.
 var severity = []int{
 	scenarios.ExitPass, exitInterrupted, exitUncovered, scenarios.ExitNotSettled, scenarios.ExitFail,
 	scenarios.ExitNondetermine, scenarios.ExitUsage,

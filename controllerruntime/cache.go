@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// simulatedCache is the manager's cache over the process's informers.
+// simulatedCache is the manager's cache, which uses the process's informers.
 type simulatedCache struct {
 	cacheReader
 }
@@ -36,8 +36,8 @@ func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVe
 	return c.informer(form{gvk, reflect.TypeOf(obj)})
 }
 
-// informer returns the informer of a form. Sources call it from goroutines of their own, one at a time, while
-// the process starts. It may not panic there.
+// informer returns the informer of a form. While the process starts, sources call it on other goroutines, one at a
+// time. It must not panic there.
 func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	if c.p.starting != nil {
 		defer func() {
@@ -45,7 +45,7 @@ func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 				c.p.failed, err = r, fmt.Errorf("%v", r)
 			}
 			if err != nil {
-				c.p.giveUp() // the source would retry for ever
+				c.p.giveUp() // otherwise the source would retry forever
 			}
 		}()
 	}
@@ -76,7 +76,7 @@ func (c simulatedCache) IndexField(_ context.Context, obj client.Object, field s
 	return v.index(field, values)
 }
 
-// WaitForCacheSync returns at once: no worker starts before the caches are full.
+// WaitForCacheSync returns at once, because workers start only when the caches are full.
 func (c simulatedCache) WaitForCacheSync(context.Context) bool { return true }
 
 func (c simulatedCache) Start(context.Context) error {
@@ -87,7 +87,7 @@ func (c simulatedCache) RemoveInformer(context.Context, client.Object) error {
 	return errors.New("controllerruntime: informers are not removed from a simulated cache")
 }
 
-// typedInformer is a process's informer whose handlers get objects of one Go type.
+// typedInformer is an informer of the process whose handlers get objects of one Go type.
 type typedInformer struct {
 	*view
 	p *process
@@ -136,19 +136,20 @@ func (i typedInformer) HasSyncedChecker() toolscache.DoneChecker {
 
 func (i typedInformer) IsStopped() bool { return i.view.informer.IsStopped() }
 
-// registered is a handler's registration that has always synced: no worker starts before the initial lists
-// are delivered.
+// registered is the registration of a handler. It always reports that it has synced, because workers start only after
+// the initial lists are delivered.
 type registered struct {
 	toolscache.ResourceEventHandlerRegistration
 }
 
 func (registered) HasSynced() bool { return true }
 
-// typedHandler gives a handler objects of one Go type. It sorts what a source's handler enqueued in one call.
+// typedHandler passes objects of one Go type to a handler. It sorts the requests that one call of a source's handler
+// enqueued.
 type typedHandler struct {
 	v *view
 	h toolscache.ResourceEventHandler
-	q *requests // of the source; nil for a handler that the setup added itself
+	q *requests // the queue of the source; nil for a handler that the setup itself added
 }
 
 func (t *typedHandler) OnAdd(obj any, initial bool) {
@@ -171,7 +172,7 @@ func (t *typedHandler) OnDelete(obj any) {
 	t.q.flush()
 }
 
-// undeclared is the informer of a setup that is only inspected.
+// undeclared is the informer of a process that only learns what a setup sets up.
 type undeclared struct{ ctrlcache.Informer }
 
 func (undeclared) AddIndexers(toolscache.Indexers) error { return nil }

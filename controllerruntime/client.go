@@ -20,7 +20,7 @@ import (
 // apiClient is a manager's client: it reads from the cache and writes to the server.
 type apiClient struct{ p *process }
 
-// Get reads from the cache, or live if the manager's client does not cache the kind.
+// Get reads from the cache, or from the server if the manager's client does not cache the kind.
 func (c apiClient) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	live, err := c.readsLive(obj)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c apiClient) Get(ctx context.Context, key client.ObjectKey, obj client.Obj
 	return cacheReader(c).Get(ctx, key, obj, opts...)
 }
 
-// List reads from the cache, or live if the manager's client does not cache the kind.
+// List reads from the cache, or from the server if the manager's client does not cache the kind.
 func (c apiClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	live, err := c.readsLive(list)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c apiClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ...c
 	if req.Namespace, err = path(req, o.ListOptions.Namespace); err != nil {
 		return err
 	}
-	if k.Namespaced && req.Namespace == "" { // no such path exists
+	if k.Namespaced && req.Namespace == "" { // there is no such path
 		return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "",
 			"", 0, true)
 	}
@@ -109,8 +109,8 @@ func (c apiClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ...c
 	return err
 }
 
-// send sends a request about obj, with content as the body of verbs that have one. It sets content to the
-// answer; nil drops the answer.
+// send sends a request about obj, with content as the body of a verb that has one. It sets content to the answer; if
+// content is nil, it drops the answer.
 func (c apiClient) send(ctx context.Context, obj, content client.Object, req *fakeapi.Request) error {
 	k, _, err := c.p.kindOf(obj)
 	if err != nil {
@@ -133,8 +133,8 @@ func (c apiClient) send(ctx context.Context, obj, content client.Object, req *fa
 	return c.p.answer(content, sent, resp)
 }
 
-// answer sets obj to the answer of a write. A Status instead of an object leaves it empty, as
-// controller-runtime's decoder does.
+// answer sets obj to the answer of a write. If the answer is a Status, obj stays empty, as with controller-runtime's
+// decoder.
 func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Response) error {
 	if resp.Object == nil || resp.Object.GetObjectKind().GroupVersionKind().Kind != sent.GVK.Kind {
 		empty(obj)
@@ -147,7 +147,7 @@ func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Res
 	return p.fill(obj, resp.Object, gvk)
 }
 
-// keepKind returns a function that restores the kind that an object states now: updates and patches keep it.
+// keepKind returns a function that restores the kind that obj states now, because updates and patches keep it.
 func keepKind(obj client.Object) func() {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	return func() {
@@ -181,8 +181,8 @@ func (c apiClient) IsObjectNamespaced(obj runtime.Object) (bool, error) {
 	return m.Scope.Name() != meta.RESTScopeNameRoot, nil
 }
 
-// path returns the namespace in a request's path. An error is one that client-go's rest.Request returns
-// before it sends the request.
+// path returns the namespace in a request's path. It returns the errors that client-go's rest.Request returns before it
+// sends a request.
 func path(req *fakeapi.Request, namespace string) (string, error) {
 	named := true
 	switch req.Verb {

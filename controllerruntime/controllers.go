@@ -23,49 +23,49 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Setup sets up controllers with a manager, like main: it makes their reconcilers and calls their
-// SetupWithManager. It is called at every start of a process, and must make new reconcilers each time.
+// Setup sets up controllers with a manager, like main. It makes their reconcilers and calls their SetupWithManager. It
+// is called at every start of a process, and must make new reconcilers each time.
 type Setup func(mgr manager.Manager) error
 
 // Options are a manager's options. The zero value is a manager without options.
 type Options struct {
-	// Reads are kinds that a reconciler reads from the cache and that no source watches.
+	// Reads are kinds that a reconciler reads from the cache and no source watches.
 	Reads []client.Object
-	// Live are kinds that the manager's client never reads from its cache: DisableFor of the manager's client
+	// Live are kinds that the manager's client always reads from the server: DisableFor in the manager's client
 	// options.
 	Live []client.Object
-	// CacheUnstructured makes the client read unstructured objects from the cache too: Unstructured of the
-	// manager's client options.
+	// CacheUnstructured makes the client also read unstructured objects from the cache: Unstructured in the manager's
+	// client options.
 	CacheUnstructured bool
-	// Client, if set, wraps the manager's client: client.WithFieldOwner.
+	// Client, if set, wraps the manager's client, for example with client.WithFieldOwner.
 	Client func(client.Client) client.Client
 
-	// Goroutines allows a Reconcile to start goroutines that call the API, such as an errgroup. Several
-	// requests can then be pending, and the schedule decides about each. It costs time, and limits the Go
-	// process to one processor: see bubble.Concurrent. Without it such a call ends the Go process.
+	// Goroutines allows a Reconcile to start goroutines that call the API, for example with an errgroup. Several
+	// requests can then be pending, and the schedule decides about each. This takes more time, and limits the Go
+	// process to one processor: see bubble.Concurrent. Without it, such a call ends the Go process.
 	Goroutines bool
 
-	// Controller is the manager's Controller options, such as the concurrency of kinds.
+	// Controller holds the manager's Controller options, such as the concurrency of kinds.
 	Controller config.Controller
 	// Logger is the logger of the manager and of Reconcile's context; nothing is logged by default.
 	Logger logr.Logger
 
 	// Recorded, if set, is called for every recorded event.
 	Recorded func(e corev1.Event)
-	// WriteEvents also writes events to the API, each as one create in the sync that records it. A real
-	// recorder writes from a goroutine of its own, and counts repeated events instead of writing them again.
+	// WriteEvents also writes events to the API, with one create in the reconcile that records the event. A real
+	// recorder writes from another goroutine, and counts repeated events instead of writing them again.
 	WriteEvents bool
 
-	// LeaveOut names parts of the setup that do not run here: a runnable by its type ("*main.Poller"), a
-	// webhook by its path.
+	// LeaveOut names parts of the setup that do not run here: a runnable by its type ("*main.Poller"), and a webhook by
+	// its path.
 	LeaveOut []string
 
 	_ struct{}
 }
 
-// Controllers returns the controllers that a setup sets up, in its order. They are values: set further facts
-// for the laws on them (Replicas, Selector, Active, kinds of Owns whose events do not wake it). An error is a
-// mistake in the setup, or a part of it that cannot run, in one line.
+// Controllers returns the controllers that a setup adds, in its order. They are values, on which the caller can set
+// more facts for the laws (Replicas, Selector, Active, kinds of Owns whose events do not enqueue). An error is a
+// mistake in the setup, or a part of the setup that cannot run, in one line.
 func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []host.Controller, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -104,19 +104,19 @@ func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []
 	return controllers, first.leftOut()
 }
 
-// same reports whether two reconcilers are pointers to one value that can remember something.
+// same reports whether two reconcilers are pointers to the same value that has fields.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	return x.Kind() == reflect.Pointer && y.Kind() == reflect.Pointer && x.Pointer() == y.Pointer() &&
 		x.Type().Elem().Size() > 0
 }
 
-// declare makes the host's and the laws' declaration of a controller.
+// declare makes the declaration of a controller for the host and the laws.
 func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, error) {
 	ctl := host.Controller{Name: c.name, Workers: c.workers,
 		Careless: host.Careless{
 			DropErrors: true,
-		}} // the reconciler's limiter decides, see [reconciler.Sync]
+		}} // the reconciler's own limiter decides: see [reconciler.Sync]
 	watched, err := p.watched(c)
 	if err != nil {
 		return ctl, err
@@ -126,7 +126,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		case w.gvk.Empty():
 		case w.role == forObject && ctl.For.Empty() && len(ctl.Routes) == 0 && len(ctl.Owns) == 0:
 			ctl.For = w.gvk
-		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // otherwise the dependent need not have a ControllerRef to it
+		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // otherwise the dependents need no ControllerRef to the object
 			ctl.Owns = append(ctl.Owns, w.gvk)
 		default:
 			ctl.Routes = append(ctl.Routes, silent(w.gvk))
@@ -154,12 +154,12 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 	return ctl, ctl.Check()
 }
 
-// silent makes the host watch a kind from the start. The handlers of the sources decide what its events do.
+// silent makes the host watch a kind from the start. The handlers of the sources handle its events.
 func silent(gvk schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: gvk, Do: func(host.View, host.Event, *host.Effect) {}}
 }
 
-// start begins a new life of a controller, with an empty memory.
+// start starts a controller's process, with an empty memory.
 func start(p *process, setup Setup, i int, name string, roles []role) host.Reconciler {
 	if err := p.setUp(setup); err != nil {
 		panic(host.Misuse("controller " + name + ": its setup fails at a start: " + err.Error()))
@@ -175,7 +175,7 @@ func start(p *process, setup Setup, i int, name string, roles []role) host.Recon
 	return newReconciler(p, c)
 }
 
-// controller is a controller that a setup has added to its manager, with controller-runtime's own fields.
+// controller is a controller that a setup has added to its manager. The fields are controller-runtime's.
 type controller struct {
 	name    string
 	do      reconcile.Reconciler
@@ -185,11 +185,11 @@ type controller struct {
 	sources *[]source.Source // sources that are not started yet
 }
 
-// controllerPackage is the package of the type that controller-runtime's builder makes.
+// controllerPackage is the package of the controllers that controller-runtime's builder makes.
 const controllerPackage = "sigs.k8s.io/controller-runtime/pkg/internal/controller"
 
-// controllerOf reads a controller out of a runnable; nil, nil for any other runnable. All fields except the
-// list of sources are exported, but their type is internal. If a field no longer exists, [field] panics.
+// controllerOf reads a controller from a runnable; it returns nil, nil for any other runnable. All fields except the
+// list of sources are exported, but their type is internal. If a field does not exist any more, [field] panics.
 func controllerOf(r manager.Runnable) (*controller, error) {
 	t := reflect.TypeOf(r)
 	if t.Kind() != reflect.Pointer || t.Elem().PkgPath() != controllerPackage {

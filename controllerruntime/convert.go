@@ -15,13 +15,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// The server keeps one Go type for each kind: a type of k8s.io/api, or unstructured objects for a kind of a
-// CRD. A reconciler has types of its own for these.
+// The server stores each kind in one Go type: a type of k8s.io/api, or unstructured objects for the kind of a CRD. A
+// reconciler may use other types.
 
-// converter is apimachinery's. It uses JSON tags, like the HTTP API.
+// converter is apimachinery's converter. It uses JSON tags, like the HTTP API.
 var converter = runtime.DefaultUnstructuredConverter
 
-// as returns a stored object in the Go type of a form: itself if it has that type. The result is shared.
+// as returns a stored object in the Go type of a form. If the object has that type already, as returns it. The result
+// is shared.
 func as(stored runtime.Object, f form) (client.Object, error) {
 	if reflect.TypeOf(stored) == f.as {
 		return stored.(client.Object), nil
@@ -45,7 +46,7 @@ func as(stored runtime.Object, f form) (client.Object, error) {
 	return obj, nil
 }
 
-// contentOf returns an object's JSON value. An unstructured object's value is shared.
+// contentOf returns an object's JSON value. The value of an unstructured object is shared.
 func contentOf(obj runtime.Object, gvk schema.GroupVersionKind) (map[string]any, error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		return u.UnstructuredContent(), nil
@@ -59,7 +60,7 @@ func contentOf(obj runtime.Object, gvk schema.GroupVersionKind) (map[string]any,
 	return content, nil
 }
 
-// integral makes whole numbers integers, because JSON writes 1.0 as 1.
+// integral converts whole numbers to integers, because JSON writes 1.0 as 1.
 func integral(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -98,8 +99,8 @@ func metadataOf(obj runtime.Object, gvk schema.GroupVersionKind) *metav1.Partial
 	return p
 }
 
-// fill sets obj to the answer of a live request. The kind of an object with a Go type is empty afterwards, as
-// client-go's decoder leaves it.
+// fill sets obj to the answer of a live request. Afterwards the kind of an object with a Go type is empty, as after
+// client-go's decoder.
 func (p *process) fill(obj, answer runtime.Object, gvk schema.GroupVersionKind) error {
 	f := form{gvk, reflect.TypeOf(obj)}
 	var from client.Object
@@ -126,8 +127,8 @@ func set(to, from runtime.Object) {
 	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 }
 
-// body returns an object as it is sent to a kind of the server. An object that cannot be decoded there gets
-// the server's own error.
+// body returns an object in the form in which it is sent to the server. If the server could not decode it, body returns
+// the server's error.
 func body(k *fakeapi.Kind, obj runtime.Object) (runtime.Object, error) {
 	to := k.New()
 	u, untyped := obj.(*unstructured.Unstructured)

@@ -1,7 +1,7 @@
 // Package controllerruntime runs reconcilers of controller-runtime v0.24 in the stepped host. An unchanged
-// SetupWithManager becomes one [host.Controller] for each controller that it sets up. Nothing is declared again: For,
-// Owns, Watches, predicates, mapping functions, field indexes and controller options are recorded by the manager of
-// the setup. Handlers, predicates and mapping functions run with controller-runtime's own code.
+// SetupWithManager becomes one [host.Controller] for each controller that it sets up. The setup gets a manager that
+// records For, Owns, Watches, predicates, mapping functions, field indexes and controller options. Handlers, predicates
+// and mapping functions run with controller-runtime's own code.
 //
 //	func TestWidget(t *testing.T) {
 //		setup := func(mgr ctrl.Manager) error {
@@ -18,17 +18,18 @@
 //		simtest.Check(t, simtest.Case{Controllers: controllers, With: []string{"gc"}, Files: []string{"config/crd"}})
 //	}
 //
-// The setup is called once before anything runs, to learn what it sets up. It is called again at every start
-// of a process and after every crash, because the reconciler's memory is lost then. It must make a new
-// reconciler each time; passing the same pointer twice is an error.
+// The setup is called once before anything runs, to learn what it sets up. It is called again at every start of a
+// process, also after a crash, because a crash loses the reconciler's memory. It must make a new reconciler each time;
+// passing the same pointer twice is an error.
 //
 // # What is the same as in a manager
 //
-// [manager.Manager.GetClient] reads from the process's simulated informers and copies what it returns. It reads
-// unstructured objects live, as a manager's client does by default ([Options]). [manager.Manager.GetAPIReader] reads
-// live. Every live read and every write is one request, and so a scheduling point. Errors are those of
-// controller-runtime's own client. Delays, retries and rate limits use the world's clock, also in a token bucket. A
-// panic is reported (never-panic) whatever RecoverPanic says. After a TerminalError there is no retry.
+// The client of [manager.Manager.GetClient] reads from the process's simulated informers and copies what it returns. It
+// reads unstructured objects from the server, as a manager's client does by default ([Options]). The reader of
+// [manager.Manager.GetAPIReader] reads from the server. Every read from the server and every write is one request, and
+// therefore a scheduling point. Errors are those of controller-runtime's own client. Delays, retries and rate limits
+// use the world's clock, also in a token bucket. A panic is reported (never-panic), with any value of RecoverPanic.
+// After a TerminalError there is no retry.
 //
 // # What differs
 //

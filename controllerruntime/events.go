@@ -12,7 +12,6 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// oldRecorder records events of the old API.
 type oldRecorder struct {
 	p    *process
 	name string
@@ -33,7 +32,6 @@ func (r oldRecorder) AnnotatedEventf(object runtime.Object, annotations map[stri
 	r.p.event(r.name, object, nil, e)
 }
 
-// newRecorder records events of the new API.
 type newRecorder struct {
 	p    *process
 	name string
@@ -47,8 +45,8 @@ func (r newRecorder) Eventf(regarding, related runtime.Object, kind, reason, act
 	r.p.event(r.name, regarding, related, e)
 }
 
-// event reports an event and, if the options say so, writes it. An event that cannot be recorded is logged, as by a
-// real recorder.
+// event reports an event and, if the options say so, writes it. It logs an event that cannot be recorded, like a real
+// recorder.
 func (p *process) event(component string, regarding, related runtime.Object, e corev1.Event) {
 	if p.env == nil || !p.started {
 		return
@@ -73,7 +71,7 @@ func (p *process) event(component string, regarding, related runtime.Object, e c
 	if e.Namespace == "" {
 		e.Namespace = metav1.NamespaceDefault
 	}
-	e.Name = fmt.Sprintf("%s.%x", ref.Name, now.UnixNano()+int64(number)) // time stands still in a step
+	e.Name = fmt.Sprintf("%s.%x", ref.Name, now.UnixNano()+int64(number)) // several events of a step have the same time
 	e.Source.Component, e.ReportingController = component, component
 	if !e.EventTime.IsZero() {
 		e.ReportingInstance = component
@@ -88,7 +86,7 @@ func (p *process) event(component string, regarding, related runtime.Object, e c
 	}
 }
 
-// write creates an event. A refusal is logged.
+// write creates an event. It logs a refusal.
 func (p *process) write(e *corev1.Event) {
 	k, err := p.kind(corev1.SchemeGroupVersion.WithKind("Event"))
 	if err == nil {

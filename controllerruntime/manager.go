@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// recordingManager is the manager of one process. It keeps the controllers that are added to it; the host runs them.
+// recordingManager is the manager of one process. It keeps the controllers that a setup adds, and the host runs them.
 type recordingManager struct {
 	p           *process
 	client      client.Client
@@ -41,7 +41,7 @@ func newManager(p *process) *recordingManager {
 	return m
 }
 
-// Add keeps a controller. Any other runnable is refused, unless LeaveOut names it.
+// Add keeps a controller. It refuses any other runnable unless LeaveOut names it.
 func (m *recordingManager) Add(r manager.Runnable) error {
 	c, err := controllerOf(r)
 	if c != nil || err != nil {
@@ -56,7 +56,7 @@ func (m *recordingManager) Add(r manager.Runnable) error {
 		"Name it in Options.LeaveOut if it makes no difference", name)
 }
 
-// leaves reports whether LeaveOut has this name.
+// leaves reports whether LeaveOut has a name.
 func (m *recordingManager) leaves(name string) bool {
 	if !slices.Contains(m.p.o.LeaveOut, name) {
 		return false
@@ -89,7 +89,7 @@ func (m *recordingManager) GetRESTMapper() meta.RESTMapper { return m.p.mapper }
 
 func (m *recordingManager) GetLogger() logr.Logger { return m.p.o.Logger }
 
-// GetControllerOptions returns [Options.Controller]. Every start uses the same names.
+// GetControllerOptions returns [Options.Controller]. It allows repeated names, because every start uses the same ones.
 func (m *recordingManager) GetControllerOptions() config.Controller {
 	o := m.p.o.Controller
 	o.SkipNameValidation = ptr.To(true)
@@ -104,7 +104,7 @@ func (m *recordingManager) GetEventRecorder(name string) events.EventRecorder {
 	return newRecorder{m.p, name}
 }
 
-// Elected is closed: a process runs only while it leads.
+// Elected returns a closed channel, because a process runs only while it leads.
 func (m *recordingManager) Elected() <-chan struct{} {
 	elected := make(chan struct{})
 	close(elected)
@@ -119,12 +119,12 @@ type noWire struct{}
 
 func (noWire) RoundTrip(*http.Request) (*http.Response, error) { return nil, errNoWire }
 
-// GetConfig returns a config whose requests are refused by name.
+// GetConfig returns a config. Requests with it are refused.
 func (m *recordingManager) GetConfig() *rest.Config {
 	return &rest.Config{Host: "http://simulated.invalid", Transport: noWire{}}
 }
 
-// GetHTTPClient returns a client whose requests are refused by name.
+// GetHTTPClient returns a client whose requests are refused.
 func (m *recordingManager) GetHTTPClient() *http.Client { return &http.Client{Transport: noWire{}} }
 
 func (m *recordingManager) Start(context.Context) error {
@@ -139,7 +139,8 @@ func (m *recordingManager) AddReadyzCheck(string, healthz.Checker) error { retur
 
 func (m *recordingManager) AddMetricsServerExtraHandler(string, http.Handler) error { return nil }
 
-// GetConverterRegistry returns a registry without effect: the server converts by itself ([fakeapi.Options.Convert]).
+// GetConverterRegistry returns a registry without effect, because the server itself converts
+// ([fakeapi.Options.Convert]).
 func (m *recordingManager) GetConverterRegistry() conversion.Registry {
 	return conversion.NewRegistry()
 }
@@ -154,8 +155,8 @@ type webhooks struct {
 	m *recordingManager
 }
 
-// Register refuses a webhook by name, unless LeaveOut lists it: without its webhooks a controller would behave
-// differently.
+// Register refuses a webhook unless LeaveOut lists it, because a controller may behave differently without its
+// webhooks.
 func (w webhooks) Register(path string, _ http.Handler) {
 	if !w.m.leaves(path) {
 		panic(host.Misuse("the setup registers the webhook " + path + ": webhooks do not run here; the world's " +

@@ -7,14 +7,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// mapper is a RESTMapper of what the server serves now.
+// mapper is a RESTMapper for the kinds that the server serves now.
 type mapper struct {
 	p     *process
 	asked int // number of calls for a mapping
 }
 
-// RESTMapping finds the resource of a kind. A setup that is only inspected has no server, and its results are
-// discarded, so a guess is enough.
+// RESTMapping finds the resource of a kind. Without a server it guesses, because a process that only learns what a
+// setup sets up discards the results.
 func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	m.asked++
 	if m.p.env == nil {
@@ -66,7 +66,7 @@ func (m *mapper) ResourceSingularizer(resource string) (string, error) {
 	return m.all().ResourceSingularizer(resource)
 }
 
-// all returns apimachinery's mapper of everything that is served. It is rarely needed.
+// all returns apimachinery's mapper of all served kinds. It is rarely needed.
 func (m *mapper) all() meta.RESTMapper {
 	all := meta.NewDefaultRESTMapper(nil)
 	if m.p.env == nil {
@@ -86,7 +86,7 @@ func scopeOf(k *fakeapi.Kind) meta.RESTScope {
 	return meta.RESTScopeRoot
 }
 
-// listOf returns the kind of lists, which client-go's discovery mapper has too.
+// listOf returns the kind of lists, which client-go's discovery mapper also has.
 func listOf(k *fakeapi.Kind) schema.GroupVersionKind {
 	return k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
 }

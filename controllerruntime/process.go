@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// process is one life of a controller's process, with the state behind its manager. One without an Env only
-// learns what a setup sets up; nothing can be read or written there.
+// process is a controller's process from one start to its end, with the state behind its manager. A process without an
+// Env only learns what a setup sets up, and cannot read or write.
 type process struct {
 	o       *Options
 	scheme  *runtime.Scheme
@@ -32,7 +32,7 @@ type process struct {
 	gvks  map[reflect.Type]schema.GroupVersionKind // kinds of Go types in the scheme
 	lists map[reflect.Type]form                    // the form of a list type's items
 	live  map[schema.GroupVersionKind]bool         // never read from the cache
-	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table at its last lookup
+	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table when it was last looked up
 	views map[form]*view
 
 	indexed  []schema.GroupVersionKind // without an Env: kinds whose fields the setup indexes
@@ -110,11 +110,11 @@ func (p *process) kindOf(obj runtime.Object) (*fakeapi.Kind, schema.GroupVersion
 	return k, gvk, err
 }
 
-// errNoServer is the error of requests of a setup that is only inspected.
+// errNoServer is the error of a request in a process that only learns what a setup sets up.
 var errNoServer = fmt.Errorf("controllerruntime: a setup can neither read nor write: it is called before there is a " +
 	"server, to learn what it sets up")
 
-// do sends a request, unless it is made in the setup.
+// do sends a request. During the setup it returns an error.
 func (p *process) do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	if p.env == nil || !p.started {
 		return fakeapi.Response{}, errNoServer
@@ -122,7 +122,7 @@ func (p *process) do(ctx context.Context, req *fakeapi.Request) (fakeapi.Respons
 	return p.env.Client.Do(ctx, req)
 }
 
-// form is a kind in a Go type.
+// form is a kind in one Go type.
 type form struct {
 	gvk schema.GroupVersionKind
 	as  reflect.Type // a pointer type
@@ -139,7 +139,7 @@ func (p *process) formOf(obj runtime.Object) (form, error) {
 	return form{gvk, reflect.TypeOf(obj)}, err
 }
 
-// itemsOf returns the kind and the Go type of a list's items, as controller-runtime's cache finds them.
+// itemsOf returns the kind and the Go type of a list's items, as controller-runtime's cache determines them.
 func (p *process) itemsOf(list client.ObjectList) (form, error) {
 	t := reflect.TypeOf(list)
 	p.mu.Lock()

@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// requests is the process's queue for the handlers of one source.
+// requests is the queue of the process for the handlers of one source.
 type requests struct {
 	queue workqueue.TypedRateLimitingInterface[string]
-	// direct adds requests at once. Otherwise they wait for the end of the handler's call and are sorted,
-	// since a handler for owners ranges over a map.
+	// direct adds requests at once. Otherwise they are sorted at the end of the handler's call, because a handler for
+	// owners ranges over a map.
 	direct  bool
 	pending []reconcile.Request
 }
@@ -28,7 +28,6 @@ func (q *requests) Add(r reconcile.Request) {
 	q.pending = append(q.pending, r)
 }
 
-// flush adds the requests of a handler's call.
 func (q *requests) flush() {
 	if q == nil || len(q.pending) == 0 {
 		return
@@ -52,7 +51,7 @@ func (q *requests) NumRequeues(r reconcile.Request) int { return q.queue.NumRequ
 
 func (q *requests) Len() int { return q.queue.Len() }
 
-// The following methods are for workers, not for handlers.
+// Only workers call the following methods, and handlers do not.
 func (q *requests) Get() (reconcile.Request, bool) { return reconcile.Request{}, true }
 
 func (q *requests) Done(reconcile.Request) {}
@@ -63,8 +62,8 @@ func (q *requests) ShutDownWithDrain() {}
 
 func (q *requests) ShuttingDown() bool { return false }
 
-// keyOf returns the host's key of a request: namespace/name, or the name alone. A name with a slash, which no object
-// has, gets another slash in front.
+// keyOf returns the host's key of a request: namespace/name, or only the name. A name with a slash gets another slash
+// in front; no object has such a name.
 func keyOf(r reconcile.Request) string {
 	if r.Namespace == "" && !strings.Contains(r.Name, "/") {
 		return r.Name

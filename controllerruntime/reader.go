@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// cacheReader reads from the process's informers, as controller-runtime's CacheReader does from its own. It
-// returns copies, unless the options say otherwise.
+// cacheReader reads from the process's informers, like controller-runtime's CacheReader from its own. It returns
+// copies, unless the options disable that.
 type cacheReader struct{ p *process }
 
 func (r cacheReader) Get(_ context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
@@ -48,7 +48,7 @@ func (r cacheReader) Get(_ context.Context, key client.ObjectKey, out client.Obj
 	if err != nil {
 		return err
 	}
-	if !exists { // controller-runtime also uses the kind as the resource
+	if !exists { // the resource in the error is the kind, as in controller-runtime
 		return apierrors.NewNotFound(schema.GroupResource{Group: f.gvk.Group, Resource: f.gvk.Kind}, key.Name)
 	}
 	if o.UnsafeDisableDeepCopy != nil && *o.UnsafeDisableDeepCopy {
@@ -99,7 +99,7 @@ func (r cacheReader) List(_ context.Context, out client.ObjectList, opts ...clie
 	return nil
 }
 
-// selected returns cached objects by namespace or fields, before labels are compared.
+// selected returns the cached objects that the namespace and the fields select. The caller compares labels.
 func (v *view) selected(o *client.ListOptions) ([]any, error) {
 	indexer := v.informer.GetIndexer()
 	switch {
@@ -126,8 +126,8 @@ func exact(s fields.Selector) bool {
 	return len(s.Requirements()) > 0
 }
 
-// byFields reads the first field's index, and filters by the others. client.MatchingFields is a map in random
-// order, so the fields are sorted.
+// byFields reads the first field's index, and filters by the other fields. The fields are sorted, because
+// client.MatchingFields is a map in random order.
 func (v *view) byFields(indexer toolscache.Indexer, all fields.Requirements, namespace string) ([]any, error) {
 	slices.SortFunc(all, func(a, b fields.Requirement) int { return strings.Compare(a.Field, b.Field) })
 	found, err := indexer.ByIndex(v.indexName(all[0].Field), indexKey(namespace, all[0].Value))
@@ -147,7 +147,7 @@ func (v *view) byFields(indexer toolscache.Indexer, all fields.Requirements, nam
 	return found, nil
 }
 
-// noIndex is client-go's error under controller-runtime's name of the index.
+// noIndex is client-go's error for a missing index, with controller-runtime's name of the index.
 func noIndex(field string) error {
 	return errors.New("Index with name field:" + field + " does not exist")
 }
@@ -206,14 +206,14 @@ func (r apiReader) List(ctx context.Context, out client.ObjectList, opts ...clie
 		return err
 	}
 	out.SetResourceVersion(strconv.FormatUint(resp.Version, 10))
-	if resp.Continue != "" || !r.itemKind(k, form{}).Empty() { // lists of custom resources always have it
+	if resp.Continue != "" || !r.itemKind(k, form{}).Empty() { // a list of custom resources always has this field
 		out.SetContinue(resp.Continue)
 	}
 	out.SetRemainingItemCount(resp.Left)
 	return nil
 }
 
-// setItems makes a list hold only these items. An empty list that came in protobuf has nil items.
+// setItems makes a list hold only these items. An empty list has nil items if it came in protobuf.
 func setItems(out client.ObjectList, items []runtime.Object, protobuf bool) error {
 	gvk := out.GetObjectKind().GroupVersionKind()
 	if _, untyped := out.(runtime.Unstructured); !untyped {
@@ -228,8 +228,8 @@ func setItems(out client.ObjectList, items []runtime.Object, protobuf bool) erro
 	return meta.SetList(out, items)
 }
 
-// itemKind returns the kind that an item of a live list states. Items of built-in kinds come in protobuf and
-// state none.
+// itemKind returns the kind that an item of a live list states. Items of built-in kinds state none, because they come
+// in protobuf.
 func (r apiReader) itemKind(k *fakeapi.Kind, f form) schema.GroupVersionKind {
 	if d, _ := k.Definition(); d == nil && f.as != unstructuredType && f.as != metadataType {
 		return schema.GroupVersionKind{}

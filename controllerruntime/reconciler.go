@@ -18,7 +18,7 @@ type reconciler struct {
 	p       *process
 	c       *controller
 	limiter limiter
-	ctx     context.Context // for reconciles without a log
+	ctx     context.Context // for reconciles that log nothing
 	sources int             // number of started sources
 }
 
@@ -27,9 +27,9 @@ func newReconciler(p *process, c *controller) *reconciler {
 		ctx: log.IntoContext(context.Background(), p.o.Logger)}
 }
 
-// Sync reconciles one request and puts it back according to its result: by the controller's rate limiter
-// after an error and with Requeue, otherwise after RequeueAfter. The host does not put it back (DropErrors),
-// because its limiter would forget a request that is requeued without an error.
+// Sync reconciles one request and requeues it by its result. After an error or with Requeue, it uses the controller's
+// rate limiter; otherwise it uses RequeueAfter. The host does not requeue it (DropErrors), because the host's limiter
+// would forget a request that is requeued without an error.
 func (r *reconciler) Sync(of context.Context, key string) error {
 	req, ctx := requestOf(key), r.ctx
 	switch {
@@ -51,7 +51,7 @@ func (r *reconciler) Sync(of context.Context, key string) error {
 	case result.RequeueAfter > 0:
 		r.limiter.Forget(req)
 		r.p.env.Queue.AddAfter(key, result.RequeueAfter)
-	case result.Requeue: //nolint:staticcheck // as long as controller-runtime has it
+	case result.Requeue: // nolint:staticcheck // for as long as controller-runtime has it
 		r.p.env.Queue.AddAfter(key, r.limiter.When(req))
 	default:
 		r.limiter.Forget(req)
@@ -62,8 +62,8 @@ func (r *reconciler) Sync(of context.Context, key string) error {
 // limiter decides when a failed request is retried.
 type limiter = workqueue.TypedRateLimiter[reconcile.Request]
 
-// onWorldClock returns a limiter whose token buckets use the world's clock. With their own, runs of one
-// schedule would differ.
+// onWorldClock returns a limiter whose token buckets use the world's clock. With the real clock, two runs of a schedule
+// would differ.
 func onWorldClock(l limiter, now func() time.Time) limiter {
 	switch l := l.(type) {
 	case *workqueue.TypedBucketRateLimiter[reconcile.Request]:

@@ -17,23 +17,23 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// role is the effect of a source's events, as far as it is known.
+// role is the known effect of a source's events.
 type role uint8
 
 const (
-	other     role = iota // a mapping function, or anything else
+	other     role = iota // a mapping function, or any other handler
 	forObject             // enqueues the object itself
-	forOwner              // enqueues the owner, of the controller's kind
+	forOwner              // enqueues the owner, which is of the controller's kind
 )
 
 // watch is one source of a controller.
 type watch struct {
 	gvk   schema.GroupVersionKind // empty for a source.Func
 	role  role
-	every bool // forOwner: owners that do not control are enqueued too
+	every bool // with forOwner: owners that are not controllers are enqueued too
 }
 
-// watched returns the watched kind of each source of a controller. An error names a source that cannot run.
+// watched returns the kind that each source of a controller watches. An error names a source that cannot run.
 func (p *process) watched(c *controller) (out []watch, err error) {
 	var for_ schema.GroupVersionKind
 	for _, s := range *c.sources {
@@ -75,9 +75,9 @@ func isKind(s source.Source) bool {
 		strings.HasPrefix(t.Elem().Name(), "Kind[")
 }
 
-// wakesOwner reports whether a handler is one of EnqueueRequestForOwner, whose fields are hidden. It passes
-// an event of an object with an owner, which controls it or not. The handler has to look up the owner's
-// resource and enqueue the owner. Mapping functions are not tried.
+// wakesOwner reports whether a handler is an EnqueueRequestForOwner, whose fields are hidden. It calls the handler with
+// an event of an object with an owner. An EnqueueRequestForOwner looks up the owner's resource and enqueues the owner.
+// every means that the owner need not be the controller. Mapping functions are not called.
 func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.GroupVersionKind,
 	controls bool) (wakes bool) {
 	create := h
@@ -85,7 +85,7 @@ func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.G
 		return false
 	}
 	defer func() {
-		if recover() != nil { // a user's own handler.Funcs may fail on the object
+		if recover() != nil { // a user's handler.Funcs may panic on this object
 			wakes = false
 		}
 	}()
@@ -117,8 +117,8 @@ func rolesOf(all []watch) []role {
 	return out
 }
 
-// watch starts a controller's sources, one after the other, so that handlers run in the order of the setup. A
-// source.Kind gets its informer in a goroutine; nothing else happens until that has ended.
+// watch starts a controller's sources one after the other, so that handlers run in the order of the setup. A
+// source.Kind gets its informer in a goroutine. Nothing else happens until that goroutine has ended.
 func (p *process) watch(c *controller, roles []role) {
 	ctx := context.Background()
 	for i, s := range *c.sources {

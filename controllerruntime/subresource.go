@@ -53,14 +53,13 @@ func (s subresource) Create(ctx context.Context, obj, sub client.Object, opts ..
 	if sub.GetName() == "" {
 		sub.SetName(obj.GetName())
 	}
-	// The options are lost, as in controller-runtime: SubResourceCreateOptions.ApplyToSubResourceCreate sets
-	// its own receiver.
+	// ApplyOptions loses the options, because SubResourceCreateOptions.ApplyToSubResourceCreate sets its own receiver.
 	o := (&client.SubResourceCreateOptions{}).ApplyOptions(opts)
 	return s.send(ctx, obj, sub, &fakeapi.Request{Verb: fakeapi.Create, Subresource: s.name,
 		Create: *o.AsCreateOptions()})
 }
 
-// Update replaces the subresource of obj by obj's, or by the body of the options.
+// Update replaces the subresource of obj by that in obj, or by the body in the options.
 func (s subresource) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 	defer keepKind(obj)()
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
@@ -163,10 +162,10 @@ func (c apiClient) apply(ctx context.Context, obj, content runtime.ApplyConfigur
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(data, obj) // fields that the answer lacks stay, as in controller-runtime
+	return json.Unmarshal(data, obj) // fields that the answer lacks keep their values, as in controller-runtime
 }
 
-// target returns the kind and namespace of a configuration's object, and puts its name into the request.
+// target returns the kind and namespace of a configuration's object, and sets the name in the request.
 func target(obj runtime.ApplyConfiguration, req *fakeapi.Request) (schema.GroupVersionKind, string, error) {
 	switch obj := obj.(type) {
 	case client.Object: // an unstructured one

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// view is the process's cache of a kind in one Go type. If the server keeps another type, conversions are
-// kept as long as their versions may be read.
+// view is the process's cache of a kind in one Go type. If the server stores another type, a view keeps converted
+// objects while a reader may use their versions.
 type view struct {
 	form
 	mu       *sync.Mutex // guards made
@@ -25,7 +25,7 @@ type view struct {
 	made     map[runtime.Object]client.Object // nil: conversions are not kept
 }
 
-// viewOf finds the cache of a form. Before the process has started, it makes a missing one.
+// viewOf finds the cache of a form. If the process has not started, it makes a missing one.
 func (p *process) viewOf(f form) (*view, error) {
 	p.mu.Lock()
 	v := p.views[f]
@@ -64,8 +64,8 @@ func (p *process) viewOf(f form) (*view, error) {
 	return v, nil
 }
 
-// unwatched ends a run in which an unwatched kind is read: starting an informer now would require waiting in the middle
-// of the reconcile.
+// unwatched ends a run in which a reconciler reads a kind that nothing watches. Starting an informer now would mean to
+// wait in the middle of the reconcile.
 func (p *process) unwatched(f form) error {
 	panic(host.Misuse(fmt.Sprintf("%s is read from the manager's cache, and no source watches it: name it in "+
 		"Options.Reads (or in Options.Live, where the manager's client does not cache it)", f.gvk.Kind)))
@@ -82,7 +82,7 @@ func (p *process) mustView(obj client.Object) *view {
 	panic(host.Misuse(err.Error()))
 }
 
-// try returns a stored object in the view's Go type, shared.
+// try returns a stored object in the view's Go type. The result is shared.
 func (v *view) try(stored runtime.Object) (client.Object, error) {
 	if reflect.TypeOf(stored) == v.as {
 		return stored.(client.Object), nil
@@ -99,8 +99,8 @@ func (v *view) try(stored runtime.Object) (client.Object, error) {
 	return obj, err
 }
 
-// of is like try for cached objects. An object that does not fit its Go type ends the run: a real informer would list
-// for ever.
+// of is try for cached objects. An object that does not fit the Go type ends the run, because a real informer would
+// list forever.
 func (v *view) of(stored any) client.Object {
 	obj, err := v.try(stored.(runtime.Object))
 	if err != nil {
@@ -109,7 +109,7 @@ func (v *view) of(stored any) client.Object {
 	return obj
 }
 
-// forget adds the handler that drops conversions of old versions. It has to be the last handler.
+// forget adds a handler that drops conversions of old versions. It must be the last handler.
 func (v *view) forget() {
 	if v.made == nil {
 		return
@@ -133,8 +133,8 @@ func (v *view) forget() {
 	}
 }
 
-// index adds a field index like controller-runtime's cache: each value once with the namespace before it, and
-// once for all namespaces.
+// index adds a field index as controller-runtime's cache does: each value once with the namespace in front, and once
+// for all namespaces.
 func (v *view) index(field string, values client.IndexerFunc) error {
 	return v.informer.AddIndexers(toolscache.Indexers{v.indexName(field): func(stored any) ([]string, error) {
 		obj := v.of(stored)
@@ -156,8 +156,8 @@ func (v *view) index(field string, values client.IndexerFunc) error {
 	}})
 }
 
-// indexName separates the indexes of a field in different Go types, which controller-runtime keeps in caches
-// of their own.
+// indexName separates the indexes of a field in different Go types, because controller-runtime keeps the types in
+// separate caches.
 func (v *view) indexName(field string) string {
 	switch {
 	case v.as == metadataType:

@@ -23,10 +23,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// gatedOff is the gated era in a cluster without the garbage collector: it behaves like the selector era.
+// gatedOff is the gated era in a cluster without the garbage collector, where it behaves like the selector era.
 const gatedOff = "gated-without-gc"
 
-// Builtin returns the table of controllers. A name without an era means the last era of that name.
+// Builtin returns the table of controllers. A name without an era stands for the latest era of that controller.
 func Builtin() []host.Controller {
 	var table []host.Controller
 	for _, kind := range []*replicas.Traits{replicaset.Kind, replication.Kind} {

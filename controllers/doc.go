@@ -1,10 +1,11 @@
 // Package controllers is the table of this module's controllers. It contains the controllers of kube-controller-manager
-// that own objects, collect them or read owners, each in its eras (before ControllerRef, in between, as proposed, and
-// current). It also contains the garbage collector, the namespace controller, a kubelet, and the reaper that deleted as
-// kubectl once did. Each cites the clauses of the rules of ownership that it follows.
+// that own objects, collect them or read owners. An era of a controller is its behavior in one period of Kubernetes:
+// before ControllerRef (selector), in between (gated), as proposed (controllerref), and today (current). The package
+// also contains a kubelet, and the reaper that deleted objects in kubectl 1.5. Comments cite the clauses of the
+// ownership rules that a controller follows.
 //
-// [Builtin] returns them all for a registry; [KubeControllerManager] returns their other names. The shared rules are in
-// the internal packages ref (claim, adopt, release) and routing (which keys an event enqueues). Rules of Kubernetes' own
-// controllers that the proposal does not state are cited as "RULES" with a section and number: see
+// [Builtin] returns all controllers for a registry. [KubeControllerManager] returns their other names. The shared rules
+// are in the internal packages ref (claim, adopt, release) and routing (which keys an event enqueues). Some rules of
+// Kubernetes' own controllers are not in the proposal. They are cited as "RULES" with a section and number: see
 // docs/inside/rules.md.
 package controllers

@@ -73,12 +73,12 @@ var kubeControllerManager = []managed{
 
 // Manager describes kube-controller-manager, with the controllers of this module.
 type Manager struct {
-	Runs    []string          // names in the table of the controllers that it starts by default, in order
-	Aliases map[string]string // short names, and its current and earlier names, of controllers in the table
-	Absent  []string          // its current and earlier names of other controllers
+	Runs    []string          // names of the controllers that it starts by default, in order
+	Aliases map[string]string // short names, and current and earlier upstream names, of controllers in the table
+	Absent  []string          // current and earlier upstream names of other controllers
 
-	// Elector returns the leader election of one instance, with the Lease kube-system/kube-controller-manager. lead is
-	// called when it has won or lost.
+	// Elector returns the leader election of one instance, with the Lease kube-system/kube-controller-manager. It calls
+	// lead when the instance wins or loses the lease.
 	Elector func(name string, lead func(bool)) host.Controller
 }
 
@@ -111,8 +111,8 @@ func KubeControllerManager() Manager {
 	return m
 }
 
-// here returns a controller's name in a table, or "". The table uses the earlier names, with or without hyphens, or the
-// current ones without the word controller.
+// here returns a controller's name in a table, or "". The table uses the earlier name, with or without hyphens, or the
+// current name without the word controller.
 func (c *managed) here(table []string) string {
 	alias := c.alias
 	if alias == "replicationcontroller" {

@@ -175,12 +175,12 @@ func (c *call) admitUpdate(ed *edit, w *draft) error {
 	return c.matchVersion(w.m, w.old)
 }
 
-// posted reports whether the request posts to a subresource and changes the object as a side effect.
+// posted reports whether the request creates a subresource, which changes the object as a side effect.
 func (c *call) posted() bool {
 	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
 }
 
-// review calls the webhooks for an object that is posted to a subresource (old is nil), or that is deleted (obj is nil).
+// review calls the webhooks for an object posted to a subresource (old is nil) or for a deleted object (obj is nil).
 func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(mutatingHooks) {
 		if _, err := c.mutated(op, obj, old, dryRun, func() error { return nil }); err != nil {

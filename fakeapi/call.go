@@ -21,8 +21,8 @@ type call struct {
 	warnings []string
 	events   []Event
 	kept     runtime.Object // the stored form of an object of another version
-	itself   bool           // the server itself makes the call: webhooks are not called
-	tries    int            // attempts of a deletion while others change the object
+	itself   bool           // set for the server's own calls, which skip webhooks
+	tries    int            // attempts to delete an object that changes in the meantime
 }
 
 // askedPort is a node port that a request names.
@@ -31,13 +31,13 @@ type askedPort struct {
 	port int32
 }
 
-// serverCall returns a call that the server makes itself during another.
+// serverCall returns a call that the server makes itself while it executes c.
 func (c *call) serverCall(k *Kind, subresource string) *call {
 	return &call{s: c.s, k: k, now: c.now, itself: true,
 		req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
 }
 
-// copyIn returns the server's own copy of an object of a request.
+// copyIn returns the server's own copy of a request's object.
 func (c *call) copyIn(in runtime.Object) (runtime.Object, error) {
 	obj := in.DeepCopyObject()
 	obj.GetObjectKind().SetGroupVersionKind(c.k.GVK)
@@ -88,7 +88,7 @@ const (
 		"requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners drops repeated owner references and warns about them. late means that admission is over.
+// dedupOwners drops repeated owner references and warns about them. late is set after admission.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {
@@ -113,5 +113,5 @@ func (c *call) decoded(obj runtime.Object) error {
 	return nil
 }
 
-// bare is an update without preparation and validation.
+// bare is an update that is neither prepared nor validated.
 var bare registry.Update

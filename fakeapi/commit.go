@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged reports whether an object equals the stored one, so that nothing is written. With onlyMeta, only metadata
-// can differ.
+// unchanged reports whether an object equals the stored one, so that nothing has to be written. If onlyMeta is set, it
+// compares only metadata.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false
@@ -61,7 +61,7 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored returns the object in the storage version, and how the store holds it otherwise than it is read.
+// stored returns the object in the storage version. differs is nil if the store holds it in the same form.
 func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, differs *stale) {
 	if !c.k.asks() {
 		c.kept = c.k.row.View.Keep(obj)
@@ -102,7 +102,7 @@ func (s *Server) tooLarge(obj runtime.Object) error {
 	case interface{ Size() int }:
 		size = o.Size()
 	case *unstructured.Unstructured:
-		if bulk(o.Object) < maxObject/6 { // a character has at most six bytes in JSON
+		if bulk(o.Object) < maxObject/6 { // in JSON a character has at most six bytes
 			return nil
 		}
 		raw, err := json.Marshal(o.Object)

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// asker returns the converter of a CRD's objects during a request. It is nil if the strategy is None.
+// asker returns the converter of a CRD's objects during a request, or nil if the conversion strategy is None.
 func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	if !crd.ByWebhook(d) {
 		return nil
@@ -42,13 +42,13 @@ func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	}
 }
 
-// farFrom reports whether a network call converts the objects of a CRD.
+// farFrom returns a function that reports whether a network call converts the objects of a CRD.
 func (s *Server) farFrom(d *crd.Definition) func() bool {
 	gk := schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// remote returns the webhook that a CRD names now. call calls it, either with the server locked or not.
+// remote returns a converter that calls the webhook of a CRD through call.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
@@ -74,7 +74,8 @@ func (s *Server) remote(d *crd.Definition,
 	}, nil
 }
 
-// convert converts a stored object to this version, or with keep in the reverse direction. It may call a webhook.
+// convert converts a stored object to this version, and if keep is set, an object of this version to the stored one. It
+// may call a webhook.
 func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 	return k.convertBy(k.ask, obj, keep)
 }
@@ -97,8 +98,8 @@ func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (run
 // asks reports whether a webhook or a function converts objects of this version.
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
-// Show returns a stored object in the kind's version, or only its metadata if a network call would be needed. The error
-// is the converter's.
+// Show returns a stored object in the kind's version. If that needs a network call, it returns only the metadata. The
+// error is the converter's.
 func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case !k.otherVersion(obj):
@@ -127,7 +128,7 @@ func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// bareOf returns an object with only its metadata, which are the same in every version.
+// bareOf returns an object with only its metadata. Metadata is the same in every version.
 func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	u := obj.(*unstructured.Unstructured)
 	out := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
@@ -135,7 +136,7 @@ func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// settle converts objects that were stored before their CRD changed: the request's object, or all.
+// settle converts objects that were stored before their CRD changed: the request's object, or all if it names none.
 func (c *call) settle() error {
 	if c.req.Verb == Create && c.req.Name == "" {
 		return nil
@@ -151,7 +152,8 @@ func (c *call) settle() error {
 	return err
 }
 
-// settle converts the unread objects of a kind: one key, or all. It stops at the first error.
+// settle converts the objects of a kind that need a webhook call: the object at key, or all if key is "". It stops at
+// the first error.
 func (s *Server) settle(k *Kind, key string) error {
 	var away []*entry
 	s.tables[k.ordinal].each("", func(e *entry) bool {
@@ -177,8 +179,8 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// way returns how stored objects are converted to a version without the server. Objects of other kinds stay as they
-// are.
+// way returns a function that converts stored objects to a version without using the server. The function returns
+// objects of other kinds unchanged.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
 	ask := k.ask
 	if k.far() {
@@ -234,7 +236,7 @@ func (c *call) present(k *Kind, r Response) Response {
 	return r
 }
 
-// source returns the object that other versions are converted from.
+// source returns an object in the form that the server converts to other versions.
 func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
 	if m, ok := obj.(*unstructured.Unstructured); ok {
 		if e := s.lookup(t, m.GetNamespace(), m.GetName()); e != nil && e.obj == obj {

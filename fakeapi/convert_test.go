@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// gauges is a definition of which v1 has a number where v2 has a text, with units.
+// gauges returns a CRD whose v1 has a number where v2 has a text with a unit.
 func gauges() *crd.Definition {
 	version := func(name, kind string, storage bool) apiextensionsv1.CustomResourceDefinitionVersion {
 		return apiextensionsv1.CustomResourceDefinitionVersion{Name: name, Served: true, Storage: storage,

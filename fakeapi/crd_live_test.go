@@ -31,7 +31,7 @@ func things(t testing.TB, versions string) *crd.Definition {
 	return d
 }
 
-// one is the versions of a CRD with one version, of which the properties of spec are given.
+// one returns the versions of a CRD that has one version, whose spec has these properties.
 func one(properties string) string {
 	return `[{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type:
     object, properties: ` + properties + `}}}}}]`
@@ -66,7 +66,7 @@ func specOf(t testing.TB, s *Server, version, name string) string {
 	return string(raw)
 }
 
-// What was written stays written: defaults and pruning happen when it is read.
+// Stored bytes stay as they were written: defaulting and pruning happen at reads.
 func TestSchemaChangesRewriteNothing(t *testing.T) {
 	s := New(Options{})
 	const a, c = "a: {type: integer}", "c: {type: string, default: %}"

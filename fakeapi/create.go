@@ -42,7 +42,7 @@ func (c *call) create() Response {
 	return c.insert(obj, m, len(c.req.Create.DryRun) > 0)
 }
 
-// draft is what the stages of one write hand on.
+// draft is the state of one write, which its stages pass on.
 type draft struct {
 	old       *entry // nil for a create
 	obj       runtime.Object
@@ -51,7 +51,7 @@ type draft struct {
 	onlyMeta  bool // only metadata differs from old
 	dryRun    bool
 	asked     []askedPort // of a Service
-	generated tally       // the count to keep when a create commits
+	generated tally       // the count to store when a create commits
 }
 
 // insert carries out a create, stage by stage. The call owns the object.
@@ -80,13 +80,12 @@ func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response
 	return Response{Object: obj, Code: http.StatusCreated}
 }
 
-// name sets the name, the uid and the time of a new object.
 func (c *call) name(w *draft) {
 	t, m := c.s.writable(c.k), w.m
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		w.generated = c.generate(t, m)
 		if c.k == jobKind {
-			// The real server clones a Job's labels here. Otherwise they are its template's map, which gets the
+			// As the real server does here, clone a Job's labels. They may be its template's map, which later gets the
 			// selector's labels.
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
@@ -105,14 +104,15 @@ func (c *call) name(w *draft) {
 func (c *call) validateNew(w *draft) error {
 	w.asked = c.askedPorts(w.obj, nil)
 	err := c.beforeCreate(w.obj, w.m)
-	if err != nil && c.k == jobKind && !w.dryRun { // a client whose Job is refused has seen the Job's uid in labels
+	if err != nil && c.k == jobKind && !w.dryRun { // the client saw the Job's uid in the labels
 		t := c.s.writable(c.k)
 		t.past.ReplaceOrInsert(tally{key: w.key, n: t.gone(w.key) + 1, at: c.s.version})
 	}
 	return err
 }
 
-// convertNew converts the object into the stored version. calls is the number of webhook calls before the write.
+// convertNew converts the object into the stored version. calls is the server's count of webhook calls before the
+// write.
 func (c *call) convertNew(w *draft, calls int) error {
 	if err := c.keep(w.obj); err != nil || c.s.calls == calls {
 		return err
@@ -157,8 +157,8 @@ func (c *call) storeNew(w *draft) error {
 	return nil
 }
 
-// identify sets the uid again after a webhook was called. In the meantime others may have created and deleted an object
-// of the same name.
+// identify sets the uid again after a webhook call, because others may have created and deleted an object of the same
+// name during the call.
 func (c *call) identify(m metav1.Object, key string, dryRun bool) {
 	id := uid(c.k, key, c.s.tables[c.k.ordinal].gone(key)+c.s.born)
 	if dryRun || id == m.GetUID() {

@@ -53,8 +53,8 @@ func (s *Server) syncKinds() {
 	s.kinds, s.single = kinds, single
 }
 
-// counted returns the version under which a CRD's objects are counted: the storage version, or the first served one
-// if that is not served.
+// counted returns the version that [Server.Kinds] lists for a CRD: the storage version if it is served, otherwise the
+// first served version.
 func (k *Kind) counted() *Kind {
 	if k.custom.Version.Served || len(k.versions) == 0 {
 		return k
@@ -62,7 +62,7 @@ func (k *Kind) counted() *Kind {
 	return k.versions[0]
 }
 
-// define makes the kinds of a CRD, and its table if there is none.
+// define makes the kinds of a CRD. It makes the table if t is nil.
 func (s *Server) define(t *table, d *crd.Definition) *table {
 	ordinal := len(s.tables)
 	if t != nil {
@@ -89,7 +89,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 			stored.versions = append(stored.versions, k)
 		}
 	}
-	// The first version is the preferred one in discovery: see customresource_discovery_controller.go.
+	// Discovery prefers the first version: see customresource_discovery_controller.go.
 	slices.SortStableFunc(stored.versions, func(a, b *Kind) int {
 		return version.CompareKubeAwareVersionStrings(b.GVK.Version, a.GVK.Version)
 	})
@@ -105,7 +105,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	return t
 }
 
-// reread reads all stored objects again with a changed CRD. The stored objects stay as they are.
+// reread reads all stored objects again with a changed CRD. It does not change the stored form.
 func (t *table) reread() {
 	var all []*entry
 	t.each("", func(e *entry) bool {
@@ -124,7 +124,7 @@ func (t *table) reread() {
 	}
 }
 
-// errAway means that a webhook must be called to read an object.
+// errAway means that reading an object needs a webhook call.
 var errAway = errors.New("it is to be converted")
 
 // read returns an entry as the CRD now reads it. It calls a webhook only if calls is true.

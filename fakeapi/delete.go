@@ -51,8 +51,8 @@ func (c *call) delete() Response {
 	return r
 }
 
-// legible refuses to delete an object that cannot be converted to the request's version: the real server reads it
-// first.
+// legible refuses to delete an object that cannot be converted to the request's version, because the real server reads
+// the object first.
 func (c *call) legible(old *entry) (*entry, error) {
 	calls := c.s.calls
 	if !c.req.Kind.asks() {
@@ -96,8 +96,8 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// reviewedDeletion calls the webhooks for a deletion. If the object changed in the meantime, it returns the new entry,
-// which must be checked again.
+// reviewedDeletion calls the webhooks for a deletion. If the object changed in the meantime, the caller must check the
+// returned entry again.
 func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	calls := c.s.calls
 	if c.posted() {
@@ -185,8 +185,8 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
-// beGraceful marks an object whose kind has graceful deletion. graceful means that obj was changed. pending means
-// that an earlier deletion with a shorter period is under way.
+// beGraceful marks an object whose kind has graceful deletion. graceful means that obj was changed. pending means that
+// an earlier deletion is under way and ends no later.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
 	if c.k.row.Grace == nil {
 		return false, false
@@ -225,7 +225,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 	return true, false
 }
 
-// markDeleting marks an object that finalizers keep.
+// markDeleting sets the deletion timestamp of an object that stays because of finalizers.
 func (c *call) markDeleting(m metav1.Object) {
 	at := m.GetDeletionTimestamp()
 	if g := m.GetGeneration(); at == nil && g > 0 {
@@ -296,8 +296,8 @@ func (c *call) deleteCollection() Response {
 	return found
 }
 
-// terminate deletes an object whose kind has its own procedure. The first request marks it, and later requests do
-// nothing while it is held. done means that nothing is left to do.
+// terminate deletes an object of a kind with its own procedure. The first request marks the object. Later requests
+// change nothing while something holds the object. done means that nothing is left to do.
 func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, done bool, err error) {
 	if pre := opts.Preconditions; pre != nil {
 		if err := c.conditionMeta(old, pre.UID, pre.ResourceVersion); err != nil {
@@ -324,7 +324,7 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	return marked, true, nil
 }
 
-// still looks the object up again after a webhook was called.
+// still returns the current entry of an object after a webhook call.
 func (c *call) still(old *entry) (*entry, error) {
 	if c.s.current(c.k) != c.k {
 		return nil, c.errRedefined()

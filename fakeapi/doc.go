@@ -1,7 +1,7 @@
 // Package fakeapi is an in-memory Kubernetes API server. It behaves like kube-apiserver v1.36 in everything that
-// ownership touches: one ControllerRef per object, finalizers, deletion policies, optimistic concurrency, server-side
-// apply, watches, and the status code and message of each refusal. A request that is not modelled is refused with a
-// message that names the missing part.
+// ownership depends on: controller references, finalizers, deletion policies, optimistic concurrency, server-side apply
+// and watches. A refusal has the real server's status code and message. A request that is not modelled is refused with
+// a message that names the missing part.
 //
 // It is pure: no goroutine, no clock, no randomness, no I/O. [Server.Do] takes the time of day and a request, and
 // returns the response and the changes.

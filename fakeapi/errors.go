@@ -32,7 +32,7 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
-// mostTries limits the attempts of a write whose object changes during each webhook call. The real server retries for
+// mostTries limits the attempts of a write if the object changes during each webhook call. The real server retries for
 // 34 seconds.
 const mostTries = 10
 
@@ -47,7 +47,7 @@ func (s *Server) errNotServed(req *Request) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the kind %s is not served", req.Kind.GVK.Kind))
 }
 
-// kindless explains why a request has no kind. Usually the last KindNamed returned nil.
+// kindless explains why a request has no kind. The usual reason is a KindNamed that returned nil.
 func (s *Server) kindless() string {
 	if s.missed == "" {
 		return "the request names no kind: its Kind is nil"
@@ -87,8 +87,8 @@ func errOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// sorted puts errors about labels and annotations in a fixed order, keys first. apimachinery's validation ranges over
-// maps.
+// sorted puts errors about labels and annotations in a fixed order, keys first, because apimachinery's validation
+// ranges over maps.
 func sorted(errs field.ErrorList) field.ErrorList {
 	label := func(e *field.Error) bool { return strings.HasPrefix(e.Origin, "format=k8s-label") }
 	for i := 1; i < len(errs); i++ {
@@ -100,7 +100,6 @@ func sorted(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// about returns the sort key of an error.
 func about(err *field.Error) string { return fmt.Sprint(err.Origin, err.BadValue) }
 
 // errRedefined is the error of a write whose kind changed during a webhook call.
@@ -109,7 +108,7 @@ func (c *call) errRedefined() error {
 		"please try again", c.k.groupResource()))
 }
 
-// errUnlisted is the error of a list or a watch while some object cannot be converted. On the real server the cache
+// errUnlisted is the error of a list or a watch if an object cannot be converted. On the real server, the watch cache
 // of that version does not start.
 func errUnlisted(k *Kind, err error) error {
 	text := fmt.Sprintf("storage is (re)initializing: failed to list %v: %v", k.GVK, err)

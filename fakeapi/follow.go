@@ -21,8 +21,8 @@ func (c *call) follow() {
 	}
 }
 
-// followDefinition does the work of the server's own controllers after a write to a CRD. It ends before the response,
-// and each step is a write with an event of its own.
+// followDefinition does the work of the server's own controllers after a write to a CRD, before the response. Each step
+// is a separate write with its own event.
 func (c *call) followDefinition() {
 	own := c.serverCall(definitionKind, "status")
 	for _, ev := range c.events {
@@ -36,8 +36,8 @@ func (c *call) followDefinition() {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// settleGroup processes the CRDs of a group until none has work left: one CRD may wait for a name that another gives
-// up.
+// settleGroup processes the CRDs of a group until none needs a change. A CRD may wait for a name that another CRD
+// releases.
 func (c *call) settleGroup(group string) {
 	for again := true; again; {
 		again = false
@@ -72,7 +72,6 @@ func (c *call) definitionsOf(group string) (names []string) {
 	return names
 }
 
-// namesTaken returns the accepted names of a group's CRDs.
 func (s *Server) namesTaken(group string) (t crd.Taken) {
 	s.tables[definitionKind.ordinal].each("", func(e *entry) bool {
 		if d := e.obj.(*crd.Definition); d.Spec.Group == group {

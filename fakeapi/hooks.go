@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// hooked reports whether webhook configurations of a kind apply to the request. They do not apply to the server's own
+// hooked reports whether webhook configurations of a kind apply to the request. They never apply to the server's own
 // writes.
 func (c *call) hooked(configurations *Kind) bool {
 	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK) &&
@@ -103,7 +103,7 @@ func optionsOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"}
 }
 
-// matched returns the form in which a webhook gets the objects, or nil if it is not called.
+// matched returns the objects in the version that a webhook gets, or nil if the webhook is not called.
 func (c *call) matched(h *webhook.Hook, a *webhook.Attributes) (f *forms, err error) {
 	to, ok, err := h.For().Match(a, c.others(), c.s.labelsOf)
 	if !ok || err != nil {
@@ -175,7 +175,6 @@ func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissio
 	return answer.Response, nil
 }
 
-// warn adds a warning once.
 func (c *call) warn(text string) {
 	if text != "" && !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)
@@ -190,7 +189,7 @@ func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {
 	return s.endpoint(&h.ClientConfig, timeout)
 }
 
-// settled applies the failure policy to the error of a webhook call.
+// settled applies the webhook's failure policy to the error of its call.
 func settled(h *webhook.Hook, err error) error {
 	var failure *webhook.Failure
 	switch {
@@ -234,7 +233,7 @@ func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRu
 type forms struct {
 	to       webhook.Target
 	obj, old runtime.Object
-	as       *Kind // the kind of that form; nil if it is not a version of the request's kind
+	as       *Kind // the kind of that version; nil if it is not a version of the request's kind
 }
 
 // others returns the other served versions of the request's kind.
@@ -252,7 +251,7 @@ func (c *call) others() (all []webhook.Target) {
 func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err error) {
 	f = &forms{to: to, obj: a.Object, old: a.Old}
 	if a.Kind != c.req.Kind.GVK {
-		return f, nil // the request's object belongs to a subresource
+		return f, nil // the object of the request belongs to a subresource
 	}
 	for _, k := range c.s.kinds {
 		if k.GVK == to.Kind && k.ordinal == c.k.ordinal {
@@ -265,7 +264,7 @@ func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err 
 	return f, err
 }
 
-// inForm converts an object of the request's kind, or a stored one, to another version.
+// inForm converts a stored object, or an object of the request's kind, to another version.
 func (c *call) inForm(to *Kind, obj runtime.Object) (runtime.Object, error) {
 	if to == nil || obj == nil {
 		return obj, nil
@@ -283,7 +282,7 @@ func (c *call) inForm(to *Kind, obj runtime.Object) (runtime.Object, error) {
 	return to.convert(obj, false)
 }
 
-// back converts an object that a webhook changed to the request's version.
+// back converts an object that a webhook changed to the version of the request.
 func (c *call) back(obj runtime.Object, a *webhook.Attributes, f *forms) (runtime.Object, error) {
 	if f.as == nil || f.to.Kind == a.Kind {
 		return obj, nil

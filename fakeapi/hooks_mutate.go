@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// mutation is one pass of an object through the mutating webhooks. In a second round, webhooks with a reinvocation
-// policy are called again if later ones changed the object.
+// mutation is one pass of an object through the mutating webhooks. If later webhooks changed the object, a second round
+// calls the webhooks with a reinvocation policy again.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
@@ -29,14 +29,14 @@ type mutation struct {
 	due    map[string]bool // webhooks that must be called again
 }
 
-// require marks the earlier webhooks for a second call.
+// require adds the webhooks that were called before to those of a second round.
 func (m *mutation) require() {
 	maps.Copy(m.due, m.asked)
 	clear(m.asked)
 }
 
-// mutated calls the mutating webhooks, which change obj. plugins are the server's own mutating plugins, which run
-// again if a webhook changes the object. It reports whether one did.
+// mutated calls the mutating webhooks, which change obj. plugins runs the server's own mutating plugins; it is called
+// again if a webhook changed the object. mutated reports whether a webhook changed it.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) (bool, error) {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}
@@ -153,7 +153,7 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
 		return nil, err
 	}
-	// A response without a kind has the kind that was sent.
+	// A response without a kind has the kind of the request.
 	is := out.GetObjectKind().GroupVersionKind()
 	if is.Kind != "" && is.Kind != f.to.Kind.Kind || is.Version != "" && is.GroupVersion() != f.to.Kind.GroupVersion() {
 		return nil, errOtherKind

@@ -121,7 +121,7 @@ func TestMutatingWebhooksStayInPlace(t *testing.T) {
 	}
 }
 
-// What a webhook makes of a change of metadata alone is judged as a whole, and stored.
+// A webhook's changes to a metadata patch are validated as a whole object, and stored.
 func TestMutatingWebhooksOfMetadata(t *testing.T) {
 	patch := ""
 	s := New(Options{Webhooks: answers{"m.example.com": func(r *asked) *answer { return allow(patch)(r) }}})
@@ -138,7 +138,7 @@ func TestMutatingWebhooksOfMetadata(t *testing.T) {
 	}
 }
 
-// A denial, a failure and nonsense are told apart, and the failure policy is about failures.
+// Denials, failures and malformed answers are distinct, and the failure policy applies only to failures.
 func TestWebhookAnswers(t *testing.T) {
 	kind := admissionv1.PatchTypeJSONPatch
 	for _, c := range []struct {
@@ -238,7 +238,7 @@ func TestWebhookMatches(t *testing.T) {
 		`error: no such key: nothing`)
 }
 
-// The scale of a Deployment is a Scale to webhooks; so is an eviction an Eviction.
+// Webhooks get the scale of a Deployment as a Scale, and an eviction as an Eviction.
 func TestWebhooksOfSubresources(t *testing.T) {
 	var seen []string
 	s := New(Options{Webhooks: answers{"h.example.com": func(r *asked) *answer {

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Kind is one row of the table of kinds that a server serves.
+// Kind is one row of the table of served kinds.
 type Kind struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -33,22 +33,22 @@ type Kind struct {
 	OrphanByDefault bool
 	// Status says whether the kind has a status subresource.
 	Status bool
-	// ReturnDeleted: a delete answers with the object, not with a Status.
+	// ReturnDeleted: the response to a delete is the object, not a Status.
 	ReturnDeleted bool
 	// MustVersion: an update must have a resourceVersion.
 	MustVersion bool
 	// CreateOnUpdate: an update of an object that does not exist creates it.
 	CreateOnUpdate bool
 
-	row      *registry.Row // the properties in which kinds differ
+	row      *registry.Row // what differs between kinds
 	ordinal  int           // index of the kind's table in a server
-	stored   *Kind         // the stored kind, if this is another version of it; nil otherwise
+	stored   *Kind         // the stored kind if this is another version of it; nil otherwise
 	managers fieldmanager.Managers
 
 	custom   *custom.Resource // set for the kinds of CRDs
 	ask      conversion.Ask   // converts its objects; nil if no converter is needed
-	far      func() bool      // with ask: whether a webhook must be called
-	versions []*Kind          // of a CRD's stored version: all served versions
+	far      func() bool      // with ask: reports whether the conversion needs a network call
+	versions []*Kind          // of the stored version of a CRD: all served versions
 }
 
 func newKind(r *registry.Row, ordinal int) *Kind {
@@ -73,8 +73,8 @@ func (k *Kind) groupResource() schema.GroupResource {
 // Deprecation returns the warning for every request for a deprecated built-in kind, or "".
 func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
-// Inert describes effects of a built-in kind's objects in a cluster that are missing here, or returns "". Work of
-// controllers is not included.
+// Inert describes the effects that a built-in kind's objects have in a real cluster and never have here, or returns "".
+// It does not include the work of controllers.
 func (k *Kind) Inert() string {
 	if k.custom != nil {
 		return ""
@@ -91,8 +91,8 @@ func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	return k.custom.Definition, k.custom.Version
 }
 
-// Prune drops unknown fields, and nulls that the schema does not allow, from an object of a custom kind. It returns
-// the unknown paths, and an error for malformed metadata.
+// Prune drops unknown fields, and nulls that the schema does not allow, from an object of a custom kind. It returns the
+// paths of unknown fields. The error is about malformed metadata.
 func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
 	return k.custom.Prune(u, true)
 }
@@ -131,7 +131,7 @@ func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	return k.managers.Of(k.row, nil, subresource)
 }
 
-// scales is the kind of the scale subresource's objects. It is not served by itself.
+// scales is the kind of the objects in requests to the scale subresource. It has no resource of its own.
 var scales = newKind(registry.Scales, 0)
 
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {

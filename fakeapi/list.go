@@ -60,7 +60,7 @@ func parseContinue(text string) (t continueToken, err error) {
 	return t, nil
 }
 
-// listSelected lists at the right revision: the latest, or that of a continue token or an exact match.
+// listSelected lists at the latest revision, or at that of a continue token or an exact match.
 func (c *call) listSelected(sel selectors) Response {
 	opts := &c.req.List
 	prefix := ""
@@ -130,7 +130,7 @@ func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) 
 	return r
 }
 
-// errExpired means that the revision was compacted. Its token continues the list at the latest revision.
+// errExpired means that the revision of a continue token was compacted. Its new token continues at the latest revision.
 func (c *call) errExpired(start, prefix string) error {
 	if start == "" {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
@@ -174,7 +174,7 @@ func (c *call) listNow(t *table, sel selectors, start string) Response {
 	return r
 }
 
-// page cuts a list to the limit and makes the continue token.
+// page cuts a list to the limit, and sets the continue token.
 func (c *call) page(r Response, prefix string) Response {
 	limit := c.req.List.Limit
 	if limit <= 0 || c.req.List.ResourceVersion == "0" || int64(len(r.Items)) <= limit {
@@ -249,7 +249,7 @@ func (c *call) list() Response {
 	return c.listSelected(sel)
 }
 
-// setListDefaults makes a watch without a version, or from 0, send the existing objects.
+// setListDefaults makes a watch without a version, or from version 0, begin with the existing objects.
 func setListDefaults(opts *metav1.ListOptions) {
 	if opts.SendInitialEvents != nil || opts.ResourceVersionMatch != "" {
 		return
@@ -274,7 +274,8 @@ func validateListOptions(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// parseWatchVersion reads the revision of a watch or a get. Text that is no number is a 500, as in the storage layer.
+// parseWatchVersion reads the revision of a watch or a get. For text that is no number it returns a 500, like the real
+// storage layer.
 func parseWatchVersion(rv string) (uint64, error) {
 	n, err := parseVersion(rv)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Since returns the changes to a kind after a revision, oldest first, or 410 Expired if they were compacted away.
+// Since returns the changes to a kind after a revision, oldest first. If they were compacted, it returns 410 Expired.
 func (s *Server) Since(k *Kind, version uint64) ([]Event, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -35,8 +35,8 @@ func errTooOld(version, oldest uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, oldest))
 }
 
-// SnapshotAt returns the objects of a kind as they were at a revision, in key order. It fails with 410 Expired if that
-// revision was compacted away.
+// SnapshotAt returns the objects of a kind as they were at a revision, in key order. It fails with 410 Expired if the
+// revision was compacted.
 func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -50,7 +50,7 @@ func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	return objects, nil
 }
 
-// at returns the entries as they were at a revision, by undoing the changes since.
+// at returns the entries as they were at a revision. It undoes the changes since then.
 func (t *table) at(version uint64) []*entry {
 	view := t.objects
 	if t.log != nil && t.log.ev[0].Version > version {
@@ -76,8 +76,8 @@ func (t *table) at(version uint64) []*entry {
 // Oldest returns the oldest revision of a kind at which a list or a watch can start.
 func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
 
-// Compact forgets changes up to and including a revision, for removed kinds too. Watches and snapshots can start at
-// that revision or later.
+// Compact forgets changes up to and including a revision, also those of removed kinds. Watches and snapshots can start
+// at that revision or later.
 func (s *Server) Compact(version uint64) {
 	version = min(version, s.version)
 	for i := range s.tables {
@@ -90,8 +90,8 @@ func (s *Server) Compact(version uint64) {
 	}
 }
 
-// ForgetNames forgets the names of objects that were gone at a revision, to bound memory. Uids and generated names
-// stay unique, but differ from those of a server that remembers.
+// ForgetNames forgets the names of objects that were deleted before a revision, to bound memory. Uids and generated
+// names stay unique, but differ from those of a server that did not forget.
 func (s *Server) ForgetNames(version uint64) {
 	for i := range s.tables {
 		t := s.writable(s.tables[i].kind)
@@ -100,7 +100,7 @@ func (s *Server) ForgetNames(version uint64) {
 	}
 }
 
-// after copies the changes after a revision, because a fork may share them.
+// after copies the changes after a revision, because a fork may share the originals.
 func (c *change) after(version uint64) *change {
 	if c == nil || c.ev[0].Version <= version {
 		return nil

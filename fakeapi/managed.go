@@ -14,12 +14,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// manages reports whether managedFields are kept for a stored object.
+// manages reports whether the server maintains managedFields for a stored object.
 func (s *Server) manages(m metav1.Object) bool {
 	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
 }
 
-// manage records in managedFields which manager changed which fields.
+// manage records in managedFields which fields the manager changed.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
 		return obj
@@ -34,13 +34,13 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 }
 
 // keepTimes sets the time of the entries of managedFields that the request touched, and sorts the entries by time. The
-// field manager writes the wall clock's time, which must not be visible in a simulation.
+// field manager uses the wall clock, which a simulation must not show.
 func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
 		e := &entries[i]
 		if e.Time == nil {
-			continue // an apply without changes has no time
+			continue // an apply that changes nothing keeps the time
 		}
 		is := func(o metav1.ManagedFieldsEntry) bool {
 			return byManager(&o, e) == 0 && o.Operation == e.Operation && o.Time.Equal(e.Time)
@@ -69,8 +69,8 @@ func unix(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// keepStamps restores the times in managedFields if nothing else has changed, because such a write is no change. It is
-// IgnoreManagedFieldsTimestampsTransformer of the real server.
+// keepStamps restores the times in managedFields if nothing else has changed, so that such a write changes nothing. It
+// is IgnoreManagedFieldsTimestampsTransformer of the real server.
 func keepStamps(obj runtime.Object, m metav1.Object, old *entry) {
 	now, was := m.GetManagedFields(), old.meta.GetManagedFields()
 	moved := false

@@ -22,14 +22,14 @@ type edit struct {
 	way    *registry.Update
 	uid    types.UID // the incarnation to change; "" for any
 	dryRun bool
-	// creates: a missing object is created.
+	// creates: the edit creates a missing object.
 	creates bool
-	// make returns the new object from the stored one, or from nil. onlyMeta means that only metadata differs and the
-	// rest is shared.
+	// make returns the new object made from the stored one, or from nil. onlyMeta means that the two differ only in
+	// metadata and share the rest.
 	make func(old *entry) (obj runtime.Object, onlyMeta bool, err error)
 }
 
-// modify carries out an edit. It tries again if the object changes during a webhook call.
+// modify carries out an edit. If the object changes during a webhook call, it tries again.
 func (c *call) modify(ed *edit) Response {
 	warned := len(c.warnings)
 	for range mostTries {
@@ -41,7 +41,7 @@ func (c *call) modify(ed *edit) Response {
 	return refuse(errOutOfTime())
 }
 
-// try makes one attempt. done is false if the object changed meanwhile.
+// try makes one attempt. done is false if the object changed during the attempt.
 func (c *call) try(ed *edit) (r Response, done bool) {
 	calls := c.s.calls
 	stored := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
@@ -102,11 +102,11 @@ func (c *call) edit(ed *edit, w *draft) (err error) {
 	return nil
 }
 
-// storeChange stores the new state. A terminating object without finalizers is removed. Nothing is written if nothing
-// has changed; the response is then the stored object.
+// storeChange stores the new state, or removes a terminating object without finalizers. If nothing has changed, it
+// writes nothing and the response is the stored object.
 func (c *call) storeChange(w *draft) error {
 	if c.s.opts.DropControllerRefs {
-		metadata.DropControllers(w.m) // like commit: adopting without the field changes nothing
+		metadata.DropControllers(w.m) // like commit, so that an adoption without the field changes nothing
 	}
 	switch {
 	case len(w.m.GetFinalizers()) == 0 && w.old.meta.GetDeletionTimestamp() != nil && c.mayGo(w.obj, w.old.meta):
@@ -143,7 +143,7 @@ func (c *call) modifyMissing(ed *edit) Response {
 	return c.insert(obj, m, ed.dryRun)
 }
 
-// mayGo reports whether a terminating object is deleted with its last finalizer.
+// mayGo reports whether a terminating object without finalizers can be removed.
 func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 	if grace := old.GetDeletionGracePeriodSeconds(); grace != nil && *grace != 0 {
 		return false
@@ -151,7 +151,7 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 	return c.k.row.Held == nil || !c.k.row.Held(obj)
 }
 
-// matchVersion implements optimistic locking. If the kind allows it, an object without a resourceVersion takes the
+// matchVersion implements optimistic locking. If the kind allows it, an object without a resourceVersion gets the
 // stored one.
 func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	n, err := parseVersion(m.GetResourceVersion())
@@ -259,7 +259,7 @@ func (c *call) update(w *registry.Update) Response {
 				live = old.obj
 			}
 			next := obj
-			if c.mayAsk() { // there may be another try
+			if c.mayAsk() { // the edit may run again
 				next = obj.DeepCopyObject()
 			}
 			return c.manage(live, next, c.req.Update.FieldManager), false, nil
@@ -275,7 +275,7 @@ func (c *call) conditionUID(e *entry, asked types.UID) error {
 	return nil
 }
 
-// conditionMeta refuses a request for another incarnation or revision, in a strategy's words. nil fields are not
+// conditionMeta refuses a request for another incarnation or revision, with a strategy's error text. nil fields are not
 // compared.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"

@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxGenerated leaves room for five characters of suffix in a name of 63.
+// maxGenerated leaves room for a suffix of five characters in a name of 63.
 const maxGenerated = 58
 
 // generate sets an unused name. Each prefix has its own count, so that unrelated creates do not change each other's
-// names. It returns the count to store when the create commits.
+// names. The caller stores the returned count when the create commits.
 func (c *call) generate(t *table, m metav1.Object) tally {
 	namespace, prefix := m.GetNamespace(), m.GetGenerateName()
 	if len(prefix) > maxGenerated {
@@ -69,20 +69,20 @@ func uid(k *Kind, key string, n int) types.UID {
 	return types.UID(text[:])
 }
 
-// dryUID returns a uid for a dry run that no object and no other dry run has.
+// dryUID returns a uid for a dry run. No object and no other dry run has it.
 func (s *Server) dryUID(k *Kind, key string) types.UID {
 	s.dry++
 	return uid(k, key, -s.dry)
 }
 
-// scramble is the finaliser of SplitMix64: every bit of x changes half of the result's.
+// scramble is the finalizer of SplitMix64: a change of one bit of x changes about half of the result's bits.
 func scramble(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// unnamed returns a unique uid as the name of an object whose kind names itself.
+// unnamed returns a unique uid as the name of an object of a kind that names its objects.
 func (c *call) unnamed(t *table, namespace string) string {
 	for n := 0; ; n++ {
 		name := string(uid(c.k, c.k.key(namespace, ""), n))
@@ -92,18 +92,18 @@ func (c *call) unnamed(t *table, namespace string) string {
 	}
 }
 
-// tally counts the objects created under a key: past incarnations of an object, or names generated for a prefix.
+// tally counts past incarnations of an object, or generated names of a prefix.
 type tally struct {
 	key string
 	n   int
 	at  uint64 // the revision at which it last changed
 }
 
-// floors are the highest counts that a table forgot. An unknown key counts from there, so that no uid and no
+// floors are the highest counts that a table forgot. The count of an unknown key starts there, so that no uid and no
 // generated name is used twice.
 type floors struct{ past, made int }
 
-// count returns the known count of a key, or else the floor.
+// count returns the count of a key, or the floor if the key is unknown.
 func count(of *btree.BTreeG[tally], key string, floor int) int {
 	if known, ok := of.Get(tally{key: key}); ok {
 		return known.n

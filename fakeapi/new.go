@@ -15,7 +15,7 @@ func New(opts Options) *Server {
 	if opts.ManagedFields || opts.Start != (Start{}) {
 		return build(opts)
 	}
-	// Most servers begin with the same content and write few kinds, so they share tables until they write.
+	// Servers share tables until they write, because most begin with the same content and write few kinds.
 	s := *pristine()
 	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
 	return &s

@@ -65,7 +65,7 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 	return obj, onlyMeta, c.matchName(m)
 }
 
-// patchMeta applies a patch of metadata alone without JSON, and shares the rest with the stored object. It returns
+// patchMeta applies a patch of metadata alone without JSON. The result shares the rest with the stored object. It is
 // nil for other patches, which [call.patchWhole] applies.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType

@@ -13,7 +13,7 @@ import (
 )
 
 // permitCreate runs the validating admission plugins for a complete, valid object. The real server checks the name
-// only afterwards, so a create that ends with 409 has been charged.
+// later, so quotas are charged even for a create that ends with 409.
 func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
 	var err error
 	switch o := obj.(type) {
@@ -38,8 +38,7 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	return c.validated(admissionv1.Create, obj, nil, dryRun)
 }
 
-// permitUpdate is permitCreate for an update. onlyMeta means that only metadata changed, for which only owner changes
-// are checked.
+// permitUpdate is permitCreate for an update. If only metadata changed, it checks only changed owners.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
@@ -117,8 +116,8 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 	return k.Resource, k.Namespaced, true
 }
 
-// charge charges a write to the quotas of its namespace, and allocates the node ports of a Service. The charge stays
-// even if the write fails later.
+// charge charges a write to the quotas of its namespace, and allocates the node ports of a Service. The write stays
+// charged even if it fails later.
 func (c *call) charge(w *draft) error {
 	if err := c.spendQuota(w); err != nil {
 		return err

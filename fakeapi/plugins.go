@@ -1,6 +1,6 @@
 package fakeapi
 
-// The admission plugins that can be switched off; see [Plugins].
+// The admission plugins that [Options.WithoutPlugins] can switch off.
 const (
 	namespaceLifecycle  = "NamespaceLifecycle"
 	limitRanger         = "LimitRanger"
@@ -17,8 +17,8 @@ const (
 	resourceQuota       = "ResourceQuota"
 )
 
-// Plugins returns the admission plugins of kube-apiserver. A server has some of them, which are on unless
-// [Options.WithoutPlugins] names them, and none of the others.
+// Plugins returns the admission plugins of kube-apiserver: those that a server has, and those that it has not.
+// [Options.WithoutPlugins] switches plugins off.
 func Plugins() (has, others []string) {
 	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
 			defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// judged evaluates the bound policies; the first denial is the result.
+// judged evaluates the bound policies, and returns the first denial.
 func (c *call) judged(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	a := c.attributes(op, obj, old, dryRun)
 	var first error
@@ -110,7 +110,6 @@ func (c *call) enforce(p *registration.ValidatingAdmissionPolicy, b *registratio
 	}
 }
 
-// denied is the response to a request that a policy denies.
 func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error {
 	text := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", name, d.Message)
 	if binding != "" {
@@ -131,12 +130,12 @@ func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error 
 	return err
 }
 
-// denialCodes are the statuses of reasons that have another than 422.
+// denialCodes are the status codes of reasons whose code is not 422.
 var denialCodes = map[metav1.StatusReason]int32{metav1.StatusReasonForbidden: http.StatusForbidden,
 	metav1.StatusReasonUnauthorized:          http.StatusUnauthorized,
 	metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge}
 
-// rulesOf returns the matched resources; an empty value matches everything.
+// rulesOf returns the rules that select resources. An empty m selects everything.
 func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	if m == nil {
 		m = &registration.MatchResources{}
@@ -154,7 +153,7 @@ func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	return r
 }
 
-// paramsOf returns the parameters of a binding; one nil for none.
+// paramsOf returns the parameters of a binding. For a binding without parameters it returns one nil.
 func (s *Server) paramsOf(p *registration.ValidatingAdmissionPolicy, b *registration.ValidatingAdmissionPolicyBinding,
 	namespace string) (params []runtime.Object, err error) {
 	kind, r := p.Spec.ParamKind, b.Spec.ParamRef

@@ -21,7 +21,7 @@ func bindPolicy(t testing.TB, s *Server, spec, binding string) {
 		fmt.Sprintf(`{"metadata":{"name":"b"},"spec":{"policyName":"p",%s}}`, binding))
 }
 
-// What a policy says of a request, in the real server's words.
+// Refusals by a policy have the real server's words.
 func TestValidatingAdmissionPolicies(t *testing.T) {
 	const deny = `"validationActions":["Deny"]`
 	const head = `configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: `
@@ -72,7 +72,7 @@ func TestValidatingAdmissionPolicies(t *testing.T) {
 	}
 }
 
-// What does not compile, or does not yield what it has to, is not stored.
+// A policy that does not compile, or whose expressions have a wrong type, is not stored.
 func TestExpressionsAreCompiled(t *testing.T) {
 	s := New(Options{})
 	const params = `"matchConditions":[{"name":"c","expression":"params.x"}],"validations":[{"expression":"true"}]`

@@ -16,7 +16,7 @@ import (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// askedPorts returns the node ports that a request names and the stored Service does not have.
+// askedPorts returns the node ports that a request names and that the stored Service does not have.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)
 	if !ok {
@@ -36,8 +36,8 @@ func usesPort(s *corev1.Service, port int32) bool {
 		slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.NodePort == port })
 }
 
-// allocatePorts refuses node ports that are out of range or taken (k8s.io/kubernetes,
-// pkg/registry/core/service/storage/alloc.go).
+// allocatePorts refuses node ports that are out of range or in use (alloc.go of k8s.io/kubernetes,
+// pkg/registry/core/service/storage).
 func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	if err := c.inRange(obj); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	for _, a := range asked {
 		s := obj.(*corev1.Service)
 		if a.i >= len(s.Spec.Ports) || s.Spec.Ports[a.i].NodePort != a.port {
-			continue // dropped with the type that had it
+			continue // the port was dropped because the Service's new type has none
 		}
 		why := error(nil)
 		if a.port < firstNodePort || a.port > lastNodePort {
@@ -71,7 +71,7 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 // serviceRange is the range of Service addresses. ServiceCIDRs add to it.
 var serviceRange = netip.MustParsePrefix("10.96.0.0/12")
 
-// inRange refuses Service addresses outside of all ranges (allocIPs in the same file).
+// inRange refuses Service addresses outside of all ranges (allocIPs in alloc.go).
 func (c *call) inRange(obj runtime.Object) error {
 	s, ok := obj.(*corev1.Service)
 	if !ok || s.Spec.Type == corev1.ServiceTypeExternalName {

@@ -31,7 +31,7 @@ func create(s *Server, p *corev1.Pod) (Response, []Event) {
 	return s.Do(noon, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p})
 }
 
-// A create of a name that is taken has been charged when that is found out.
+// A create is charged before the server finds that its name is taken.
 func TestQuotaKeepsTheChargeOfAConflict(t *testing.T) {
 	s := New(Options{})
 	limited(t, s, "q", map[corev1.ResourceName]string{"pods": "9"})

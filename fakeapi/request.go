@@ -39,7 +39,7 @@ type Request struct {
 	PatchO metav1.PatchOptions
 	List   metav1.ListOptions // list, deletecollection
 
-	User      string // the user that sends it; "" is the administrator
+	User      string // the user who sends it; "" is the administrator
 	UserAgent string // default field manager
 }
 
@@ -54,10 +54,10 @@ type Response struct {
 	Err      *apierrors.StatusError
 	Warnings []string
 
-	later func(r *Response) // work that is left after the server has answered
+	later func(r *Response) // the work that is left after the server has answered
 }
 
-// Finish calls the conversion webhooks that a response needs. [Server.Do] leaves this to the caller, who may release
+// Finish calls the conversion webhooks that a response needs. [Server.Do] leaves this to the caller, which may unlock
 // the server first. Before Finish, the response is incomplete.
 func (r *Response) Finish() {
 	if later := r.later; later != nil {
@@ -66,7 +66,7 @@ func (r *Response) Finish() {
 	}
 }
 
-// Event is one change to one object, in commit order. After is nil for a removal, Before for a create.
+// Event is one change to one object. Events are in commit order. After is nil for a removal, Before for a create.
 type Event struct {
 	Kind    *Kind
 	Key     string // namespace/name, or name

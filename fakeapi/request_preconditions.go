@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
 )
 
-// Preconditions returns the uid and resourceVersion that a write requires, from its options or body; "" for none.
+// Preconditions returns the uid and resourceVersion that a write requires, from its options or body; "" means none.
 func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 	switch r.Verb {
 	case Delete:
@@ -29,7 +29,7 @@ func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 	return "", ""
 }
 
-// patchPreconditions returns the preconditions in a patch. An unreadable patch has none and is refused later.
+// patchPreconditions returns the preconditions in a patch. A patch that cannot be read has none; it is refused later.
 func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, resourceVersion string) {
 	if !mayName(patch, "uid") && !mayName(patch, "resourceVersion") {
 		return "", ""
@@ -57,8 +57,8 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 	return namesIn(metadata)
 }
 
-// namesIn returns the uid and the resourceVersion in metadata. The last of duplicate fields counts, as when the patch
-// is applied.
+// namesIn returns the uid and the resourceVersion in metadata. With duplicate fields, the last one counts, as in the
+// application of the patch.
 func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	fields, _ := metadata.(map[string]any)
 	name, _ := fields["uid"].(string)
@@ -66,12 +66,12 @@ func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	return types.UID(name), resourceVersion
 }
 
-// mayName reports whether a text contains the field's name, or an escape that could spell it.
+// mayName reports whether a text contains the field's name, or an escape sequence that might spell it.
 func mayName(text []byte, field string) bool {
 	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
 }
 
-// operationPreconditions returns those of a JSON patch: operations that test or set the field, alone or with all
+// operationPreconditions returns the preconditions of a JSON patch: from operations that test or set the field, or all
 // metadata.
 func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
 	var operations []struct {

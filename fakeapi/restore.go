@@ -11,7 +11,8 @@ import (
 
 // Restore stores objects unchanged, as another server stored them, and replaces existing ones. Nothing is defaulted,
 // admitted or validated. Earlier revisions cannot be watched or listed afterwards. New objects get no uid that the
-// other server may have given. CRDs define their kinds when it returns; restore their objects in another call.
+// other server may have used. Restored CRDs define their kinds when Restore returns, so restore their objects in a
+// second call.
 func (s *Server) Restore(objects []runtime.Object) error {
 	latest := s.version + 1
 	for _, obj := range objects {

@@ -121,7 +121,7 @@ const (
 	invalidly = `Portal.example.com "p" is invalid: `
 )
 
-// What rules refuse is refused in the words of the real server, in one order.
+// Refusals by rules have the real server's words, in a fixed order.
 func TestRulesOfNewObjects(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"{class: c, doors: [" + httpDoor + "]}", ""},
@@ -147,7 +147,7 @@ func TestRulesOfNewObjects(t *testing.T) {
 	}
 }
 
-// What was there before its rule did is let pass while it stays as it is, with a warning.
+// A value that violates a later rule may stay unchanged, with a warning.
 func TestRulesOfWhatWasThere(t *testing.T) {
 	lax := func(spec *apiextensionsv1.JSONSchemaProps) {
 		doors := spec.Properties["doors"]
@@ -181,7 +181,7 @@ func TestRulesOfWhatWasThere(t *testing.T) {
 	}
 }
 
-// An object whose rules cost too much is refused at the same place each time.
+// An object whose rules cost too much is always refused at the same field.
 func TestRulesCostTooMuch(t *testing.T) {
 	dear := func(spec *apiextensionsv1.JSONSchemaProps) {
 		addresses := spec.Properties["addresses"]

@@ -72,9 +72,9 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaled returns the stored object with the replicas of a scale.
+// scaled returns the stored object with the replicas of the given scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
-	if c.k.custom == nil { // the schema of a definition judges its objects
+	if c.k.custom == nil { // for a custom kind, the CRD's schema checks the replicas
 		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
 			return nil, apierrors.NewInvalid(scales.GVK.GroupKind(), asked.Name, errs)
 		}
@@ -106,10 +106,10 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	return obj, nil
 }
 
-// noReplicas stands for missing replicas while a scale is changed.
+// noReplicas stands for missing replicas during an edit of a scale.
 const noReplicas = math.MinInt32
 
-// manageScale records who changed the replicas: first in the scale's managers, which then become the object's.
+// manageScale records who changed the replicas, in the managers of the scale, and copies those to the object.
 func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// appliedScale applies to the scale of an object. The object's managers of replicas are those of the scale.
+// appliedScale applies a configuration to the scale of an object, and returns the scale with the object's managers.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaleHandler returns the translator between managers of an object and of its scale, with the current scale.
+// scaleHandler returns the translator between the managers of an object and those of its scale, and the current scale.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
 	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}

@@ -46,7 +46,7 @@ func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
 	return sel, nil
 }
 
-// selects returns the version whose fields select objects. Each version of a CRD has its own fields.
+// selects returns the version whose fields selectors use. Each version of a CRD has its own fields.
 func (k *Kind) selects() *Kind {
 	if k.custom != nil {
 		return k
@@ -76,8 +76,8 @@ func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// match reports whether a stored object is selected. If converts is true, it only reports that the object may be
-// selected.
+// match reports whether a stored object is selected. If converts returns true, match ignores the fields, so the object
+// may not be selected.
 func (s selectors) match(obj runtime.Object) bool {
 	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
 		return false
@@ -94,7 +94,7 @@ func (s selectors) converts() bool {
 	})
 }
 
-// selects decides exactly. It calls webhooks if it must.
+// selects reports whether a stored object is selected. It may call a webhook.
 func (s selectors) selects(obj runtime.Object) (bool, error) {
 	if !s.match(obj) || !s.converts() {
 		return s.match(obj), nil
@@ -103,7 +103,7 @@ func (s selectors) selects(obj runtime.Object) (bool, error) {
 	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
 }
 
-// pick returns the selected objects among matching ones.
+// pick returns the selected ones of objects that match.
 func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err error) {
 	if !s.converts() {
 		return items, nil
@@ -120,7 +120,7 @@ func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err er
 	return picked, nil
 }
 
-// pair returns a label that every selected object has, for the index.
+// pair returns a label that every selected object has, to use the index of labels.
 func (s selectors) pair() (label, value string, ok bool) {
 	if s.labels == nil {
 		return "", "", false

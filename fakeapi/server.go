@@ -17,17 +17,17 @@ import (
 
 // Options configure a server. Simulations use the zero value.
 type Options struct {
-	// Name makes the n-th name (from 1) for a generateName prefix. By default "web-" becomes "web-1".
+	// Name makes the n-th name (from 1) for a generateName prefix. By default, "web-" becomes "web-1".
 	Name func(prefix string, n int) string
-	// ManagedFields keeps metadata.managedFields of all objects. By default only applied objects have them, and earlier
-	// writes count as writes from before server-side apply.
+	// ManagedFields makes the server maintain metadata.managedFields of all objects. By default only applied objects
+	// have them, and earlier writes count as writes from before server-side apply.
 	ManagedFields bool
 	// DropControllerRefs drops the controller field on every write, as an older cluster does.
 	DropControllerRefs bool
 	// Start selects the initial objects of the server.
 	Start Start
-	// Authorize, if set, enables the admission plugin OwnerReferencesPermissionEnforcement. Setting owners needs
-	// delete, and blocking an owner's deletion needs finalizers. It must be a function of its argument.
+	// Authorize, if set, enables the admission plugin OwnerReferencesPermissionEnforcement. To set owners, a user needs
+	// delete; to block an owner's deletion, update on its finalizers. It must be a function of its argument.
 	Authorize func(Access) (allowed bool, reason string)
 	// Convert holds the conversion webhooks of CRDs, by group and kind. Without one, objects of a CRD with the Webhook
 	// strategy exist only in the storage version.
@@ -36,10 +36,10 @@ type Options struct {
 	WithoutPlugins []string
 	// Unlimited allows objects of any size. By default, objects above etcd's limit of 1.5 MiB are refused.
 	Unlimited bool
-	// Webhooks holds admission webhooks, by their names in configurations. They must be functions of their argument. A
-	// missing webhook fails by its failure policy.
+	// Webhooks holds Go functions for admission webhooks, by their names in configurations. They must be functions of
+	// their argument. The failure policy applies to a missing webhook.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
-	// WebhooksLater skips other webhooks until a program that serves them exists.
+	// WebhooksLater skips webhooks without a Go function until [Server.SetCaller] is called.
 	WebhooksLater bool
 }
 
@@ -47,8 +47,8 @@ type Options struct {
 type Server struct {
 	opts   Options
 	kinds  []*Kind // the served kinds
-	single []*Kind // one of them for each table
-	born   int     // added to the count of incarnations; see [Server.Restore]
+	single []*Kind // the kinds of the tables, one for each
+	born   int     // added to each count of incarnations; see [Server.Restore]
 	dry    int     // number of dry-run creates
 	missed string  // the last name that KindNamed did not find
 
@@ -62,10 +62,10 @@ func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
-// Kinds lists the stored kinds in a fixed order. Each object belongs to one of them.
+// Kinds lists the stored kinds in a fixed order. Each object belongs to one of these kinds.
 func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)] }
 
-// Served lists the kinds that answer requests: [Server.Kinds] and their other versions.
+// Served lists the served kinds: [Server.Kinds] and their other versions.
 func (s *Server) Served() []*Kind { return s.kinds[:len(s.kinds):len(s.kinds)] }
 
 // Kind finds a kind by its GroupVersionKind. It returns nil if the kind is not served.
@@ -78,8 +78,8 @@ func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 	return nil
 }
 
-// current returns the kind that serves requests for k: k, or its successor from a changed CRD. It is nil if there is
-// none.
+// current returns the kind that serves requests for k: k itself, or the same kind of a changed CRD. It returns nil if
+// there is none.
 func (s *Server) current(k *Kind) *Kind {
 	switch {
 	case k == nil:
@@ -106,7 +106,7 @@ func (s *Server) NearestKind(typed string) string {
 	return nearest.Word(typed, words)
 }
 
-// KindOf finds the kind of a typed object, whether or not its TypeMeta is set.
+// KindOf finds the kind of a typed object, even if its TypeMeta is not set.
 func (s *Server) KindOf(obj runtime.Object) *Kind {
 	if obj == nil {
 		return nil
@@ -156,7 +156,7 @@ func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bo
 }
 
 // EachOwned calls f for every stored object of a kind that names the owner, in key order, until f returns false. Its
-// cost does not depend on other objects.
+// cost does not depend on the number of other objects.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
 	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
@@ -184,6 +184,6 @@ type Access struct {
 	Namespace, Name       string
 }
 
-// Convert does the work of a CRD's conversion webhook. It owns obj, must be a function of its arguments, and may
+// Convert does the work of a CRD's conversion webhook. It owns obj and must be a function of its arguments. It may
 // change only labels and annotations of the metadata.
 type Convert func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)

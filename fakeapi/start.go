@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Start selects the initial objects of a new server besides "default" and "kube-system". A real cluster has all of
-// them. Objects have a uid and a revision as if created.
+// Start selects the initial objects of a new server, besides the namespaces "default" and "kube-system". A real cluster
+// has all of them. They have a uid and a revision like created objects.
 type Start struct {
 	// Namespaces are "kube-public" and "kube-node-lease".
 	Namespaces bool
 	// Service is the Service "kubernetes" with its endpoints, at an address reserved for documentation.
 	Service bool
-	// PriorityClasses are the two system classes. Pods may name them even without this option.
+	// PriorityClasses are the two system classes. Pods may name these classes even without this option.
 	PriorityClasses bool
 	// ServiceAccounts creates the service account "default" of every namespace, as kube-controller-manager does. Pods
 	// do not have to use it.
@@ -56,7 +56,7 @@ func (st *Start) objects() []runtime.Object {
 	return all
 }
 
-// kubernetesService returns the objects by which programs in the cluster find the server, as pkg/controlplane makes
+// kubernetesService returns the objects with which programs in the cluster find the server, as pkg/controlplane makes
 // them.
 func kubernetesService() []runtime.Object {
 	single, yes, https := corev1.IPFamilyPolicySingleStack, true, "https"

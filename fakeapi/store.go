@@ -19,18 +19,18 @@ const degree = 32
 
 // entry is one stored version of one object. It is never changed.
 type entry struct {
-	key  string // namespace/name, or name; etcd has the same order
+	key  string // namespace/name, or name; sorts as in etcd
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
-	// stale is set if the real server's store differs from obj. The next update writes obj.
+	// stale is set if the real server stores another form than obj. The next update stores obj.
 	stale *stale
 }
 
 type stale struct {
-	raw  runtime.Object // the form in which it was written; nil if only defaults are missing
-	as   runtime.Object // the form that is read in the version in which it was written; nil if that is the stored version
-	away bool           // it cannot be read in the stored version without calling a webhook, or not at all
+	raw  runtime.Object // the form in which the object was written; nil if it only lacks defaults
+	as   runtime.Object // the form in the version in which the object was written; nil if that is the stored version
+	away bool           // the object cannot be read in the stored version without a webhook call, or not at all
 }
 
 // defaulted marks an object of a built-in kind whose reads set defaults.
@@ -52,28 +52,28 @@ type change struct {
 	prev *change
 }
 
-// table holds the stored objects of one kind. Only the server with its token writes it; other servers copy it first.
+// table holds the stored objects of one kind. Only the server with the owner token writes it; other servers copy it
+// first.
 type table struct {
 	kind   *Kind
 	owner  *token
-	copies sync.Mutex // forks of one server may be used by several goroutines
+	copies sync.Mutex // needed because several goroutines may use forks of one server
 
 	objects *btree.BTreeG[*entry]
 	owners  *btree.BTreeG[link]
 	marks   *btree.BTreeG[mark]
 	past    *btree.BTreeG[tally] // how many past incarnations each key has
 	made    *btree.BTreeG[tally] // how many names were generated for each namespace and prefix
-	most    floors               // the highest counts that both have forgotten
+	most    floors               // the highest counts that past and made have forgotten
 
-	away    bool   // some entry has away set
-	foreign bool   // some entry was written in a version that is no longer the stored one
-	renewed uint64 // watches end at a changed CRD, and begin at this revision or later
+	away    bool   // some entry's stale.away is set
+	foreign bool   // some entry was written in another version than the stored one
+	renewed uint64 // the revision of the last change of the CRD, which ended all watches
 
 	log       *change
 	compacted uint64 // changes up to this revision are forgotten
 }
 
-// store holds a table for each kind.
 type store struct {
 	tables  []*table // by ordinal
 	token   *token
@@ -109,7 +109,7 @@ func newTable(k *Kind, owner *token) *table {
 	}
 }
 
-// copyFor returns a copy of a table that owner may write.
+// copyFor returns a copy of a table that the given owner may write.
 func (t *table) copyFor(owner *token) *table {
 	t.copies.Lock()
 	defer t.copies.Unlock()
@@ -137,7 +137,7 @@ func (s *store) find(t *table, key string) *entry {
 	return e
 }
 
-// lookup is find by namespace and name. It writes the key into a buffer of the server.
+// lookup is find by namespace and name. It writes the key into the server's buffer.
 func (s *store) lookup(t *table, namespace, name string) *entry {
 	if !t.kind.Namespaced {
 		return s.find(t, name)
@@ -146,7 +146,7 @@ func (s *store) lookup(t *table, namespace, name string) *entry {
 	return s.find(t, unsafe.String(&s.text[0], len(s.text)))
 }
 
-// put stores a version and its change. before is nil for a new object.
+// put stores a new state and its change. before is nil for a new object.
 func (t *table) put(before, after *entry) *change {
 	t.objects.ReplaceOrInsert(after)
 	if before == nil {
@@ -226,8 +226,8 @@ func (t *table) each(namespace string, f func(*entry) bool) {
 	})
 }
 
-// held returns the stored objects of a kind in a namespace, in key order. Most servers store none of the kinds that
-// admission reads at every write.
+// held returns the stored objects of a kind in a namespace, in key order. It is fast for the kinds that admission reads
+// at every write, because most servers store none of them.
 func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
 		return nil
@@ -280,10 +280,10 @@ func (e *entry) source() runtime.Object {
 	return e.obj
 }
 
-// away reports whether the object must be converted before it can be read.
+// away reports whether reading the object needs a conversion.
 func (e *entry) away() bool { return e.stale != nil && e.stale.away }
 
-// entry returns a stored entry in this version.
+// entry returns a stored entry with its object in this version.
 func (k *Kind) entry(e *entry) (*entry, error) {
 	obj, err := k.convert(e.source(), false)
 	if err != nil {

@@ -160,7 +160,7 @@ func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOp
 	return opts, nil
 }
 
-// disruptedAlready reports that no budget limits the eviction of a Pod: it is not running, or is terminating.
+// disruptedAlready reports that no budget limits the eviction of a Pod, because it is not running or is terminating.
 func disruptedAlready(p *corev1.Pod) bool {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -169,7 +169,7 @@ func disruptedAlready(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil
 }
 
-// spend takes one disruption from the budget of a Pod. A Status other than nil is the response, although it is no
+// spend takes one disruption from the budget of a Pod. If it returns a Status, that is the response, which is not an
 // error.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
@@ -209,7 +209,7 @@ func ready(p *corev1.Pod) bool {
 	return i >= 0 && p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// maxDisrupted limits the evictions that wait for the disruption controller.
+// maxDisrupted limits the evictions that the disruption controller has not processed.
 const maxDisrupted = 2000
 
 // room refuses an eviction if the budget has no disruption left.

@@ -17,8 +17,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// SetCaller makes the server call the webhooks that [Options] have no function for. See Handler.CallWebhooks of
-// package httpapi.
+// SetCaller makes the server call webhooks for which [Options] have no function. See Handler.CallWebhooks of package
+// httpapi.
 func (s *Server) SetCaller(c *webhook.Caller) { s.caller = c }
 
 func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time.Duration) *webhook.Endpoint {
@@ -34,8 +34,8 @@ func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time
 	return to
 }
 
-// resolve returns an address of a service: its first ready endpoint by name, or its external name. Nothing listens on
-// cluster addresses here.
+// resolve returns an address of a service: its first ready endpoint in name order, or its external name. It returns no
+// cluster IP, because nothing listens there.
 func (s *Server) resolve(namespace, name string, port int32) (string, error) {
 	obj := s.Lookup(serviceKind, namespace, name)
 	if obj == nil {
@@ -80,8 +80,8 @@ func (s *Server) readyAddress(svc *corev1.Service, port string) (address string)
 	return address
 }
 
-// call calls a webhook during a request. Others may use the server in the meantime, so earlier look-ups may be out of
-// date.
+// call calls a webhook during a request. Others may use the server during the call, so look up objects again
+// afterwards.
 func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) error {
 	s.calls++
 	s.caller.Release()

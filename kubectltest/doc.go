@@ -1,9 +1,9 @@
-// Package kubectltest drives the API server with real clients: kubectl's own code, client-go, and an operator on
-// controller-runtime. It holds tests, in a module of its own, so that the library needs none of these.
+// Package kubectltest tests the API server with real clients: kubectl's own code, client-go, and an operator on
+// controller-runtime. It is a separate module, so that the library does not depend on these clients.
 //
-// Each testdata/*.txtar is a session: command lines with their output, and manifests. A session runs in-process and in
-// a synctest bubble. No port is opened, time is virtual, and controllers take turns between kubectl's requests, so the
-// output is the same in every run.
+// Each testdata/*.txtar is a session: command lines with their output, and manifests. A session runs in one process and
+// in a synctest bubble. No port is opened, time is virtual, and controllers run between kubectl's requests. Therefore
+// the output is the same in every run.
 //
 // The commands of a session are
 //

@@ -166,7 +166,7 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// What a client prints that is not what a session is about.
+// Output of a client that a session does not compare.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	instead string

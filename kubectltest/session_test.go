@@ -44,7 +44,7 @@ type session struct {
 	names     map[string]string // see let
 }
 
-// newSession is to be called inside a synctest bubble.
+// newSession must be called inside a synctest bubble.
 func newSession(t testing.TB) *session {
 	time.Sleep(time.Until(today))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -215,7 +215,7 @@ func (t *transport) hangUp() {
 	t.watches = nil
 }
 
-// note keeps the requests that are answered as not served.
+// note records the requests that are answered as not served.
 func (t *transport) note(r *http.Request, code int) {
 	if code != http.StatusNotImplemented && code != http.StatusInternalServerError {
 		return

@@ -1,5 +1,6 @@
-// Package scenarios reads, runs and rewrites scenario files. A scenario file is a txtar archive. Its top is a script of
-// kubectl-like verbs, with the output of each step directly beneath it. Its sections are ordinary Kubernetes manifests.
+// Package scenarios reads, runs and rewrites scenario files. A scenario file is a txtar archive. It begins with a
+// script of kubectl-like verbs. The output of each step stands directly below the step. The archive's sections are
+// ordinary Kubernetes manifests.
 //
 //	file     = script { "-- " name " --" NL body }
 //	script   = { blank | "#" text | step }
@@ -8,17 +9,17 @@
 //	golden   = lines up to the next blank line; "(none)" where the step prints nothing
 //	phase    = the steps after a block of "#" lines, up to the next such block
 //
-// A step with "!" in front must violate a law, not settle, or be refused; otherwise it is a mistake. [Verbs] lists the
-// verbs.
+// A step with "!" in front is expected to violate a law, not to settle, or to be refused. Otherwise the run fails.
+// [Verbs] lists the verbs.
 //
-// Golden text is the output in the default schedule. Laws hold in all schedules: see the verb explore.
+// Golden text is the output in the default schedule. Laws must hold in all schedules: see the verb explore.
 //
 // # Running a file again
 //
-// The script up to a step is a program that can run many times under different choices; see [Script]. The user's steps
-// before the first settle create the initial world. "settle quiet" is set-up and always runs in the default schedule.
-// In the default run, the user's steps between two settles happen at once. In every other run they are actions of class
-// user, in script order, and race with the controllers.
+// The script up to a step can run many times under different schedules; see [Script]. The user's steps before the first
+// settle create the initial world. "settle quiet" is part of the set-up, and always runs in the default schedule. In
+// the default run, the user's steps between two settles happen at once. In every other run they keep their order, and
+// race with the controllers.
 //
 // # Five names to know
 //
@@ -32,13 +33,12 @@
 //
 // # Where things are
 //
-// file*.go is the format: a File is parsed, checked and written. run*.go is one Run of a script. verb*.go has the type
-// Verb, and each verb as one value: its help, its check and its effect. explore*.go runs a Script under other schedules,
-// and minimizes a failure. interpret.go runs a whole file and compares its output. Only the table in load.go, which Parse
-// passes to the parser, names all verbs.
+// file*.go parses, checks and writes a File. run*.go is one Run of a script. verb*.go has the type Verb, and each verb
+// as one value with its help, its check and its effect. explore*.go runs a Script under other schedules, and minimizes
+// a failure. interpret.go runs a whole file and compares its output. The table in load.go lists all verbs.
 //
 // # Where to go next
 //
-// docs/use/scenarios.md describes the format for users; "threelaws help scenario" lists the verbs. Package
-// scenarios/simtest turns a world given in Go into a file; package cli offers all this as a command.
+// docs/use/scenarios.md describes the format for users, and "threelaws help scenario" lists the verbs. Package
+// scenarios/simtest runs worlds that are written in Go. Package cli provides the commands.
 package scenarios

@@ -10,13 +10,13 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// The exit codes of a run; the command line returns them.
+// The exit codes of a run, which the command line returns.
 const (
-	ExitPass         = 0 // everything as expected
+	ExitPass         = 0 // everything was as expected
 	ExitFail         = 1 // a law was violated, or the output differs
 	ExitUsage        = 2 // the file or the command line is wrong
 	ExitNotSettled   = 3 // the world did not settle
-	ExitNondetermine = 4 // two runs of one schedule differed
+	ExitNondetermine = 4 // two runs of one schedule were different
 )
 
 // Error is a mistake in a scenario file, or a step with an unexpected result. It formats as "file:line: verb: what:
@@ -25,14 +25,14 @@ type Error struct {
 	File string `json:"file"`
 	Line int    `json:"line"`           // from 1; 0 for the file as a whole
 	Verb string `json:"verb,omitempty"` // the step's verb, "" outside of steps
-	Text string `json:"text"`           // what is wrong, and why
-	Code int    `json:"code"`           // the exit code it stands for
-	Diff string `json:"diff,omitempty"` // lines to print beneath
+	Text string `json:"text"`           // the mistake and its cause
+	Code int    `json:"code"`           // the exit code for it
+	Diff string `json:"diff,omitempty"` // lines to print below
 
-	bang bool // what "!" expected did not happen
+	bang bool // the failure that "!" expects did not happen
 }
 
-// Error formats the mistake in one line, with its diff beneath.
+// Error formats the mistake in one line. The diff follows on more lines.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -54,8 +54,8 @@ func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }
 
-// suggest returns the end of an error message: the nearest valid word, or all valid words if none is near and they are
-// few.
+// suggest returns the end of an error message. It is the nearest valid word, or all valid words if none is near and
+// there are few.
 func suggest(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"
@@ -75,24 +75,24 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Counterexample is a schedule that violates a law, minimized.
+// Counterexample is a minimized schedule that violates a law.
 type Counterexample struct {
 	Law      string          `json:"law"`
 	Text     string          `json:"text"`
-	Index    int             `json:"index"` // of the schedule that broke it first
+	Index    int             `json:"index"` // the index of the first schedule that violated the law
 	Strategy string          `json:"strategy"`
-	Small    string          `json:"small"` // how small it is
+	Small    string          `json:"small"` // its size after minimizing
 	Page     *render.Page    `json:"page"`
 	File     []byte          `json:"-"`                  // a scenario file that replays it
-	Often    *campaign.Often `json:"often,omitempty"`    // of drawn schedules: how many violate the law
-	Likely   []Likely        `json:"likely,omitempty"`   // how likely it still was after each step
+	Often    *campaign.Often `json:"often,omitempty"`    // for random schedules: how many violate the law
+	Likely   []Likely        `json:"likely,omitempty"`   // the probability of the failure after each step
 	Accepted string          `json:"accepted,omitempty"` // why it is accepted; "" if it is not
 
-	// Found runs the schedule again as it was found, before minimizing; it returns nil if it does not fail any more.
+	// Found runs the schedule again as it was before minimizing. It returns nil if the run does not fail.
 	Found func() *render.Page `json:"-"`
 }
 
-// Said returns the violation's text. Unless the text names the written object, the object comes first: "deploy/web:
+// Said returns the violation's text. If the text does not name the written object, the object comes first: "deploy/web:
 // owned by none".
 func (c *Counterexample) Said() string {
 	if c.Page == nil {
@@ -105,11 +105,11 @@ func (c *Counterexample) Said() string {
 	return object + ": " + c.Text
 }
 
-// continuations is the number of random continuations from each step of a failure.
+// continuations is the number of random runs from each step of a failure.
 const continuations = 200
 
-// Likely says how often a failure still happens if a run goes on at random after a line of its page.
+// Likely says how often a failure still happens if a run continues at random after a line of its page.
 type Likely struct {
-	Line int            `json:"line"` // its number; 0 for the start
+	Line int            `json:"line"` // the line's number; 0 for the start
 	How  campaign.Often `json:"how"`
 }

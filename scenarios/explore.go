@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the steps of a file before index until under other schedules. A negative index means all steps up to the
-// first explore or mutant. The error is a [*explore.Disagreement] if two runs of one schedule differ.
+// Explore runs the steps of a file before index until under other schedules. A negative index means all steps before
+// the first explore or mutant. If two runs of one schedule differ, the error is a [*explore.Disagreement].
 func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOptions) (*Exploration, error) {
 	if until < 0 {
 		until = f.scriptEnd()
@@ -53,7 +53,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		return p.exhaust(ctx, o)
 	}
 	x, err := p.draw(ctx, o)
-	if err == nil && !o.First { // a search for the first one says nothing about the others
+	if err == nil && !o.First { // a search that stops at the first violation says nothing about others
 		x.sayHowOften()
 	}
 	return x, err
@@ -100,8 +100,8 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 	return x, err
 }
 
-// finish records what was exercised. It counts violations of EXACT-7 separately: schedules that did not settle have an
-// exit code of their own.
+// finish records what was exercised. It counts schedules that violate EXACT-7 separately, because worlds that do not
+// settle have their own exit code.
 func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
 	x.Uncompared = p.uncompared()
@@ -110,12 +110,12 @@ func (x *Exploration) finish(p *Script) {
 		switch row.Label {
 		case doesNotSettle:
 			unsettled = row.Count
-		case "": // the script made no sense in it
+		case "": // the script made no sense in this schedule
 		default:
 			x.Ended += row.Count
 		}
 	}
-	if c := x.Coverage; c != nil { // it counts failures by law
+	if c := x.Coverage; c != nil { // Coverage counts violations by law
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
 			if f.Violation.Law == law.AlwaysSettles {
@@ -131,7 +131,7 @@ func (x *Exploration) finish(p *Script) {
 	}
 }
 
-// stop records why an exploration is not complete.
+// stop records the reason why an exploration is not complete.
 func (x *Exploration) stop(why string) {
 	if x.Complete = false; x.Stopped == "" {
 		x.Stopped = why
@@ -164,7 +164,7 @@ func (p *Script) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, e
 	return x, err
 }
 
-// fixed lists what no schedule of the script varies.
+// fixed lists what all schedules of the script have in common.
 func (p *Script) fixed() []string {
 	list := []string{"the order of the user's own actions"}
 	quiet, multiple := false, false
@@ -190,23 +190,23 @@ func (p *Script) fixed() []string {
 	return list
 }
 
-// A drawn run takes more steps than the default one, because it repeats work, for example after a crash. A run that
-// takes this many times as many, plus about a thousand for retries that the default run never needs, does not settle.
+// A random run takes more steps than the default run, because it repeats work, for example after a crash. It counts as
+// not settling if it takes this many times as many steps, plus about a thousand for retries.
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
-	givenTimes = 3 // the same if the options set the extra steps: steps of programs are slow
-	idleTimes  = 4 // the same for steps without a commit: no program needs to read so much
+	givenTimes = 3 // the same if the options set the extra steps, because steps of programs are slow
+	idleTimes  = 4 // the same for steps without a commit, because no program needs to read so much
 	idleMore   = 2_000
-	idleShare  = 3 // one in so many of the extra steps may be idle: a program polls until it has settled
+	idleShare  = 3 // the share of the extra steps that may be idle, because a program polls until the world has settled
 )
 
-// unsettledRuns is the number of schedules drawn if not even the default schedule settles and no violation ends a run.
+// unsettledRuns is the number of schedules to run if the default schedule does not settle and no violation ends a run.
 // Each of them runs to its bound.
 const unsettledRuns = 2
 
-// measure sets the bounds of the runs from the default schedule. If that schedule does not settle, it gives no measure,
-// and few runs follow. A script that makes no sense in it is an error: its runs would end there without a violation.
+// measure sets the bounds of the runs from the default schedule. If that schedule does not settle, few runs follow. If
+// the script makes no sense in it, measure returns an error, because all runs would end there without a violation.
 func (p *Script) measure(more int) error {
 	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {

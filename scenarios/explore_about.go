@@ -10,14 +10,15 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
-// about is the subject of a failing expectation: objects by name, or all objects of a kind that a selector matches.
+// about holds the objects that a failing expectation concerns: objects by name, or the objects of a kind that a
+// selector matches.
 type about struct {
 	named    []target
-	kind     schema.GroupVersionKind // empty if it counts nothing
+	kind     schema.GroupVersionKind // empty if the expectation counts no objects
 	selector labels.Selector
 }
 
-// speaksOf returns the subject of the step that failed like this. Only a violation of expect has one.
+// speaksOf returns the objects that a violation concerns. Only a violation of the verb expect has any.
 func (p *Script) speaksOf(b explore.Violation) about {
 	a := about{selector: labels.Everything()}
 	if b.Law != expectation {
@@ -45,7 +46,7 @@ func (p *Script) speaksOf(b explore.Violation) about {
 	return a
 }
 
-// object reports whether an object belongs to the subject. m is its manifest, or nil.
+// object reports whether an object is one of the concerned ones. m is its manifest, or nil.
 func (a about) object(t target, m *manifest.Manifest) bool {
 	for _, n := range a.named {
 		if n.kind.GVK == t.kind.GVK && n.namespace == t.namespace && n.name == t.name {
@@ -58,7 +59,7 @@ func (a about) object(t target, m *manifest.Manifest) bool {
 	return m == nil || a.selector.Matches(labels.Set(m.Meta().GetLabels()))
 }
 
-// deed reports whether a user step changes an object of the subject.
+// deed reports whether a step of the user changes a concerned object.
 func (a about) deed(s *Step) bool {
 	switch s.verb {
 	case verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch:

@@ -10,19 +10,19 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Beside is a write by a controller in some schedule that the laws on dependents cover only partly, or not at all.
+// Beside is a write by a controller that the laws about dependents cover only partly, or not at all.
 type Beside struct {
-	Controller string // "" if no controller did it
+	Controller string // "" if no controller wrote
 	Kind       string // the kind that it wrote
-	// It wrote its own objects while reconciling keys that never name an object of its kind. If not set, it created
-	// objects of a kind that is in neither Owns nor MayEdit.
+	// Unkeyed: the controller wrote objects of its kind while it reconciled keys that do not name such objects.
+	// Otherwise it created objects of a kind that is in neither Owns nor MayEdit.
 	Unkeyed bool
 }
 
-// unowned lists kinds whose objects need no owner: reports, and leases for leader election.
+// unowned lists kinds whose objects need no owner: events, and leases for leader election.
 var unowned = []string{"Event", "Lease"}
 
-// look records what the controllers of a run did beside their dependents.
+// look records the writes of a run's controllers to objects that are not their dependents.
 func (a *asked) look(r *Run) {
 	h := &r.t.World.History
 	names := map[sim.Ref]bool{}
@@ -72,7 +72,7 @@ func kinds(c *host.Controller) []string {
 	return all
 }
 
-// twofold lists the controllers' kinds whose name also exists in another group.
+// twofold lists kinds of the controllers that exist in two groups.
 func twofold(r *Run, controllers map[string]*host.Controller) []string {
 	var all []string
 	for _, c := range controllers {
@@ -89,7 +89,7 @@ func twofold(r *Run, controllers map[string]*host.Controller) []string {
 
 func nameOnly(r sim.Ref) sim.Ref { return sim.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name} }
 
-// tellBeside adds this to the exploration of a file.
+// tellBeside adds these writes to the exploration of a file.
 func (a *asked) tellBeside(x *Exploration) {
 	x.Alike = slices.Sorted(maps.Keys(a.alike))
 	x.Beside = slices.Collect(maps.Keys(a.beside))

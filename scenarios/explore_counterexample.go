@@ -12,23 +12,23 @@ import (
 // scheduleSection is the name of the section with a failure's schedule.
 const scheduleSection = "schedule"
 
-// mostKeys limits the decisions that are written if the last of them are defaults. In a very long run the rest tells
+// mostKeys limits the decisions to write if the last ones are defaults, because the rest of a very long run shows
 // nothing.
 const mostKeys = 1000
 
-// counterexampleText is a failure while it is being written as a scenario file.
+// counterexampleText is a failure that is being written as a scenario file.
 type counterexampleText struct {
 	program *Script
-	head    string   // the comment on top
+	head    string   // the comment at the top
 	steps   []string // the script without "!"
-	bang    []bool   // by step: it has a "!"
-	golden  []bool   // by step: keep its output
+	bang    []bool   // by step: it has a "!" in the file
+	golden  []bool   // by step: its output is kept
 	reads   []*section
 	keys    []string // the schedule
 }
 
-// counterexampleFile writes a failure as a scenario file that replays it and passes. The file has the script up to the
-// failing step, the schedule, and the timeline as golden text. last is nil for the settle after the script.
+// counterexampleFile writes a failure as a scenario file that replays the failure and passes. The file has the script
+// up to the failing step, the schedule, and the timeline as golden text. last is nil for the settle after the script.
 func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, last *Step) ([]byte, error) {
 	t := &counterexampleText{program: p, keys: small.Schedule.Keys()}
 	if len(t.keys) > mostKeys {
@@ -51,12 +51,12 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 		if i < 0 || e.Code == ExitUsage {
 			return nil, fmt.Errorf("the written failure does not run: %w", e)
 		}
-		t.bang[i] = !t.bang[i] // the file expects what fails in this schedule
+		t.bang[i] = !t.bang[i] // in the file, the failing step has a "!"
 	}
 	return nil, fmt.Errorf("the written failure of %s does not pass", f.Law)
 }
 
-// script copies the steps up to the last one, with their settings in front.
+// script copies the steps before last, with comments and settings.
 func (t *counterexampleText) script(last *Step) {
 	p := t.program
 	add := func(text string, bang, golden bool) {
@@ -87,7 +87,8 @@ func (t *counterexampleText) script(last *Step) {
 	}
 }
 
-// left returns a step without its "!" and without removed sections. It returns "" if the step read no others.
+// left returns a step without its "!" and without removed sections. It returns "" if all sections of the step were
+// removed.
 func (t *counterexampleText) left(s *Step) string {
 	if s.verb.installs {
 		return t.installed(s)
@@ -113,7 +114,7 @@ func (t *counterexampleText) left(s *Step) string {
 	return own.String()
 }
 
-// home returns the name of the failure's file; the paths in it are relative to that.
+// home returns the name of the failure's file. Paths in the file are relative to it.
 func (p *Script) home() string {
 	if p.out == "" {
 		return p.File.Name
@@ -121,7 +122,7 @@ func (p *Script) home() string {
 	return filepath.Join(p.out, filepath.Base(p.File.Name))
 }
 
-// installed copies a step that installs. It copies sections whole. It names files on disk if their directory is known.
+// installed copies an install step. It copies sections as a whole, and names files on disk if their directory is known.
 func (t *counterexampleText) installed(s *Step) string {
 	own := *s
 	own.Args = nil
@@ -139,7 +140,7 @@ func (t *counterexampleText) installed(s *Step) string {
 	return own.String()
 }
 
-// text formats the file; its golden text is filled in later.
+// text formats the file, without golden text.
 func (t *counterexampleText) text() string {
 	var b strings.Builder
 	b.WriteString(t.head)

@@ -14,19 +14,19 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// In quiet runs nothing is late, and only the order of the actors is drawn. Differences between these runs do not
-// count. Each run of a whole program takes a hundred times as long.
+// In quiet runs no event or answer is late. Only the order of the actors is random. Differences between these runs do
+// not count. A run of a whole program takes a hundred times as long as other runs.
 const (
 	quietDraws        = 12
 	quietProgramDraws = 4
 )
 
 // longer limits how much longer than the quiet runs a compared run may take. In a longer run a deadline may pass, which
-// is not a matter of order.
+// changes more than the order.
 const longer = time.Minute
 
-// compareEnds returns how the settled world differs from that of the quiet runs, or "". It does not compare a world
-// that has another failure.
+// compareEnds returns the difference between the settled world and those of the quiet runs, or "". It skips a world
+// with another failure.
 func compareEnds(r *Run, s *Step) string {
 	l, _ := r.registry.law(sameEnd)
 	if l == nil || r.counting.only != nil && !r.counting.only[l] || r.settled.how.Middle != "" || !r.settled.how.Settled {
@@ -40,7 +40,7 @@ func compareEnds(r *Run, s *Step) string {
 	return r.endOf().difference(quiet.end, quiet.differ)
 }
 
-// learn runs the steps before one in the default schedule, and in others in which nothing is late.
+// learn runs the steps before s in the default schedule, and in random schedules in which nothing is late.
 func (q *ends) learn(r *Run, s *Step) {
 	f := *r.file
 	f.Steps = nil
@@ -80,7 +80,7 @@ func (q *ends) learn(r *Run, s *Step) {
 	}
 }
 
-// uncompared returns what the comparison skipped in the program's runs, or "".
+// uncompared returns what the comparison left out in the script's runs, or "".
 func (p *Script) uncompared() string {
 	for _, s := range p.program() {
 		if s.comparesEnds() {
@@ -90,12 +90,12 @@ func (p *Script) uncompared() string {
 	return ""
 }
 
-// attentive draws who acts next, or takes the default schedule. It delivers all events and answers all requests before
-// anybody acts.
+// attentive chooses the next actor at random, or by the default schedule. Before anybody acts, it delivers all events
+// and answers all requests.
 type attentive struct {
 	*sim.Seed
-	draws bool        // draw; otherwise take the default schedule
-	halt  func() bool // ends the run where the compared run would end; nil for never
+	draws bool        // choose at random; otherwise by the default schedule
+	halt  func() bool // ends the run at the point where the compared run ends; nil if there is none
 }
 
 var promptness = [...]int{sim.Deliver: 0, sim.Respond: 1, sim.Execute: 2, sim.Work: 3, sim.User: 3, sim.Timer: 4,
@@ -108,7 +108,7 @@ func (a *attentive) Pick(n int, label string) int {
 	return a.Seed.Pick(n, label)
 }
 
-// Next draws among the first actions in line.
+// Next chooses among the first actions of the order of classes.
 func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	if a.halt != nil && a.halt() {
 		return -1
@@ -134,8 +134,9 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	return first[a.Pick(len(first), "next")]
 }
 
-// endOf collects the values of the settled objects. It skips what the order of events may decide: names, uids,
-// versions, times, annotations, keys, certificates, contents of Secrets, and all numbers and free texts of the status.
+// endOf collects the values of the settled objects. It skips values that may depend on the order of events: names,
+// uids, versions, times, annotations, keys, certificates, contents of Secrets, and all numbers and free texts of the
+// status.
 func (r *Run) endOf() end {
 	all, strange := end{}, strings.NewReplacer(r.generated()...)
 	for _, k := range r.t.Server.Kinds() {
@@ -155,7 +156,7 @@ func (r *Run) endOf() end {
 					kind.fields[path] = map[string][]string{}
 				}
 				if value = strange.Replace(value); isPEM(value) || k.GVK.Kind == "Secret" && strings.HasPrefix(path, "data.") {
-					value = "(secret)" // made of random bytes, as keys and passwords are
+					value = "(secret)" // keys and passwords are random
 				}
 				kind.fields[path][value] = append(kind.fields[path][value], ref.String())
 			}
@@ -194,12 +195,12 @@ func (r *Run) endOf() end {
 	return all
 }
 
-// isPEM reports whether a text is a key or a certificate, plain or in base64.
+// isPEM reports whether a text is a key or a certificate, also in base64.
 func isPEM(text string) bool {
 	return strings.HasPrefix(text, "-----BEGIN ") || strings.HasPrefix(text, "LS0tLS1CRUdJTi")
 }
 
-// generated returns all server-generated names and uids, each with its placeholder.
+// generated returns all server-generated names and uids, each with a placeholder.
 func (r *Run) generated() (pairs []string) {
 	for _, k := range r.t.Server.Kinds() {
 		r.t.Server.Each(k, func(obj runtime.Object) bool {

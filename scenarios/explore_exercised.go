@@ -9,14 +9,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// asked records what the runs of an exploration exercised. A controller that had nothing to do cannot fail, so its pass
-// proves nothing. Runs of several workers share it.
+// asked records what the runs of an exploration exercised. If a controller had nothing to do, its pass proves nothing.
+// Several workers share it.
 type asked struct {
-	wrote   sync.Map // controller name -> true once one of its processes has written
-	settled sync.Map // controller name -> true once a world settled with an object of its kind
-	keyed   sync.Map // controller name -> true once a key that it reconciled named an object of its kind
-	done    sync.Map // *Step of the user -> true once it succeeded
-	middle  sync.Map // "" -> work that the time limit cut off in some world, which was not judged
+	wrote   sync.Map // controller name -> true if a process of the controller has written
+	settled sync.Map // controller name -> true if a world settled with an object of the controller's kind
+	keyed   sync.Map // controller name -> true if it reconciled a key that named an object of its kind
+	done    sync.Map // *Step of the user -> true if it succeeded
+	middle  sync.Map // "" -> work that a time limit interrupted in some world, so that the laws were not evaluated
 	refused sync.Map // *Step of the user -> why it was refused
 
 	mutex  sync.Mutex
@@ -49,7 +49,7 @@ func (a *asked) note(r *Run) {
 	}
 }
 
-// hear adds what the laws said about each controller.
+// hear adds what the laws found about each controller.
 func (a *asked) hear(r *Run) {
 	verdicts := r.t.Judge.Verdicts()
 	a.mutex.Lock()
@@ -70,7 +70,7 @@ func (a *asked) hear(r *Run) {
 	}
 }
 
-// of returns what a law has said about a controller so far.
+// of returns what a law has found about a controller so far.
 func (a *asked) of(controller, id string) *Said {
 	s := a.said[[2]string{controller, id}]
 	if s == nil {
@@ -82,10 +82,10 @@ func (a *asked) of(controller, id string) *Said {
 
 // Said counts what a law found about a controller in all schedules of an exploration.
 type Said struct {
-	Controller string // "" for a violation by no single controller
-	Law        string // its clause
-	Exercised  int    // how often the subject of the law came up
-	Broken     int    // schedules with a violation, judged by what the controller had seen
+	Controller string // "" for a violation that is not by a single controller
+	Law        string // the law's clause
+	Exercised  int    // how often the law was evaluated
+	Broken     int    // schedules with an informed violation
 }
 
 func wrote(h *sim.History, process string) bool {
@@ -97,7 +97,7 @@ func wrote(h *sim.History, process string) bool {
 	return false
 }
 
-// keyed reports whether some key that a process reconciled named an object.
+// keyed reports whether a process reconciled a key that named an object.
 func keyed(h *sim.History, process string) bool {
 	for i := range h.Len() {
 		if rec := h.At(i); rec != nil && rec.Op == sim.SyncStart && rec.Process == process && rec.For.UID != "" {
@@ -107,7 +107,6 @@ func keyed(h *sim.History, process string) bool {
 	return false
 }
 
-// tried records the result of a user step.
 func (a *asked) tried(s *Step, err error) {
 	if err == nil {
 		a.done.Store(s, true)
@@ -116,7 +115,7 @@ func (a *asked) tried(s *Step, err error) {
 	}
 }
 
-// tell adds the record to the exploration of a file.
+// tell adds what was recorded to the exploration of a file.
 func (a *asked) tell(f *File, x *Exploration) {
 	x.Wrote, x.Settled, x.Keyed = names(&a.wrote), names(&a.settled), names(&a.keyed)
 	if what, ok := a.middle.Load(""); ok {

@@ -11,15 +11,15 @@ import (
 // Killed is the result of running a mutant.
 type Killed struct {
 	Mutant string        `json:"mutant"`
-	Law    string        `json:"law"` // "" when it survived
+	Law    string        `json:"law"` // "" if the mutant survived
 	Why    string        `json:"why,omitempty"`
-	Step   int           `json:"step,omitempty"` // line of the timeline
-	Tried  int           `json:"tried"`          // schedules, the default one included
+	Step   int           `json:"step,omitempty"` // the line of the timeline that violates the law
+	Tried  int           `json:"tried"`          // number of schedules, including the default one
 	Lines  []render.Line `json:"lines,omitempty"`
 	Page   *render.Page  `json:"page,omitempty"`
 }
 
-// Text formats it as the verb's output.
+// Text formats the result as the verb's output.
 func (k *Killed) Text() string {
 	if k.Law == "" {
 		return "survived " + plural(k.Tried, "schedule") + "\n"
@@ -30,7 +30,6 @@ func (k *Killed) Text() string {
 	return "killed by " + k.Law + " at step " + strconv.Itoa(k.Step) + "\n" + tail(k.Lines)
 }
 
-// tail formats the last lines of a timeline.
 func tail(lines []render.Line) string {
 	const most = 8
 	if len(lines) > most {
@@ -39,8 +38,8 @@ func tail(lines []render.Line) string {
 	return render.Text(lines)
 }
 
-// Kill runs the steps of a file before index until with a mutant in place of its controller: in the default schedule
-// and then in others, until a violation. A negative index means all steps up to the first explore or mutant.
+// Kill runs the steps of a file before index until with a mutant in place of its controller. It runs the default
+// schedule and then others, until a violation. A negative index means all steps before the first explore or mutant.
 func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Killed, error) {
 	m, what := g.mutant(mutant)
 	if what != "" {
@@ -77,15 +76,15 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 	return k, nil
 }
 
-// unused returns an error text if a mutant replaces no controller that the file runs in the default schedule, or "". A
-// pass then proves nothing.
+// unused returns an error text if the mutant replaces no controller that runs in the default schedule, or "". A pass
+// would then prove nothing.
 func (p *Script) unused(mutant string) string {
 	run, out := p.once(sim.Zero{})
 	defer run.stop()
 	if run.replaced || len(out.Findings) > 0 {
 		return ""
 	}
-	for name, c := range p.Replace { // it has one entry
+	for name, c := range p.Replace { // the map has one entry
 		if c.Era != "" {
 			name += "@" + c.Era
 		}
@@ -94,7 +93,7 @@ func (p *Script) unused(mutant string) string {
 	return ""
 }
 
-// kill runs the mutant once and reports whether a law caught it.
+// kill runs the mutant once, and reports whether a law found it.
 func (p *Script) kill(k *Killed, c sim.Choices) bool {
 	k.Tried++
 	run, out := p.once(c)

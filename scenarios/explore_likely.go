@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// likelihood forks a minimized failure at the start and after each line of its page. The forks share the time. A fork
-// gets fewer continuations if the time is over.
+// likelihood continues a minimized failure at random, from its start and from each line of its page. All continuations
+// share the time. If the time is over, later lines get fewer continuations.
 func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) (all []Likely) {
 	all = []Likely{{}}
 	ends := []int{0}
@@ -39,7 +39,8 @@ func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) 
 	return all
 }
 
-// decided describes the steps that changed how likely the failure was: the first, and each that changed it by a tenth.
+// decided describes the steps that changed the probability of the failure: the first step, and each that changed it by
+// a tenth.
 func decided(all []Likely) string {
 	text, last := "", -1.0
 	for _, l := range all {

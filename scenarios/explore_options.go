@@ -15,28 +15,28 @@ import (
 
 // ExploreOptions configure an exploration.
 type ExploreOptions struct {
-	Schedules int            // how many; 0 means 1000
+	Schedules int            // number of schedules; 0 means 1000
 	Strategy  string         // mix, random, pct, exhaustive; "" means mix
 	Seed      uint64         // seed of the choices
-	Faults    map[string]int // how many faults of each name a run may have
-	Strict    bool           // lost races are violations
-	Mutant    string         // runs instead of its controller; "" for none
-	LawsOnly  bool           // ignore the file's own expectations: they may not allow for faults
-	Laws      []string       // the laws that count; all when empty
-	States    int            // exhaustive: a bound; 0 for none
-	Early     int            // exhaustive: how many timers of a run may fire before their time
-	Workers   int            // 0 means all cores; 1 uses memory in a reproducible order
+	Faults    map[string]int // how many faults of each kind a run may have, by name
+	Strict    bool           // lost races are violations too
+	Mutant    string         // the mutant that runs in place of its controller; "" for none
+	LawsOnly  bool           // ignore the file's own expectations, because they may not allow for faults
+	Laws      []string       // the laws that count; empty means all
+	States    int            // exhaustive: the maximum number of states; 0 for no limit
+	Early     int            // exhaustive: how many timers of a run may fire early
+	Workers   int            // 0 means all cores; with 1, memory use is reproducible
 	First     bool           // stop at the first violation
-	Whole     bool           // no violation ends a run: [Exploration].Said covers all laws
-	Said      bool           // fill [Exploration].Said, Beside and Alike although a violation ends a run
-	Budget    int            // executions that minimizing a failure may take; 0 means 2000
-	Patience  time.Duration  // real time that minimizing a failure may take; 0 for no limit
-	Likely    time.Duration  // real time to find out at which step each failure was decided; 0: not at all
-	Twice     int            // run one in so many twice and compare; 0 means 64
-	Steps     int            // steps of a run beyond three times the default run; 0: 20,000 beyond thirty times
+	Whole     bool           // no violation ends a run, so that [Exploration].Said covers all laws
+	Said      bool           // fill [Exploration].Said, Beside and Alike even if a violation ends a run
+	Budget    int            // maximum number of runs for minimizing a failure; 0 means 2000
+	Patience  time.Duration  // maximum real time for minimizing a failure; 0 for no limit
+	Likely    time.Duration  // real time for finding the step that decides each failure; 0: skip this
+	Twice     int            // one in this many runs is run twice and compared; 0 means 64
+	Steps     int            // steps that a run may take beyond three times the default run; 0: 20,000 beyond thirty times
 
-	// Enough, if set, reports whether enough schedules were drawn, for example after some time. Several workers may
-	// call it concurrently.
+	// Enough, if set, reports whether enough schedules were run, for example after some time. Several workers may call
+	// it concurrently.
 	Enough func(drawn int) bool
 
 	// Accept, if set, returns why a failure is accepted, or "". It is called before and after minimizing. An accepted
@@ -46,35 +46,35 @@ type ExploreOptions struct {
 	// Raw, if set, gets each failure before it is minimized, unless it is accepted. It is not called with Results.
 	Raw func(f *Counterexample)
 
-	// Shard is the part that is explored: a range of the schedules, or a part of the exhaustive search. Results is the
-	// directory for its result file; "" for none. With a file, minimizing is bounded by Budget only. A shard continues
-	// from its file. World is its name there; "" for the file's name. Again is the command that replays a failure, up to
+	// Shard is the part to explore: a range of the schedules, or a part of the exhaustive search. Results is the
+	// directory for its result file; "" for none. A shard continues from its result file. With a result file, only
+	// Budget limits minimizing. World is the shard's name in the result file; "" means the scenario file's name. Again is the command that replays a failure, up to
 	// the path of its file; "" for the command replay.
 	Shard     campaign.Shard
 	Results   string
 	World     string
 	Again     string
-	SaveEvery time.Duration // how often the file is written; 0 means 15 seconds
+	SaveEvery time.Duration // the interval at which the result file is written; 0 means 15 seconds
 
-	// Full, if set, returns why the memory is used up, or "". The exploration then ends with what it has found.
+	// Full, if set, returns the reason if memory is used up, or "". The exploration then ends with what it has found.
 	Full func() string
 
-	// Out is the directory for failures. In that directory, files name what the step install reads. With "", they
-	// contain what is installed.
+	// Out is the directory for failures. Files in it name what the step install reads. With "", files contain what is
+	// installed.
 	Out string
 
-	Progress func(explore.Progress) // for drawn schedules
+	Progress func(explore.Progress) // for random schedules
 	Covered  func(*explore.Coverage)
 
 	_ struct{}
 }
 
-// enough reports whether no more schedules are drawn.
+// enough reports whether to run no more schedules.
 func (o *ExploreOptions) enough(drawn int) bool {
 	return o.Enough != nil && o.Enough(drawn) || drawn > 0 && o.Full != nil && o.Full() != ""
 }
 
-// ExploreOptions reads the options of a step that explores.
+// ExploreOptions reads the options of an exploring step.
 func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	o := ExploreOptions{Schedules: 1000, Seed: 1, Strategy: "mix"}
 	if s.Verb == "mutant" {
@@ -115,7 +115,7 @@ func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	return o, nil
 }
 
-// ParseFaults reads "crash:1,relist:2"; a bare name means one. The string is the error text, or "".
+// ParseFaults reads "crash:1,relist:2". A name without a number means one. The string is the error text, or "".
 func ParseFaults(text string) (map[string]int, string) {
 	counts := map[string]int{}
 	for part := range strings.SplitSeq(text, ",") {

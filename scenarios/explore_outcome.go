@@ -52,7 +52,7 @@ func (r *Run) label(out *explore.Outcome) string {
 	return strings.Join(parts, "; ")
 }
 
-// byProgram reports whether a hosted program wrote the record; for which object is then unknown.
+// byProgram reports whether a hosted program wrote the record. The object for which it wrote is then unknown.
 func (r *Run) byProgram(rec *sim.Record) bool {
 	p := r.t.Cluster.Process(rec.Process)
 	return p != nil && p.IsProgram()
@@ -61,7 +61,6 @@ func (r *Run) byProgram(rec *sim.Record) bool {
 // doesNotSettle is the outcome of runs that violate EXACT-7.
 const doesNotSettle = "does not settle"
 
-// deeds formats counts by verb: "adopts 3, deletes 1".
 func deeds(n map[string]int) string {
 	var verbs []string
 	for v := range n {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// part is something that may be removed from a failing script: an action, or an object of a section.
+// part is something that minimizing may remove: an action of the script, or an object of a section.
 type part struct {
 	step    int // index in Steps; -1 for an object
 	section *section
@@ -17,8 +17,8 @@ type part struct {
 	label   string
 }
 
-// parts lists what can be removed from a script with this failure: all user steps except starting controllers, and
-// every manifest. The subject of a failing expectation stays.
+// parts lists what minimizing may remove for this failure: all user steps except those that start controllers, and
+// every manifest. The objects that a failing expectation concerns stay.
 func (p *Script) parts(b explore.Violation) []part {
 	var parts []part
 	about := p.speaksOf(b)
@@ -46,7 +46,7 @@ func (p *Script) parts(b explore.Violation) []part {
 }
 
 // clears reports whether a step deletes an object that the user changed before, for example by removing its reference.
-// While that object exists, even a correct controller that leaves it alone lacks one.
+// Such a step stays: a correct controller leaves the changed object alone, and therefore fails the expectation.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]
@@ -57,13 +57,13 @@ func (p *Script) clears(b explore.Violation, step int) bool {
 
 const exactSum = "NOFIGHT-3"
 
-// hosts reports whether a hosted program runs. It may list and watch any defined kind, and wait forever for an
-// undefined one, which would be another failure. CRDs are therefore not removed.
+// hosts reports whether a hosted program runs. Then CRDs are not removed. A program may watch any kind, and waiting
+// forever for a kind without a CRD would be another failure.
 func (p *Script) hosts() bool {
 	return slices.ContainsFunc(p.Registry.Controllers, func(c host.Controller) bool { return c.Hosted() })
 }
 
-// definesAll reports whether the program still defines the kinds that it uses after some parts were removed.
+// definesAll reports whether the script still defines the kinds that it uses after some parts are removed.
 func (p *Script) definesAll(parts []part, removed []bool) bool {
 	for i, pt := range parts {
 		if removed[i] && pt.section != nil && pt.section.docs[pt.doc].Defines() {
@@ -86,8 +86,8 @@ func countSteps(parts []part, removed []bool) int {
 	return n
 }
 
-// without returns the file with some parts removed. It runs; its text is the original's. It returns nil if a section
-// has no manifest left.
+// without returns the file with some parts removed. The result can run, but has the original's text. It is nil if a
+// section has no manifest left.
 func (f *File) without(parts []part, removed []bool) *File {
 	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server, base: f.base, quiet: &quietEnds{}}
 	gone := map[int]bool{}
@@ -115,7 +115,7 @@ func (f *File) without(parts []part, removed []bool) *File {
 	return g
 }
 
-// without returns the section with some manifests removed, text included.
+// without returns the section with some manifests removed, also from its text.
 func (s *section) without(gone map[int]bool) *section {
 	if len(gone) == 0 {
 		return s

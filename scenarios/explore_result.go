@@ -11,37 +11,37 @@ import (
 
 // Exploration is the result of an exploration, drawn or exhaustive.
 //
-// A pass is meaningful only if Complete is set. Otherwise an enumeration stopped before it had covered everything, or
-// no drawn schedule settled.
+// A pass is meaningful only if Complete is set. Otherwise an exhaustive search did not cover everything, or no random
+// schedule settled.
 type Exploration struct {
 	Schedules   int           `json:"schedules"`
 	Distinct    int           `json:"distinct"`
 	Failed      int           `json:"failed"`    // schedules that violated a law
-	Unsettled   int           `json:"unsettled"` // schedules that did not settle and broke no other law
-	Ended       int           `json:"-"`         // schedules that came to an end: settled, in a fight, at a violation
+	Unsettled   int           `json:"unsettled"` // schedules that did not settle and violated no other law
+	Ended       int           `json:"-"`         // schedules that reached their end: settled, in a fight, or at a violation
 	Outcomes    []explore.Row `json:"outcomes"`
-	Fights      int           `json:"-"` // schedules that ended in a fight; drawn ones only
-	Interrupted bool          `json:"-"` // drawing was interrupted
+	Fights      int           `json:"-"` // random schedules that ended in a fight
+	Interrupted bool          `json:"-"` // the user interrupted it
 
-	// everything was enumerated or drawn, and at least one run ended
+	// Complete: all schedules were covered, or the wanted number was run, and at least one reached its end
 	Complete bool              `json:"-"`
-	Stopped  string            `json:"-"` // why it is not complete
-	Coverage *explore.Coverage `json:"-"` // exhaustive only; its Fixed lists what no schedule varied
+	Stopped  string            `json:"-"` // the reason if it is not complete
+	Coverage *explore.Coverage `json:"-"` // exhaustive only; its Fixed lists what all schedules have in common
 
-	Failures []*Counterexample `json:"-"` // the first of each law
-	Wrote    map[string]bool   `json:"-"` // the controllers that wrote something in some schedule
+	Failures []*Counterexample `json:"-"` // the first failure of each law
+	Wrote    map[string]bool   `json:"-"` // the controllers that wrote in some schedule
 	Settled  map[string]bool   `json:"-"` // controllers with an object of their kind in a settled world
-	Middle   string            `json:"-"` // the work that the time limit cut off in some schedule, which was not judged
+	Middle   string            `json:"-"` // work that a time limit interrupted in some schedule, so that the laws were not evaluated
 	Keyed    map[string]bool   `json:"-"` // controllers with a key that named an object of their kind
-	Said     []Said            `json:"-"` // with options Whole or Said; by controller and clause
-	Beside   []Beside          `json:"-"` // with Said; by controller, kind and why
-	Alike    []string          `json:"-"` // with Said: kinds that existed in two groups
-	Vain     []Vain            `json:"-"` // user actions refused in every schedule
+	Said     []Said            `json:"-"` // with the options Whole or Said; by controller and clause
+	Beside   []Beside          `json:"-"` // with the option Said; by controller, kind and reason
+	Alike    []string          `json:"-"` // with the option Said: kinds that existed in two groups
+	Vain     []Vain            `json:"-"` // user actions that were refused in every schedule
 
-	Laws    map[string]campaign.Often `json:"-"`                 // drawn schedules: how many violate each law, by its name
+	Laws    map[string]campaign.Often `json:"-"`                 // how many random schedules violate each law, by the law's name
 	Results string                    `json:"results,omitempty"` // the result file
 
-	Uncompared string `json:"-"` // what the law same-end leaves out, and why
+	Uncompared string `json:"-"` // what the law same-end did not compare, and why
 }
 
 // WriteFile writes the scenario file that replays the failure.
@@ -50,11 +50,11 @@ func (c *Counterexample) WriteFile(path string) error { return writeFile(path, c
 // Vain is a user step that was refused in every schedule.
 type Vain struct {
 	Step int    // index in [File.Steps]
-	Text string // the step
+	Text string // the step as written
 	Why  string // a refusal
 }
 
-// mostOutcomes limits the printed outcomes to the most frequent ones.
+// mostOutcomes limits the outcomes to print; the most frequent ones are printed.
 const mostOutcomes = 12
 
 // Text formats the exploration as the verb's output.
@@ -104,7 +104,7 @@ func (x *Exploration) count(name string, n int) {
 	x.Laws[name] = campaign.Often{Failed: n, Of: x.Schedules}
 }
 
-// sayHowOften adds to each failure how often it occurs.
+// sayHowOften adds to each failure how often it occurred.
 func (x *Exploration) sayHowOften() {
 	for _, f := range x.Failures {
 		if o, ok := x.Laws[f.Law]; ok {

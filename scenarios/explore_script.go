@@ -11,32 +11,31 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Script is the part of a script that can run under any choices: its first steps, without those that only read.
+// Script is the first steps of a script file, without those that only read. It can run under any choices.
 type Script struct {
 	File     *File
 	Registry *Registry
-	Until    int                        // the steps before this index
-	Faults   map[string]int             // how many faults of each name a run may have
+	Until    int                        // the script has the steps before this index
+	Faults   map[string]int             // how many faults of each kind a run may have, by name
 	Strict   bool                       // lost races are violations too
-	Replace  map[string]host.Controller // by controller name: what runs instead
+	Replace  map[string]host.Controller // by controller name: the controller that runs instead
 	States   bool                       // outcomes contain the final state
 
-	laws     []string // the laws that count; all when empty
+	laws     []string // the laws that count; empty means all
 	lawsOnly bool     // ignore the file's own expectations
 	whole    bool     // no violation ends a run
-	prefer   string   // the law to look for, by its clause
-	out      string   // the directory that failures are written to; "" if unknown
+	prefer   string   // the clause of the law to look for
+	out      string   // the directory for failures; "" if unknown
 	mutant   string   // the mutant in Replace, for the file of a failure
 
-	// atOnce runs the user's actions at once, as the default run does. Otherwise they mix with the controllers'
-	// actions.
+	// atOnce runs the user's actions at once, as in the default run. Otherwise they race with the controllers' actions.
 	atOnce bool
 
-	bound     int           // the most steps of a settle; 0 for the default bound
-	idle      int           // the same for steps without a commit
-	unsettled bool          // the default run does not settle
-	likely    time.Duration // to find out at which step a failure was decided; 0 for not at all
-	asked     *asked        // what the runs exercised; nil if not needed
+	bound     int           // the maximum steps of a settle; 0 for the default
+	idle      int           // the maximum steps without a commit; 0 for the default
+	unsettled bool          // the default run did not settle
+	likely    time.Duration // for finding the step that decides a failure; 0: skip this
+	asked     *asked        // records what the runs exercise; nil if not needed
 }
 
 func (p *Script) program() []*Step { return p.File.Steps[:min(p.Until, len(p.File.Steps))] }
@@ -52,7 +51,7 @@ func (p *Script) mutate(name string) string {
 	return ""
 }
 
-// Run executes the program once. It implements [explore.Runner].
+// Run executes the script once. It implements [explore.Runner].
 func (p *Script) Run(c sim.Choices) *explore.Outcome {
 	r := p.begin(c)
 	r.failed.unread = true
@@ -61,8 +60,8 @@ func (p *Script) Run(c sim.Choices) *explore.Outcome {
 	return out
 }
 
-// fit works like Run, but returns a controller's set-up error as an outcome instead of a panic. A later schedule may be
-// the first one that shows it.
+// fit is like Run, but if a controller cannot run, it returns this as an outcome and does not panic. A later schedule
+// may be the first that shows it.
 func (p *Script) fit(c sim.Choices) (out *explore.Outcome) {
 	defer func() {
 		switch e := recover().(type) {
@@ -78,16 +77,15 @@ func (p *Script) fit(c sim.Choices) (out *explore.Outcome) {
 	return p.Run(c)
 }
 
-// once executes the program and returns the run. The caller must stop it.
+// once executes the script and returns the run, which the caller must stop.
 func (p *Script) once(c sim.Choices) (*Run, *explore.Outcome) {
 	r := p.begin(c)
 	return r, p.execute(r)
 }
 
-// warm decodes all manifests; the runs of all workers then share them.
+// warm decodes all manifests. The runs of all workers then share them.
 func (p *Script) warm() error { return p.File.Check(p.Registry) }
 
-// begin creates the run of one execution.
 func (p *Script) begin(c sim.Choices) *Run {
 	r := newRun(p.Registry, p.File)
 	r.quiet, r.stale, r.replace = true, p.File.restartsStale(), p.Replace
@@ -105,11 +103,11 @@ func (p *Script) begin(c sim.Choices) *Run {
 	return r
 }
 
-// execute performs the steps of the program and returns the outcome.
+// execute performs the steps of the script and returns the outcome.
 func (p *Script) execute(r *Run) *explore.Outcome {
 	over := false
 	defer func() {
-		if !over { // in a panic, where the caller has no run to stop
+		if !over { // after a panic the caller has no run to stop
 			r.abandon()
 		}
 	}()
@@ -117,7 +115,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 	var broken *explore.Violation
 	for _, s := range p.program() {
 		if broken = p.replay(r, s, out); broken != nil || r.course.ended || !out.Settled {
-			break // a world that does not settle is not checked any more
+			break // a world that did not settle is not checked further
 		}
 	}
 	if broken == nil && !r.course.ended && out.Settled && r.settled.dirty {
@@ -144,7 +142,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 // replay performs one step of an execution. It returns the violation that ends it.
 func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violation {
 	v := s.verb
-	// Single steps have a meaning in the default schedule only.
+	// Single steps are meaningful only in the default schedule.
 	if !v.replayed() && (v != verbStep || r.course.races) {
 		return nil
 	}
@@ -173,7 +171,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violatio
 	var no *refused
 	var e *Error
 	if errors.As(err, &e) && e.Code == ExitUsage && !errors.As(err, &no) {
-		r.course.ended, r.course.senseless = true, e // the rest of the script makes no sense either
+		r.course.ended, r.course.senseless = true, e // the rest of the script makes no sense after this
 		return nil
 	}
 	if v.settles {
@@ -189,7 +187,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violatio
 	return r.violation()
 }
 
-// finish lets the remaining user actions happen, and the world settle.
+// finish lets the remaining user actions happen and the world settle.
 func (r *Run) finish(out *explore.Outcome) *explore.Violation {
 	r.step = nil
 	how := r.settle(settleOptions{})
@@ -198,7 +196,7 @@ func (r *Run) finish(out *explore.Outcome) *explore.Violation {
 	return r.violation()
 }
 
-// violation returns the first violation that was not handled yet.
+// violation returns the first violation that was not returned before.
 func (r *Run) violation() *explore.Violation {
 	b := r.counting.pending()
 	r.counting.accept()

@@ -16,8 +16,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// In a campaign, the first failure of each law in so many schedules is minimized: one in 10,000 schedules, and at most
-// 64 in all. The blocks do not depend on the shards, so one run keeps the same failures as many shards together.
+// A campaign minimizes the first failure of each law in each block of schedules. There is one block per 10,000
+// schedules, and there are at most 64. Blocks do not depend on the shards, so one run keeps the same failures as many
+// shards.
 const (
 	blockOfRuns = 10_000
 	mostBlocks  = 64
@@ -27,8 +28,8 @@ const (
 type results struct {
 	*campaign.Log
 	program *Script
-	mark    *explore.Mark    // where an exhaustive search continues; nil for the start
-	saved   explore.Coverage // what has been written of an exhaustive search
+	mark    *explore.Mark    // the point at which an exhaustive search continues; nil for the start
+	saved   explore.Coverage // the part of an exhaustive search that was written
 	told    time.Time        // when it was last written
 	every   time.Duration    // how often it is written
 }
@@ -47,7 +48,7 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 	}
 	var steps strings.Builder
 	for _, s := range p.program() {
-		fmt.Fprintln(&steps, s.Expect, s) // an era and a case change steps, not the file
+		fmt.Fprintln(&steps, s.Expect, s) // an era or a case changes the steps, but not the file
 	}
 	h.Settings = strings.TrimSpace(fmt.Sprintf("strategy=%s seed=%d steps=%.4x budget=%d early=%d%s", cmp.Or(o.Strategy, "mix"),
 		o.Seed, sha256.Sum256([]byte(steps.String())), cmp.Or(o.Budget, shrinkBudget), o.Early, faultsArg(p.Faults)))
@@ -89,12 +90,12 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 	return r, nil
 }
 
-// wrong is the error of results that cannot be read or written.
+// wrong returns the error of results that cannot be read or written.
 func (r *results) wrong(err error) error {
 	return &Error{Text: "results: " + err.Error(), Code: ExitUsage}
 }
 
-// draws adds drawn schedules.
+// draws adds random schedules.
 func (r *results) draws(rep *explore.Drawn, hashes []uint64) error {
 	rec := &campaign.Record{Ranges: [][2]int{{rep.From, rep.From + rep.Runs}}, Steps: 0, Laws: r.laws(rep.Laws.Rows()),
 		Counts: map[string]int{"schedules": rep.Runs, "failed": rep.Failed, "unsettled": rep.Unsettled, "fights": rep.Fights,
@@ -169,7 +170,6 @@ func rows(list []explore.Row) map[string]int {
 	return all
 }
 
-// laws counts by the laws' names.
 func (r *results) laws(list []explore.Row) map[string]int {
 	all := map[string]int{}
 	for _, row := range list {
@@ -185,7 +185,7 @@ func (r *results) name(id string) string {
 	return id
 }
 
-// exploration returns what the shard has found, in all of its lives.
+// exploration returns what the shard has found, also before restarts.
 func (r *results) exploration(interrupted bool) *Exploration {
 	x := &Exploration{Schedules: r.Counts["schedules"], Failed: r.Counts["failed"], Unsettled: r.Counts["unsettled"],
 		Outcomes: explore.TableOf(r.Outcomes).Rows(), Results: r.Path, Complete: !interrupted}
@@ -261,7 +261,7 @@ func storyOf(c *Counterexample, again string) *campaign.Story {
 		Small: c.Small, Page: c.Page.Text(), File: string(c.File)}
 }
 
-// retell makes a counterexample of a failure that an earlier life minimized, by replaying its story.
+// retell makes a counterexample of a failure that was minimized before a restart. It replays the failure's story.
 func (p *Script) retell(f *campaign.Failure) (*Counterexample, error) {
 	c := &Counterexample{Law: f.Law, Text: f.Story.Text, Index: f.Index, Strategy: f.Strategy, Small: f.Story.Small,
 		File: []byte(f.Story.File)}
@@ -283,7 +283,7 @@ func (p *Script) retell(f *campaign.Failure) (*Counterexample, error) {
 	return c, nil
 }
 
-// drawShard draws the schedules of one shard, and writes results.
+// drawShard runs the schedules of one shard, and writes results.
 func (p *Script) drawShard(ctx context.Context, c explore.Config, o ExploreOptions) (*Exploration, error) {
 	r, err := p.results(o)
 	if err != nil {
@@ -311,7 +311,6 @@ func (p *Script) drawShard(ctx context.Context, c explore.Config, o ExploreOptio
 	})
 }
 
-// exhaustShard searches one shard, and writes results.
 func (p *Script) exhaustShard(ctx context.Context, e explore.Exhaust, o ExploreOptions) (*Exploration, error) {
 	r, err := p.results(o)
 	if err != nil {
@@ -334,7 +333,7 @@ func (p *Script) exhaustShard(ctx context.Context, e explore.Exhaust, o ExploreO
 		Livelock: r.Livelock, Fixed: c.Fixed, EarlyTimers: e.Early, Outcomes: explore.TableOf(r.Outcomes)}
 	x.Distinct, x.Complete, x.Stopped, x.Failed = x.Schedules, x.Coverage.Complete, x.Coverage.Stopped, len(r.Failures)
 	complete, stopped := x.Complete, x.Stopped
-	if x.finish(p); o.Shard.Of() > 1 { // another shard may have found what this one lacks
+	if x.finish(p); o.Shard.Of() > 1 { // another shard may have found what this one did not
 		x.Complete, x.Stopped = complete, stopped
 	}
 	for _, f := range r.Failures {

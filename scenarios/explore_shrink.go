@@ -11,10 +11,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// shrinkBudget limits the executions for minimizing a failure.
+// shrinkBudget limits the runs for minimizing a failure.
 const shrinkBudget = 2000
 
-// shrinkAll minimizes the first failure of each law, and keeps the others as they are.
+// shrinkAll minimizes the first failure of each law. It keeps other failures unchanged.
 func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Counterexample, error) {
 	var all []*Counterexample
 	for i := range failures {
@@ -101,8 +101,8 @@ func (p *Script) found(schedule explore.Schedule) *render.Page {
 	return run.Page(run.failed.last())
 }
 
-// smallness describes the size of a failure: the step at which it fails, now and before. It also says whether any
-// single object, user action, fault or choice can still be removed.
+// smallness describes the size of a failure: the step at which it fails, before and after minimizing. It also says
+// whether an object, a user action, a fault or a choice could still be removed.
 func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Violation, s.Outcome), failsAt(f.Violation, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
@@ -115,7 +115,6 @@ func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	return text + "; minimal"
 }
 
-// failsAt returns the step of a violation.
 func failsAt(b explore.Violation, out *explore.Outcome) int {
 	if b.Step > 0 {
 		return b.Step
@@ -123,8 +122,8 @@ func failsAt(b explore.Violation, out *explore.Outcome) int {
 	return out.Steps
 }
 
-// Shrink minimizes a failing run of the program and writes it as a scenario file. The outcome has a violation; the
-// schedule holds the run's decisions.
+// Shrink minimizes a failing run of the script and writes it as a scenario file. out must have a violation, and
+// schedule the decisions of its run.
 func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Counterexample, error) {
 	if err := p.warm(); err != nil {
 		return nil, err
@@ -132,9 +131,9 @@ func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Count
 	return p.shrink(&explore.Failing{Violation: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget, nil)
 }
 
-// subject adapts the program to package explore. An expectation must still fail with the same words, after the same
-// last fault. If the schedule caused the failure, the schedule must still cause it. Nearly every expectation fails in
-// an empty world, for many reasons.
+// subject adapts the script to package explore. Nearly every expectation fails in an empty world, for many reasons.
+// Therefore an expectation must fail with the same text after the same last fault. If the schedule caused the failure,
+// it must still cause it.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Violation
 	s := explore.Shrinkable{}
@@ -155,7 +154,7 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 			return q.Run
 		}
 		if !byDefault && q.failsByDefault(b) {
-			return nil // the cause of the holding expectation was removed
+			return nil // what made the expectation hold was removed
 		}
 		return func(c sim.Choices) *explore.Outcome {
 			out := q.Run(c)
@@ -168,13 +167,13 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	return s
 }
 
-// needsAll reports whether nothing of the script can be removed. The subject of a Go function is unknown. If the
-// function fails in the default schedule, it may fail without its subject too.
+// needsAll reports whether nothing may be removed from the script. It is unknown what a Go function checks. If the
+// function fails in the default schedule, it may also fail because its objects are missing.
 func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }
 
-// failsByDefault reports whether the default schedule causes this failure.
+// failsByDefault reports whether the failure also occurs in the default schedule.
 func (p *Script) failsByDefault(b explore.Violation) bool {
 	out := p.Run(explore.Follow(nil))
 	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text

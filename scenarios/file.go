@@ -24,36 +24,36 @@ type File struct {
 
 	sections []*section
 	src      string
-	verbs    []*Verb         // the table of verbs that it was read with
-	server   *fakeapi.Server // with all kinds that the file defines; set by Check
-	base     *base           // the objects that the file installs, or nil; set by Check
-	quiet    *quietEnds      // the settled worlds of quiet runs of its steps
+	verbs    []*Verb         // the table of verbs with which it was read
+	server   *fakeapi.Server // a server with all kinds that the file defines; set by Check
+	base     *base           // the objects that the file installs; nil if none; set by Check
+	quiet    *quietEnds      // the settled worlds of quiet runs
 }
 
 // Step is one line of the script with its expected output.
 type Step struct {
 	Line      int    // from 1
-	Phase     string // the first sentence of the comment above the phase, "" when there is none
-	Expect    bool   // "!": it must violate a law, not settle, or be refused
+	Phase     string // the first sentence of the comment above the phase; "" if there is none
+	Expect    bool   // "!": the step must violate a law, not settle, or be refused
 	Verb      string
 	Args      []Arg
-	HasGolden bool   // "----" stands beneath it
-	Golden    string // the lines beneath "----", each ended by a newline
+	HasGolden bool   // "----" stands below the step
+	Golden    string // the lines below "----", each with its newline
 
 	file     *File
 	verb     *Verb
-	from, to int // the golden text in src
+	from, to int // the position of the golden text in src
 }
 
 // Arg is one argument of a step.
 type Arg struct {
-	Text  string // as typed, without quotes
+	Text  string // as the user wrote it, without quotes
 	Key   string // of key=value and --flag[=value]; "" for a bare word
-	Value string // the bare word, or what follows "="; "true" for a --flag without value
+	Value string // the bare word, or the text after "="; "true" for a --flag without value
 	Flag  bool   // typed with "--"
 }
 
-// Format formats the file. It takes golden texts from the steps; the rest is unchanged, byte for byte.
+// Format formats the file. It takes golden texts from the steps. All other text is unchanged.
 func (f *File) Format() []byte {
 	var b strings.Builder
 	b.Grow(len(f.src))
@@ -73,7 +73,7 @@ func (f *File) Format() []byte {
 	return []byte(b.String())
 }
 
-// lineEnd returns the line end of the file's first line; added lines use it too.
+// lineEnd returns the line end of the file's first line, which added lines use too.
 func (f *File) lineEnd() string {
 	if i := strings.IndexByte(f.src, '\n'); i > 0 && f.src[i-1] == '\r' {
 		return "\r\n"
@@ -93,7 +93,7 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// writeFile replaces a file atomically: readers see the old content or the new.
+// writeFile replaces a file atomically, so that readers see the old content or the new one.
 func writeFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -119,19 +119,18 @@ func writeFile(path string, data []byte) error {
 
 type section struct {
 	name string
-	line int // of its marker, from 1; the body starts on the next
+	line int // the line of its marker, from 1
 	body string
 
 	read      bool                 // some step reads it
-	only      bool                 // it may contain CRDs only
-	installed bool                 // its objects exist from the start
-	origin    string               // the file it was read from, "" when it is part of the archive
-	docs      []*manifest.Manifest // decoded; shared by all runs, which only read them
+	only      bool                 // the section must contain only CRDs
+	installed bool                 // the section's objects exist from the start
+	origin    string               // the file from which it was read; "" if it is part of the archive
+	docs      []*manifest.Manifest // decoded manifests; all runs share and only read them
 
-	entries []int // of a schedule: the line of each entry
+	entries []int // for a schedule: the line of each entry
 }
 
-// section finds a section by name, or returns nil.
 func (f *File) section(name string) *section {
 	for _, s := range f.sections {
 		if s.name == name {
@@ -156,7 +155,7 @@ func (f *File) exactly(name string) []*section {
 	return nil
 }
 
-// under lists the sections at a path: the one of that name, and those in the directory of that name.
+// under lists the sections at a path: the section with that name, and the sections in the directory with that name.
 func (f *File) under(name string) []*section {
 	var all []*section
 	for _, s := range f.sections {
@@ -167,7 +166,8 @@ func (f *File) under(name string) []*section {
 	return all
 }
 
-// manifests decodes a section once. The server does not modify objects in requests, so all runs of a file share them.
+// manifests decodes a section once. All runs of a file share the result, because the server does not change objects of
+// requests.
 func (f *File) manifests(s *section, server *fakeapi.Server) ([]*manifest.Manifest, error) {
 	if s.docs != nil {
 		return s.docs, nil
@@ -205,7 +205,7 @@ func (f *File) definedBy(kind string) string {
 	return f.sections[i].name
 }
 
-// base is a server with the objects that a file installs. Every world of the file begins with a fork of it.
+// base is a server with the objects that a file installs. Every world of the file begins with a copy of it.
 type base struct {
 	key    baseKey
 	mutex  sync.Mutex
@@ -214,11 +214,11 @@ type base struct {
 
 type baseKey struct {
 	options *fakeapi.Options
-	text    [sha256.Size]byte // of all sections
+	text    [sha256.Size]byte // hash of the texts of all sections
 }
 
-// bases caches the latest bases. Cases of one controller install the same objects, and CRDs of some megabytes take
-// seconds to load.
+// bases caches the last bases. Cases of a controller install the same objects, and loading CRDs of some megabytes takes
+// seconds.
 var bases struct {
 	mutex sync.Mutex
 	made  []*base // oldest first
@@ -232,7 +232,7 @@ func (b *base) fork() *fakeapi.Server {
 	return b.server.Fork()
 }
 
-// install adds sections to a base; nil means an empty one.
+// install adds sections to a base. on may be nil.
 func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 	key := baseKey{options: g.Server}
 	if on != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Check finds the mistakes that the parser cannot find: unknown controllers, kinds, laws and mutants, missing and
-// unused sections, bad manifests, bad values.
+// unused sections, wrong manifests, wrong values.
 func (f *File) Check(g *Registry) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -43,8 +43,8 @@ func (f *File) checkSteps(g *Registry) error {
 	return nil
 }
 
-// checker checks all steps before anything runs. A mistake in the last line is thus found at once, and nothing is half
-// done. It tracks only the script's processes.
+// checker checks all steps before anything runs, so that a mistake in the last line is found before the first step
+// runs. It tracks only the processes of the script.
 type checker struct {
 	file      *File
 	registry  *Registry

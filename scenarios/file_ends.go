@@ -10,20 +10,20 @@ import (
 	"unicode"
 )
 
-// sameEnd is the name by which the verb ensure requires the law same-end: the settled objects equal those of a quiet
-// run of the same steps.
+// sameEnd is the name of the law same-end in the verb ensure: the settled objects equal those of a quiet run of the
+// same steps.
 const sameEnd = "same-end"
 
-// ends holds the settled worlds of quiet runs of the steps before one.
+// ends holds the settled worlds of quiet runs of the steps before one step.
 type ends struct {
 	once   sync.Once
-	none   string // why nothing is compared; "" where something is
+	none   string // the reason if nothing is compared; otherwise ""
 	end    end    // of the default schedule
 	differ map[string]bool
 	last   time.Duration // when the last of the runs ended
 }
 
-// quietEnds caches the ends for each step of a file that compares them. Several runs share it.
+// quietEnds caches the ends for each step that compares them. Several runs share it.
 type quietEnds struct {
 	mu sync.Mutex
 	of map[any]*ends
@@ -47,14 +47,15 @@ func (q *quietEnds) at(s any) *ends {
 // end is a settled world, by kind.
 type end map[string]*endOf
 
-// endOf describes the objects of a kind: which objects have a value in a field.
+// endOf describes the objects of a kind: for each field and value, which objects have the value.
 type endOf struct {
 	objects []string
 	fields  map[string]map[string][]string
 }
 
-// walk calls note for each text, number and boolean below a field. Items of a list share one path, or one per type if
-// they have a type. A condition that is False counts as absent: it may only tell that the controller once saw it True.
+// walk calls note for each text, number and boolean below a field. Items of a list share one path, or one path per type
+// if they have types. A condition that is False counts as absent, because it may only mean that it was True at some
+// time.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -79,19 +80,19 @@ func walk(path string, value any, note func(path, value string)) {
 }
 
 // states reports whether a status value is one of few possible ones, such as a phase or a condition. Counters, times,
-// generated texts and messages depend on earlier events.
+// generated texts and messages depend on earlier events, so they are not.
 func states(path, value string) bool {
 	return !strings.HasSuffix(path, ".message") && !strings.ContainsFunc(value, func(c rune) bool {
 		return unicode.IsDigit(c) || unicode.IsSpace(c)
 	})
 }
 
-// differing records the kinds and the fields in which two worlds differ.
+// differing records the kinds and fields in which two worlds differ.
 func (e end) differing(from end, differ map[string]bool) {
 	e.compare(from, func(path, _ string) { differ[path] = true })
 }
 
-// leaves returns what is not compared, and why.
+// leaves returns what is not compared, with the reasons.
 func (q *ends) leaves() string {
 	if q.none != "" {
 		return "nothing is compared: " + q.none
@@ -112,10 +113,10 @@ func (q *ends) leaves() string {
 	return "left out, since quiet runs differ there: " + strings.Join(fields, ", ")
 }
 
-// mostEnds limits the differences in a text; it counts the others.
+// mostEnds limits the differences that a text shows. Others are only counted.
 const mostEnds = 3
 
-// difference returns how the world differs from a quiet one, without what does not count; "" if it does not differ.
+// difference returns how the world differs from a quiet one, or "". It skips the paths in not.
 func (e end) difference(quiet end, not map[string]bool) string {
 	var told []string
 	e.compare(quiet, func(path, text string) {
@@ -137,7 +138,7 @@ func (e end) compare(quiet end, found func(path, text string)) {
 		if len(here.objects) != len(there.objects) {
 			text := fmt.Sprintf("there are %d objects of kind %s, and %d in a quiet run", len(here.objects), kind, len(there.objects))
 			switch more, less := without(here.objects, there.objects), without(there.objects, here.objects); {
-			case len(less) == 0: // otherwise names differ in each run
+			case len(less) == 0: // otherwise the names differ in each run
 				text += ", without " + strings.Join(more, ", ")
 			case len(more) == 0:
 				text += ", with " + strings.Join(less, ", ")
@@ -166,7 +167,7 @@ func (e end) kind(name string) *endOf {
 	return &endOf{}
 }
 
-// told shows the values of a field beside those of the quiet run; "" if they are equal.
+// told shows the values of a field, and those of the quiet run. It returns "" if they are equal.
 func told(kind, path string, here, there map[string][]string) string {
 	less := false
 	for _, value := range union(here, there) {

@@ -139,7 +139,7 @@ func (p *parser) step(text, phase string) error {
 	return nil
 }
 
-// noVerb reports a step whose first word is not a verb.
+// noVerb returns the error for a step whose first word is not a verb.
 func (p *parser) noVerb(word string) error {
 	if strings.HasSuffix(word, ":") || word == "---" {
 		return wrong(p.file.Name, p.line, "", "%s is YAML, not a verb: a scenario is a script with its manifests "+
@@ -192,7 +192,7 @@ func (p *parser) sections() error {
 	}
 }
 
-// sectionName returns the name in a "-- name --" line, "" for any other line.
+// sectionName returns the name in a "-- name --" line, or "".
 func sectionName(line string) string {
 	line = strings.TrimRight(line, " \t")
 	if len(line) < 7 || !strings.HasPrefix(line, "-- ") || !strings.HasSuffix(line, " --") {

@@ -25,7 +25,8 @@ func (s *Step) String() string {
 	return b.String()
 }
 
-// Param returns the value of key=value or --key=value, and whether the step has it; the last one counts.
+// Param returns the value of key=value or --key=value, and whether the step has it. If there are several, the last one
+// counts.
 func (s *Step) Param(key string) (string, bool) {
 	for i := len(s.Args) - 1; i >= 0; i-- {
 		if s.Args[i].Key == key {
@@ -35,7 +36,8 @@ func (s *Step) Param(key string) (string, bool) {
 	return "", false
 }
 
-// Words lists the arguments that are not parameters of the verb: bare words, and for some verbs also key=value.
+// Words lists the arguments that are not parameters of the verb: bare words, and for some verbs also key=value
+// arguments.
 func (s *Step) Words() []string {
 	var all []string
 	for _, a := range s.Args {
@@ -101,7 +103,7 @@ func (s *Step) wrong(format string, args ...any) *Error {
 	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
 }
 
-// fail returns the error of a well-formed step with an unexpected result.
+// fail returns the error of a well-formed step whose result is not the expected one.
 func (s *Step) fail(code int, format string, args ...any) *Error {
 	e := s.wrong(format, args...)
 	e.Code = code
@@ -115,7 +117,7 @@ func (s *Step) missed(why string) *Error {
 	return e
 }
 
-// comparesEnds reports whether the step compares the settled world with those of quiet runs.
+// comparesEnds reports whether the step compares the settled world with the worlds of quiet runs.
 func (s *Step) comparesEnds() bool { return s != nil && s.Verb == "ensure" && s.Word(0) == sameEnd }
 
 // lawOf returns the law that a step requires, or nil for an ordinary expectation.
@@ -198,8 +200,8 @@ func (s *Step) checkValues() error {
 	return nil
 }
 
-// servers are looked up for names of kinds, in order. A run uses its own server first, then one with all kinds that the file
-// defines, because a CRD may come later in this schedule.
+// servers are used to look up names of kinds, in order. A run uses its own server first. The second one has all kinds
+// that the file defines, because a CRD may come later in this schedule.
 type servers []*fakeapi.Server
 
 // kindNamed finds a kind by a name that a user may type, or returns nil.

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Interpret runs a parsed file. With Update it replaces the golden text of the file in memory.
+// Interpret runs a parsed file. With Update it replaces golden texts in memory.
 func Interpret(f *File, o Options) *Result {
 	res := &Result{File: f.Name, Verdict: verdicts[ExitPass]}
 	if err := f.Check(o.Registry); err != nil {
@@ -27,7 +27,7 @@ func Interpret(f *File, o Options) *Result {
 	return res
 }
 
-// again runs the file once more, without the steps that explore, and compares the hashes. Steps that explore do not
+// again runs the file a second time and compares the hashes. It skips the steps that explore, because they do not
 // change the world.
 func (f *File) again(o Options, hash uint64) error {
 	g := *f
@@ -42,7 +42,7 @@ func (f *File) again(o Options, hash uint64) error {
 	return e
 }
 
-// difference returns where two runs of the file first differ and the usual causes; "" if it finds no place.
+// difference returns the place where two runs of the file first differ, and usual causes. where is "" if it finds none.
 func (f *File) difference(o Options) (where, causes string) {
 	p := &Script{File: f, Registry: o.Registry, Until: len(f.Steps), atOnce: true, Strict: o.Strict}
 	choices := func() sim.Choices { return sim.Zero{} }
@@ -60,7 +60,7 @@ func (f *File) difference(o Options) (where, causes string) {
 	return "", ""
 }
 
-// run performs the steps. It continues after output that differs, and stops at any other error.
+// run performs the steps. It continues after output that differs from the golden text, and stops at any other error.
 func (res *Result) run(f *File, o Options) uint64 {
 	r := newRun(o.Registry, f)
 	defer r.stop()
@@ -103,8 +103,8 @@ func (res *Result) run(f *File, o Options) uint64 {
 	return hash
 }
 
-// compare checks a step's output against its golden text; nil means they agree. Failure files of older versions contain
-// the hash of their run. It is not compared: the hash depends on the version, and the schedule is enough to replay.
+// compare checks a step's output against its golden text, and returns nil if they are equal. It ignores a hash in
+// failure files of older versions. The hash depends on the version, and the schedule is enough for a replay.
 func (f *File) compare(s *Step, output string) *Error {
 	got := golden.Text(output)
 	if s.verb == verbHash && f.Steps[0].verb == verbSchedule {
@@ -125,11 +125,12 @@ func (f *File) compare(s *Step, output string) *Error {
 type Options struct {
 	Registry *Registry
 	Update   bool // rewrite golden text
-	Strict   bool // lost races are violations
-	Verbose  bool // timelines show status writes
-	Twice    bool // run the file twice and compare the hashes; steps that explore always do so
+	Strict   bool // lost races are violations too
+	Verbose  bool // timelines include status writes
+	Twice    bool // run the file twice and compare the hashes; steps that explore always do that
 
-	// Inspect is called when the run is over, before its processes stop. If the file runs twice, it gets the first run.
+	// Inspect is called at the end of the run, before its processes stop. If the file runs twice, only the first run
+	// calls it.
 	Inspect func(*Run)
 
 	fill bool // write golden text in memory
@@ -144,8 +145,8 @@ type Result struct {
 	Steps    []StepResult `json:"steps"`
 	Errors   []*Error     `json:"errors,omitempty"`
 	Hash     string       `json:"hash,omitempty"`
-	Updated  bool         `json:"updated,omitempty"` // the file was rewritten
-	Page     *render.Page `json:"page,omitempty"`    // of what went wrong without a "!"
+	Updated  bool         `json:"updated,omitempty"` // the file was written
+	Page     *render.Page `json:"page,omitempty"`    // the page of an unexpected failure
 }
 
 // StepResult is the output of one step.
@@ -155,7 +156,7 @@ type StepResult struct {
 	Phase  string `json:"phase,omitempty"`
 	Output string `json:"output,omitempty"`
 	OK     bool   `json:"ok"`
-	// Loose marks a settle that prints a timeline but has no ---- beneath it, so its output is not compared.
+	// Loose marks a settle that prints a timeline but has no ---- below it. Its output is not compared.
 	Loose bool `json:"loose,omitempty"`
 }
 
@@ -164,14 +165,14 @@ var verdicts = map[int]string{
 	ExitNotSettled: "not settled", ExitNondetermine: "not deterministic",
 }
 
-// Unread returns the result of a file that could not be run at all.
+// Unread returns the result of a file that could not be run.
 func Unread(path string, err error) *Result {
 	r := &Result{File: path}
 	r.add(err)
 	return r
 }
 
-// add records an error; the first one sets the verdict.
+// add records an error. The first error sets the verdict.
 func (r *Result) add(err error) {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// verbs is the table of verbs. A file holds the table that it was read with, and a step holds its verb. Only code that
+// verbs is the table of verbs. A file keeps the table with which it was read, and a step keeps its verb. Only code that
 // reads files uses this variable.
 var verbs = []*Verb{
-	// the user's
+	// user actions
 	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
 	verbPatch,
 	// time
@@ -18,19 +18,19 @@ var verbs = []*Verb{
 	// faults and versions
 	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch,
 	verbDowngrade, verbMark,
-	// looking
+	// reading
 	verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbPredict, verbHash, verbDo, verbEnsure,
-	// all schedules
+	// exploring
 	verbExplore, verbMutant, verbSchedule,
 }
 
 // Verbs lists all verbs in the order of the help: user, time, faults and versions, reading, exploring.
 func Verbs() []*Verb { return verbs }
 
-// FindVerb finds a verb by name; it returns nil if there is none.
+// FindVerb finds a verb by name, or returns nil.
 func FindVerb(name string) *Verb { return verbNamed(verbs, name) }
 
-// Parse reads a scenario file. The name is for messages; errors are [*Error]s with the line. Parse knows the names of
+// Parse reads a scenario file. name is used in messages. Errors are [*Error]s with the line. Parse knows the names of
 // the verbs but not their meaning: see [File.Check].
 func Parse(name string, data []byte) (*File, error) { return parse(name, data, verbs) }
 
@@ -43,8 +43,8 @@ func Load(path string) (*File, error) {
 	return Parse(path, data)
 }
 
-// RunFile reads and runs one file. With Update it rewrites the golden text atomically. It does not rewrite after a
-// violation without a "!", after another error, or if CI is set in the environment.
+// RunFile reads and runs one file. With Update it writes golden texts atomically. It does not write after a violation
+// without a "!", after another error, or if CI is set in the environment.
 func RunFile(path string, o Options) *Result {
 	f, err := Load(path)
 	if err != nil {
@@ -74,8 +74,8 @@ func inCI() bool {
 //go:embed testdata
 var library embed.FS
 
-// Library returns the scenarios of this module: *.txtar files in one directory per family. Programs that do not call it
-// do not embed them.
+// Library returns the scenarios of this module: *.txtar files in one directory per family. Only programs that call it
+// embed them.
 func Library() fs.FS {
 	sub, err := fs.Sub(library, "testdata")
 	if err != nil {

@@ -13,30 +13,30 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Registry holds the names of files: controllers, mutants, laws and functions. This package does not import controllers;
-// the caller passes them in.
+// Registry holds what files may name: controllers, mutants, laws and functions. Package scenarios does not import
+// controllers; the caller passes them.
 type Registry struct {
-	Controllers []host.Controller // of one name, the last is the default era
+	Controllers []host.Controller // of several with one name, the last is the default era
 	Mutants     []host.Mutant
 	Laws        []*law.Law
 	Aliases     map[string]string // "gc": "garbagecollector"
-	Managed     []string          // the controllers that "*" means; nil: all
-	Absent      []string          // known names of controllers that are not in the table
-	Funcs       map[string]Func   // functions for the verbs do and ensure
+	Managed     []string          // the controllers that "*" stands for; nil: all
+	Absent      []string          // known names of controllers that are not in Controllers
+	Funcs       map[string]Func   // the functions of the verbs do and ensure
 
-	// Candidate makes the process of a controller manager instance in leader election, for the verb "managers". It may
-	// be nil.
+	// Candidate makes the process of a controller manager instance that takes part in leader election, for the verb
+	// "managers". It may be nil.
 	Candidate func(name string, lead func(bool)) host.Controller
-	// Reaper makes the process that deletes an object as kubectl did before the garbage collector: "delete
-	// --client-side". It reports its result to outcome. It may be nil.
+	// Reaper makes the process that deletes an object as kubectl did before the garbage collector, for "delete
+	// --client-side". It passes its result to outcome. It may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 
 	// Server, if set, configures the server of every world, for example its webhooks. It must not depend on time or
-	// chance.
+	// randomness.
 	Server *fakeapi.Options
 }
 
-// server returns an empty server with this configuration, or nil for the default one.
+// server returns an empty server with this configuration. It returns nil for the default configuration.
 func (g *Registry) server() *fakeapi.Server {
 	if g.Server == nil {
 		return nil
@@ -44,12 +44,12 @@ func (g *Registry) server() *fakeapi.Server {
 	return fakeapi.New(*g.Server)
 }
 
-// Func is a user action or a check written in Go; files call it with a verb. Its client acts as the user, at once. Its
-// result may depend only on what it reads.
+// Func is a user action or a check that is written in Go. Files call it with a verb. Its client acts as the user, at
+// once. Its result may depend only on what it reads.
 type Func func(user host.Client) error
 
-// Controller finds "name" or "name@era". A bare name means the last controller of that name. The string is the error
-// text, or "".
+// Controller finds "name" or "name@era". Without an era it returns the last controller of that name. The string is the
+// error text, or "".
 func (g *Registry) Controller(spec string) (host.Controller, string) {
 	name, era, _ := strings.Cut(spec, "@")
 	if a, ok := g.Aliases[name]; ok {
@@ -76,7 +76,7 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 		return host.Controller{}, name + " is one of kube-controller-manager's controllers, and is not here"
 	case len(eras) == 0:
 		text := suggest(name, append(slices.Clone(names), slices.Sorted(maps.Keys(g.Aliases))...))
-		if text == "" { // a long list is better than no list
+		if text == "" { // a long list is better than none
 			slices.Sort(names)
 			text = "; there are " + strings.Join(names, ", ")
 		}
@@ -88,7 +88,7 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 	return host.Controller{}, "unknown era " + era + " of " + name + suggest(era, eras)
 }
 
-// Eras lists every era any controller has.
+// Eras lists every era that a controller has.
 func (g *Registry) Eras() []string {
 	var all []string
 	for _, c := range g.Controllers {
@@ -110,13 +110,12 @@ func (g *Registry) mutant(name string) (*host.Mutant, string) {
 	return nil, "unknown mutant " + name + suggest(name, names)
 }
 
-// inPlace maps a controller's name to the mutant that runs instead.
+// inPlace maps the name of a mutant's controller to the mutant.
 func inPlace(m *host.Mutant) map[string]host.Controller {
 	c := m.Make()
 	return map[string]host.Controller{c.Name: c}
 }
 
-// law finds a law by name or by clause.
 func (g *Registry) law(name string) (*law.Law, string) {
 	var names []string
 	for _, l := range g.Laws {
@@ -128,7 +127,6 @@ func (g *Registry) law(name string) (*law.Law, string) {
 	return nil, "unknown law " + name + suggest(name, names)
 }
 
-// process resolves a controller's short name within a process name.
 func (g *Registry) process(name string) string {
 	base, number, ok := strings.Cut(name, "#")
 	if a, found := g.Aliases[base]; found {
@@ -140,7 +138,7 @@ func (g *Registry) process(name string) string {
 	return base
 }
 
-// Check reports a mistake in the registry in one line: a controller that cannot run, two with one name, or a function
+// Check returns a mistake in the registry, in one line: a controller that cannot run, two with one name, or a function
 // whose name files cannot use.
 func (g *Registry) Check() error {
 	for i := range g.Controllers {
@@ -178,7 +176,7 @@ func (g *Registry) wrong(format string, args ...any) error {
 //   - "-name" excludes one that "*" or "all" includes,
 //   - "*@era" and "all@era" take that era where it exists, and the newest elsewhere.
 //
-// If a name is both included and excluded, the first mention wins (KCM-1). The string is the error text, or "".
+// If a name is both included and excluded, the first entry counts (KCM-1). The string is the error text, or "".
 func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 	var chosen []host.Controller
 	var out []string
@@ -244,7 +242,7 @@ func (g *Registry) meant(word string) []string {
 	return names
 }
 
-// inEra returns a controller in an era, or in its newest era if it does not have that one.
+// inEra returns a controller in an era. If it does not have that era, it returns the newest one.
 func (g *Registry) inEra(name, era string) host.Controller {
 	if c, what := g.Controller(name + "@" + era); what == "" {
 		return c
@@ -253,7 +251,7 @@ func (g *Registry) inEra(name, era string) host.Controller {
 	return c
 }
 
-// inOrder sorts controllers in the table's order. A name listed beside "*" thus does not start before the others.
+// inOrder sorts controllers in the table's order, so that a name listed beside "*" does not start before the others.
 func (g *Registry) inOrder(chosen []host.Controller) []host.Controller {
 	names := g.meant("all")
 	slices.SortStableFunc(chosen, func(a, b host.Controller) int {

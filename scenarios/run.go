@@ -18,28 +18,28 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Run is one run of a script. The verbs act on it; [Options.Inspect] gets it at the end.
+// Run is one run of a script. The verbs act on it, and [Options.Inspect] gets it at the end.
 type Run struct {
 	registry *Registry
 	file     *File
 	t        *trial.Trial
 
-	counting counting // which violations fail the run
+	counting counting // which violations count
 	course   course   // what makes the choices
 	telling  telling  // what its timelines show
-	settled  settled  // how it settled last
+	settled  settled  // the result of the last settle
 	failed   failed   // the failures so far
 
-	compare func(r *Run, s *Step) string // compares the settled world with quiet runs of the steps before one
+	compare func(r *Run, s *Step) string // compares the settled world with the worlds of quiet runs
 
-	step  *Step           // the step being run, nil between steps
-	out   strings.Builder // its output
-	quiet bool            // the output is discarded
+	step  *Step           // the current step; nil between steps
+	out   strings.Builder // the output of the step
+	quiet bool            // the step's output is discarded
 
-	replace  map[string]host.Controller // controller name -> what to start instead
-	replaced bool                       // whether the replacement was started
-	switched int                        // the record after the last change of era
-	marks    map[string]uint64          // name -> revision of the server
+	replace  map[string]host.Controller // controller name -> the controller that runs instead
+	replaced bool                       // the replacement was started
+	switched int                        // the index after the last change of era
+	marks    map[string]uint64          // name -> revision of the server that the mark stands for
 	stale    bool                       // the script restarts processes from older states
 	tried    func(s *Step, err error)   // called after each action of the user; may be nil
 }
@@ -48,33 +48,33 @@ type Run struct {
 type settled struct {
 	how   trial.Settling // the result of the last settle
 	from  int            // the first record of its timeline
-	not   string         // why it did not settle, in words
-	dirty bool           // a step has changed the world since
+	not   string         // the reason if it did not settle
+	dirty bool           // a step has changed the world since then
 }
 
-// course decides what happens next in a run: the default schedule if choices is nil, otherwise a source of choices,
-// which may be a recorded schedule.
+// course decides what happens next in a run. If choices is nil, it is the default schedule. Otherwise choices decides;
+// it may be a recorded schedule.
 type course struct {
-	choices sim.Choices   // for the settles that are explored; nil in the default run
+	choices sim.Choices   // for explored settles; nil in the default run
 	races   bool          // the user's actions race with the controllers
-	keys    *explore.Keys // the schedule being replayed, nil for none
-	from    int           // first record of the first settle that was explored
+	keys    *explore.Keys // the schedule to replay; nil for none
+	from    int           // the first record of the first explored settle
 
 	faults   map[string]int // fault budget
-	budgeted bool           // the fault budget is in the world
+	budgeted bool           // the fault budget was added to the world
 
-	steps int // the most steps of an explored settle; 0 for the default bound
-	idle  int // the same for steps without a commit; 0 for maxIdleDrawn
+	steps int // the maximum steps of an explored settle; 0 for the default
+	idle  int // the maximum steps without a commit; 0 for maxIdleDrawn
 
-	ended     bool   // the source of choices ended the run
-	senseless *Error // the step that made no sense when the run reached it
+	ended     bool   // the source of choices has ended the run
+	senseless *Error // the error of the step that made no sense when it was reached
 }
 
-// maxIdleDrawn limits the steps without a commit of an explored run. It is lower than in a default run because there
-// are many explored runs.
+// maxIdleDrawn limits the steps without a commit in an explored run. It is lower than for a default run, because
+// explored runs are many.
 const maxIdleDrawn = 20_000
 
-// follow replays the schedule in every settle that is not quiet.
+// follow replays a schedule in every settle that is not quiet.
 func (c *course) follow(s explore.Schedule) {
 	c.keys = explore.Replay(s)
 	c.choices, c.races = c.keys, true
@@ -94,7 +94,7 @@ func newRun(g *Registry, f *File) *Run {
 	return r
 }
 
-// digest hashes the script's state between two steps.
+// digest folds the script's own state between two steps.
 func (r *Run) digest(h *sim.Hash) {
 	h.Word(uint64(r.telling.settles))
 	if r.stale {
@@ -108,7 +108,7 @@ func (r *Run) digest(h *sim.Hash) {
 // stop ends the run's processes. The run must not be used afterwards.
 func (r *Run) stop() { r.t.Stop() }
 
-// abandon stops a run that has already failed.
+// abandon stops a run after a panic.
 func (r *Run) abandon() {
 	defer func() { _ = recover() }()
 	r.stop()
@@ -117,12 +117,12 @@ func (r *Run) abandon() {
 // World returns the world of the script, with its history.
 func (r *Run) World() *sim.World { return r.t.World }
 
-// Violations returns the violations of the laws that counted at that time, as marks for rendering.
+// Violations returns the violations of the laws that counted when they occurred, as marks for rendering.
 func (r *Run) Violations() []render.Mark { return r.counting.counted() }
 
 func (r *Run) hash() uint64 { return r.t.World.Hash() }
 
-// barrier ends a settle: the next timeline begins here.
+// barrier marks the beginning of the next timeline.
 func (r *Run) barrier() {
 	r.telling.settles++
 	r.telling.from = r.t.World.History.Len()
@@ -130,7 +130,7 @@ func (r *Run) barrier() {
 
 func (r *Run) printf(format string, args ...any) { fmt.Fprintf(&r.out, format, args...) }
 
-// at returns the step being run; between steps, one that stands for the script.
+// at returns the current step. Between steps it returns one that stands for the script.
 func (r *Run) at() *Step {
 	if r.step == nil {
 		return &Step{file: &File{Name: "script"}}
@@ -138,11 +138,10 @@ func (r *Run) at() *Step {
 	return r.step
 }
 
-// errorf returns an error about the step being run.
 func (r *Run) errorf(format string, args ...any) error { return r.at().wrong(format, args...) }
 
-// perform runs one step of the file. It returns its output, and an error if the step is wrong or has an unexpected
-// result.
+// perform runs one step of the file. It returns the step's output. The error means that the step is wrong or has an
+// unexpected result.
 func (r *Run) perform(s *Step) (output string, err error) {
 	r.step = s
 	r.out.Reset()
@@ -170,7 +169,7 @@ func (r *Run) perform(s *Step) (output string, err error) {
 	return r.out.String(), r.judge(s, before)
 }
 
-// judge compares the violations of a step with its "!".
+// judge checks that a step violated a law if and only if it has a "!".
 func (r *Run) judge(s *Step, before int) error {
 	first := r.counting.first(before)
 	r.counting.accept()
@@ -187,13 +186,13 @@ func (r *Run) judge(s *Step, before int) error {
 	return nil
 }
 
-// refused is the error of a user request that the server refused; "!" expects it.
+// refused is the error of a user request that the server refused. A "!" expects it.
 type refused struct{ text string }
 
 func (e *refused) Error() string { return "refused: " + e.text }
 
-// act performs a user action. In the default run it happens at once. In an explored run, between a barrier and an
-// explored settle, it is one action among the others. It returns the server's refusal.
+// act performs a user action. In the default run it happens at once. In an explored run it races with the controllers,
+// from a barrier to the next explored settle. act returns the server's refusal.
 func (r *Run) act(label string, f func() error) error {
 	r.settled.dirty = true
 	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
@@ -214,7 +213,7 @@ func (r *Run) act(label string, f func() error) error {
 	return err
 }
 
-// unreachable reports whether a request failed because no process serves a webhook. The user then retries.
+// unreachable reports whether a request failed because no process serves a webhook. The user then tries again.
 func unreachable(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "failed to call webhook") &&
 		strings.Contains(err.Error(), "connection refused")
@@ -226,7 +225,7 @@ func (r *Run) note(s *Step, err error) {
 	}
 }
 
-// raced reports whether a step belongs to an explored settle rather than to set-up.
+// raced reports whether a step races in an explored settle. Otherwise it is part of the set-up.
 func (r *Run) raced() bool {
 	if r.step == nil {
 		return true

@@ -9,11 +9,11 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Failure is a step that violated a law, whose expectation did not hold, or after which the world did not settle.
+// Failure is a step that failed: it violated a law, its expectation did not hold, or the world did not settle.
 type Failure struct {
-	Step      *Step       // nil for the settle at the end of a script that has none
-	Code      int         // the exit code if the step does not expect it
-	Violation render.Mark // what to show; Law is a verb if no law was violated
+	Step      *Step       // nil for the settle after a script without one
+	Code      int         // the exit code if the failure is not expected
+	Violation render.Mark // what to show; its Law is a verb if no law was violated
 
 	from int // the first record to show
 }
@@ -24,8 +24,8 @@ func (f *Failure) Expected() bool { return f.Step != nil && f.Step.Expect }
 // failed collects the failures of a run.
 type failed struct {
 	all    []Failure    // in order
-	unread bool         // the timelines are not read, so none are rendered
-	found  *render.Page // the finding of an exploring step
+	unread bool         // timelines are not needed, so they are not rendered
+	found  *render.Page // the failure that an exploring step found
 }
 
 // last returns the failure that ended the run, or nil.
@@ -36,10 +36,10 @@ func (f *failed) last() *Failure {
 	return nil
 }
 
-// expectation stands in place of a law if an expectation of the file does not hold.
+// expectation stands for the law if an expectation of the file does not hold.
 const expectation = "expect"
 
-// Failures lists the failures in order, expected or not. It does not include refusals.
+// Failures lists the expected and unexpected failures in order. It does not include refusals.
 func (r *Run) Failures() []Failure { return r.failed.all }
 
 // Page returns the page of a failure of the run, or nil.
@@ -60,18 +60,18 @@ func (r *Run) Page(f *Failure) *render.Page {
 	return p
 }
 
-// The page of a failure holds at most this many lines of each process's output, and this many bytes of each line.
+// A page shows at most this many lines of each process's output, and this many bytes of each line.
 const (
 	mostPrinted    = 200
 	longestPrinted = 2000
 )
 
-// fail records a failure of the step being run. Its timeline begins at the record from.
+// fail records a failure of the current step. Its timeline begins at the record from.
 func (r *Run) fail(code int, b render.Mark, from int) {
 	r.failed.all = append(r.failed.all, Failure{Step: r.step, Code: code, Violation: b, from: from})
 }
 
-// breaks records a violation in the step being run.
+// breaks records a violation in the current step.
 func (r *Run) breaks(b *law.Violation) {
 	switch {
 	case r.failed.unread:
@@ -82,7 +82,7 @@ func (r *Run) breaks(b *law.Violation) {
 	}
 }
 
-// amiss records a failed step that violated no law, or only the law against fights.
+// amiss records a step that failed without violating a law, or that violated only the law against fights.
 func (r *Run) amiss(s *Step, e *Error) {
 	switch {
 	case e.bang || r.failed.found != nil:
@@ -93,7 +93,7 @@ func (r *Run) amiss(s *Step, e *Error) {
 	}
 }
 
-// failExpect records an expectation that does not hold after the last events.
+// failExpect records an expectation that does not hold. Its page shows the last events.
 func (r *Run) failExpect(text string) {
 	if r.failed.unread {
 		return
@@ -107,10 +107,10 @@ func (r *Run) failExpect(text string) {
 	r.fail(ExitFail, b, from)
 }
 
-// mostLines limits the page of a world that does not settle and has no repeating round.
+// mostLines limits the page of a world that does not settle and does not repeat itself.
 const mostLines = 40
 
-// failSettle records a world that did not settle. It shows the fight, the repeating round, or the last events.
+// failSettle records that the world did not settle. The page shows the fight, the repeated lines, or the last events.
 func (r *Run) failSettle(text string) {
 	bs := r.Violations()
 	for i := len(bs) - 1; i >= 0 && bs[i].Record >= r.settled.from; i-- {
@@ -144,14 +144,14 @@ func (r *Run) lastRecord(lines []render.Line) int {
 	return records[len(records)-1]
 }
 
-// counting decides which violations count, and which of them fail a run.
+// counting decides which violations count, and which of these fail a run.
 type counting struct {
 	judge    *law.Judge
-	strict   bool              // lost races count as violations
-	prefer   string            // the law that is looked for, by its clause; "" for any
+	strict   bool              // lost races count too
+	prefer   string            // the clause of the law to look for; "" for any
 	only     map[*law.Law]bool // the laws that count; nil for all
-	turns    []turn            // which laws counted, from which violation on
-	accepted int               // violations already handled
+	turns    []turn            // which laws counted, and from which violation on
+	accepted int               // number of violations that were handled
 }
 
 // turn says which laws count from a violation on.
@@ -160,7 +160,7 @@ type turn struct {
 	only map[*law.Law]bool // nil for all
 }
 
-// narrow restricts the laws that count from here on; nil means all.
+// narrow restricts the laws that count from now on; nil means all.
 func (c *counting) narrow(only map[*law.Law]bool) {
 	c.only = only
 	c.turns = append(c.turns, turn{len(c.judge.Violations()), only})
@@ -177,7 +177,7 @@ func (c *counting) accept() { c.accepted = len(c.judge.Violations()) }
 func (c *counting) pending() *law.Violation { return c.first(c.accepted) }
 
 // first returns the first violation from an index on that fails the run. If one record causes several, it prefers the
-// one that the run looks for.
+// law in prefer.
 func (c *counting) first(from int) *law.Violation {
 	bs := c.judge.Violations()
 	var first *law.Violation
@@ -196,7 +196,7 @@ func (c *counting) first(from int) *law.Violation {
 	return first
 }
 
-// counted returns the violations of the laws that counted at that time, as marks for rendering.
+// counted returns the violations of the laws that counted when they occurred, as marks for rendering.
 func (c *counting) counted() []render.Mark {
 	var all []render.Mark
 	var only map[*law.Law]bool
@@ -215,11 +215,11 @@ func (c *counting) counted() []render.Mark {
 // telling says what the timelines of a run show.
 type telling struct {
 	history *sim.History
-	settles int          // barriers so far
-	from    int          // record from which the next timeline starts
+	settles int          // number of barriers so far
+	from    int          // the first record of the next timeline
 	done    map[int]bool // steps in which the script acted at once
-	notes   []string     // to print beneath the next timeline
-	verbose bool         // status writes too
+	notes   []string     // lines to print below the next timeline
+	verbose bool         // include status writes
 }
 
 // atOnce marks a step in which the script itself acted at once.
@@ -254,7 +254,7 @@ func (t *telling) initial() int {
 	return 0
 }
 
-// cycle returns the repeating lines: those that the law found, or else the repetition in the lines.
+// cycle returns the repeated lines: those that the law found, or otherwise the repetition at the end of the lines.
 func (c *counting) cycle(lines []render.Line) (first, last int, ok bool) {
 	if first, last, ok = render.Cycle(lines); ok {
 		return first, last, ok

@@ -29,7 +29,7 @@ func (r *Run) target(object string) (target, error) {
 	return parseTarget(r.names(), r.at(), object)
 }
 
-// lookup reads a stored object; it returns nil if there is none.
+// lookup reads a stored object, or returns nil.
 func (r *Run) lookup(t target) metav1.Object {
 	if k := r.t.Server.Kind(t.kind.GVK); k != nil {
 		if o, ok := r.t.Server.Lookup(k, t.namespace, t.name).(metav1.Object); ok {
@@ -39,7 +39,7 @@ func (r *Run) lookup(t target) metav1.Object {
 	return nil
 }
 
-// named lists the objects of a target's kind and namespace by the names that steps use.
+// named lists the objects of a target's kind and namespace, with the names that steps use.
 func (r *Run) named(t target) []string {
 	var names []string
 	k := r.t.Server.Kind(t.kind.GVK)
@@ -81,7 +81,7 @@ func orNone(s string) string {
 	return s
 }
 
-// checkUIDs checks the objects in the $(uid ...) expressions of a text and returns the error.
+// checkUIDs checks the objects that the $(uid ...) expressions of a text name.
 func checkUIDs(in servers, s *Step, text []byte) error {
 	_, err := manifest.ReplaceUIDs(text, func(expr, object string) (string, error) {
 		_, err := parseTarget(in, s, object)
@@ -125,7 +125,7 @@ func (r *Run) processNames() []string {
 	return names
 }
 
-// instances lists the processes that a step names: one, every instance of a controller, or all.
+// instances lists the processes that a step names: one process, every instance of a controller, or all.
 func (r *Run) instances(name string) []*host.Process {
 	var out []*host.Process
 	for _, p := range r.t.Cluster.Processes() {
@@ -148,8 +148,7 @@ func (r *Run) start(process string, c host.Controller) error {
 	})
 }
 
-// Unserved describes in one line the kinds that a controller needs but cannot watch on a server; "" if it can watch
-// all.
+// Unserved describes in one line the kinds that a controller needs and that a server does not serve, or returns "".
 func Unserved(server *fakeapi.Server, c host.Controller) string {
 	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
 	for _, route := range c.Routes {
@@ -173,7 +172,7 @@ func Unserved(server *fakeapi.Server, c host.Controller) string {
 	return ""
 }
 
-// replacing returns what runs instead of a controller. A mutant replaces its own era only.
+// replacing returns the controller that runs instead of c. A mutant replaces only its own era.
 func (r *Run) replacing(c host.Controller) host.Controller {
 	if m, ok := r.replace[c.Name]; ok && (m.Era == c.Era || m.Era == "") {
 		r.replaced = true

@@ -6,30 +6,30 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Verb is one verb of the script. Its fields are its documentation: "help scenario VERB" prints them.
+// Verb is one verb of the script. The first fields are its documentation, which "help scenario VERB" prints.
 type Verb struct {
 	Name    string
-	Summary string  // one line
+	Summary string  // in one line
 	Args    string  // "KIND/NAME [--cascade=background|foreground|orphan]"
-	Detail  string  // its behaviour and its output
+	Detail  string  // what it does and prints
 	Example string  // lines of a script
-	Params  []Param // its key=value and --flag=value parameters, in either spelling
-	Min     int     // the least number of bare words
-	Max     int     // the greatest number; negative for no limit
-	Raw     bool    // key=value without "--" is a word (labels)
-	Listed  bool    // commas separate words, as in a command's --controllers
+	Params  []Param // parameters, written key=value or --flag=value
+	Min     int     // minimum number of bare words
+	Max     int     // maximum number of bare words; negative for no limit
+	Raw     bool    // key=value without "--" is a word, as for labels
+	Listed  bool    // words may be lists with commas, as in a command's --controllers
 
-	acts     bool // it changes the world; explored runs offer it as an action of class user
-	sends    bool // it sends the manifests of sections
-	installs bool // it sets up what exists from the start
-	settles  bool // it runs the world
-	paces    bool // from here on the user's actions race
-	judges   bool // it selects the laws that count
-	explores bool // it runs the steps above it many times
+	acts     bool // the step changes the world; in explored runs it is an action of the user
+	sends    bool // the step sends manifests of sections
+	installs bool // the step creates objects that exist from the start
+	settles  bool // the step runs the world
+	paces    bool // after it, the user's actions race
+	judges   bool // the step selects the laws that count
+	explores bool // the step runs the steps before it many times
 
-	// expects returns what differs from the step's expectation, or "". It is nil for a verb without an expectation.
+	// expects returns the difference from the step's expectation, or "". It is nil for a verb without an expectation.
 	expects func(r *Run, s *Step) string
-	// check validates a step before anything runs; nil if its shape is enough.
+	// check validates a step before anything runs. It is nil if the parser's checks are enough.
 	check func(c *checker, s *Step) error
 	// run performs the step.
 	run func(r *Run, s *Step) error
@@ -41,7 +41,7 @@ type Verb struct {
 type Param struct {
 	Name    string
 	Summary string
-	Values  []string // the valid words; empty for any
+	Values  []string // the valid words; empty means any
 }
 
 // Help returns the help text of a verb.
@@ -62,15 +62,15 @@ func (v *Verb) Help() string {
 	return b.String()
 }
 
-// Explores reports whether the verb runs the steps above it many times. Such steps do not change the world.
+// Explores reports whether the verb runs the steps before it many times. Such a step does not change the world.
 func (v *Verb) Explores() bool { return v.explores }
 
-// replayed reports whether a verb belongs to the program of a script: it acts, settles, or checks.
+// replayed reports whether explored runs include the verb's steps: the verb acts, settles, or checks.
 func (v *Verb) replayed() bool {
 	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }
 
-// verbNamed finds a verb in a table, or returns nil.
+// verbNamed finds a verb in a table by name, or returns nil.
 func verbNamed(table []*Verb, name string) *Verb {
 	for _, v := range table {
 		if v.Name == name {

@@ -119,7 +119,6 @@ crash and switch apply to an instance with all its controllers.`,
 	},
 }
 
-// instance returns the name of the i-th process of a name.
 func instance(name string, i int) string { return fmt.Sprintf("%s#%d", name, i+1) }
 
 func (c *checker) managed() bool { return c.started[instance(managerName, 0)] != "" }
@@ -129,7 +128,7 @@ func isManager(process string) bool {
 	return base == managerName
 }
 
-// membersIn returns a manager's controllers in another era. Controllers without that era stay as they are.
+// membersIn returns a manager's controllers in another era. A controller without that era stays unchanged.
 func (r *Run) membersIn(p *host.Process, era string) []host.Controller {
 	var programs []host.Controller
 	for _, m := range p.Members() {
@@ -221,7 +220,7 @@ func (r *Run) switchTo(process, era string) error {
 	next := map[*host.Process]host.Controller{}
 	for _, p := range ps {
 		if p.Manager() != nil || len(p.Members()) > 0 {
-			continue // as a whole
+			continue // the manager of the process is switched as a whole
 		}
 		c, what := r.registry.Controller(p.Controller().Name + "@" + era)
 		if what != "" && process == "all" {

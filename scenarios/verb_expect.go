@@ -48,7 +48,7 @@ only in the default schedule, use golden text.`,
 	run:     runExpectation,
 }
 
-// runExpectation compares the result of an expecting step with its "!".
+// runExpectation compares the result of a step with an expectation with the step's "!".
 func runExpectation(r *Run, s *Step) error {
 	if what := s.verb.expects(r, s); what != "" {
 		return s.fail(ExitFail, "%s", what)
@@ -65,7 +65,7 @@ type filter struct {
 	deleting   string
 }
 
-// expect returns what is wrong, or "" if the expectation holds.
+// expect returns the mistake, or "" if the expectation holds.
 func (r *Run) expect(s *Step) string {
 	f := filter{selector: labels.Everything()}
 	f.controller, _ = s.Param("controller")
@@ -149,7 +149,7 @@ of threelaws. In a file with a schedule, the hash is not compared.`,
 	},
 }
 
-// amounts lists the kinds of predictions, in output order.
+// amounts lists what the verb predict counts, in output order.
 var amounts = []string{"created", "deleted", "adopted", "released", "moved"}
 
 var verbPredict = &Verb{
@@ -183,7 +183,7 @@ fight. With fight=false, it must not.`,
 	run:     runExpectation,
 }
 
-// between reads a parameter that is a number or a range; a missing one is 0.
+// between reads a parameter that is a number or a range. A missing parameter is 0.
 func (s *Step) between(name string) (least, most int, err error) {
 	v, ok := s.Param(name)
 	if !ok {
@@ -229,8 +229,8 @@ func (r *Run) predict(s *Step) string {
 	return ""
 }
 
-// changed counts what others than the user did to objects of a kind, in the order of amounts. It begins where the
-// timeline of the last settle begins.
+// changed counts the changes of a kind's objects by others than the user, in the order of amounts. It begins with the
+// timeline of the last settle.
 func (r *Run) changed(kind string) (n [5]int) {
 	h := &r.t.World.History
 	for i := r.settled.from; i < h.Len(); i++ {
@@ -307,8 +307,8 @@ func checkFunc(c *checker, s *Step) error {
 	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
 }
 
-// ensure returns the error of a function of the registry, or "". It does not check a world that its time limit stopped
-// within a reconcile.
+// ensure returns the error of a function of the registry, or "". It skips a world whose time limit interrupted a
+// reconcile.
 func (r *Run) ensure(s *Step) string {
 	if s.comparesEnds() {
 		return r.compare(r, s)

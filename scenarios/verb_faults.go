@@ -47,7 +47,7 @@ itself.`,
 	},
 }
 
-// trap reads "before|after VERB KIND[/NAME]"; it returns nil if that is absent.
+// trap reads "before|after VERB KIND[/NAME]". It returns nil if the step has no trap.
 func (s *Step) trap(in servers) (*trial.Trap, error) {
 	words := s.Words()[1:]
 	if len(words) == 0 {
@@ -70,7 +70,7 @@ func (s *Step) trap(in servers) (*trial.Trap, error) {
 	return &trial.Trap{After: words[0] == "after", Verb: fakeapi.Verb(words[1]), Kind: k, Name: name}, nil
 }
 
-// eachProcess calls f for the processes of a name, as one action of the user.
+// eachProcess calls f for each process of a name, in one action of the user.
 func (r *Run) eachProcess(label, name string, f func(*host.Process)) error {
 	ps, err := r.processesNamed(name)
 	if err != nil {
@@ -111,7 +111,7 @@ func (f *File) restartsStale() bool {
 	})
 }
 
-// revision reads "N" or a mark. It is resolved when the restart happens.
+// revision reads "N" or a mark. The returned function looks up the mark when the restart happens.
 func (r *Run) revision(from string) (func() uint64, error) {
 	if from == "" {
 		return func() uint64 { return 0 }, nil
@@ -140,7 +140,7 @@ var verbMark = &Verb{
 			r.marks[s.Word(0)] = r.t.Server.Version()
 			return nil
 		}
-		_ = mark() // steps may name it before it is taken
+		_ = mark() // check only the name, because the mark may be set later
 		return r.act("mark "+s.Word(0), mark)
 	},
 }
@@ -260,7 +260,7 @@ func checkSees(c *checker, s *Step) error {
 	return c.process(s, s.Word(0))
 }
 
-// eachView calls f with one kind's watch of every process of a name.
+// eachView calls f with the watch of a kind, for each process of a name.
 func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeapi.Kind) bool) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
@@ -285,7 +285,7 @@ func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeap
 	})
 }
 
-// watched returns the kind as a process watches it, in its version.
+// watched returns a kind in the version that a process watches.
 func (r *Run) watched(p *host.Process, k *fakeapi.Kind) (*fakeapi.Kind, error) {
 	var kinds []string
 	var other *fakeapi.Kind

@@ -63,14 +63,14 @@ does not settle.`,
 var settleWords = []string{"quiet", "verbose", "rest"}
 
 type settleOptions struct {
-	quiet   bool          // set-up: no output, always the default schedule
-	verbose bool          // shows status writes too
+	quiet   bool          // part of the set-up: no output, always the default schedule
+	verbose bool          // show status writes
 	limit   int           // stop after this many writes; 0 for a high default
 	during  time.Duration // stop after this much virtual time; 0 for no limit
-	rest    bool          // treat the world as settled when that time has passed
+	rest    bool          // treat the world as settled when during has passed
 }
 
-// settle runs until only faults can happen, or a limit is reached.
+// settle runs until only faults can happen, or until a limit is reached.
 func (r *Run) settle(o settleOptions) trial.Settling {
 	if o.quiet || r.course.choices == nil {
 		r.t.World.SetChoices(sim.Zero{})
@@ -94,7 +94,7 @@ func (r *Run) settle(o settleOptions) trial.Settling {
 	return how
 }
 
-// limits returns the bounds that end a settle before the world settles.
+// limits returns the bounds that end a settle.
 func (r *Run) limits(o settleOptions) trial.Limits {
 	l := trial.Limits{Writes: o.limit, For: o.during, Rest: o.rest}
 	failing := func() bool { return r.counting.pending() != nil }
@@ -108,13 +108,13 @@ func (r *Run) limits(o settleOptions) trial.Limits {
 		l.Recorded = keys.Len()
 	}
 	if keys := r.course.keys; keys != nil && l.Stop == nil && !o.quiet {
-		// A recorded run ends where its schedule does: the world may never settle.
+		// A recorded run ends with its schedule, because the world may never settle.
 		l.Stop = func() bool { return keys.Done() && failing() }
 	}
 	return l
 }
 
-// explore lets the explored choices decide, with their fault budget.
+// explore lets the explored choices and their fault budget decide.
 func (r *Run) explore() {
 	c := &r.course
 	r.t.World.SetChoices(c.choices)
@@ -130,7 +130,7 @@ func (r *Run) explore() {
 	c.budgeted = true
 }
 
-// mostShown limits how many lines of the beginning, and of the end, are shown of a long settle that does not end.
+// mostShown limits how many lines at the beginning and at the end are shown of a settle that does not end.
 const mostShown = 60
 
 // printTimeline prints what happened since the last barrier.
@@ -167,7 +167,7 @@ func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 	r.printf("%s", r.settled.not)
 }
 
-// printOthers lists the violations that no line of the timeline shows: one line per law, with a count.
+// printOthers lists the violations that no line of the timeline shows, in one line per law with a count.
 func (r *Run) printOthers(lines []render.Line) {
 	shown := map[int]bool{}
 	for i := range lines {
@@ -245,7 +245,6 @@ var verbStep = &Verb{
 	},
 }
 
-// takeSteps takes up to n steps of the default schedule.
 func (r *Run) takeSteps(n int) error {
 	r.t.World.SetChoices(sim.Zero{})
 	for range n {

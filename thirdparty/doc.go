@@ -1,4 +1,4 @@
-// Package thirdparty tests other projects' controllers with the laws, unmodified and as they were released. Each
-// project has a package; its testdata has the worlds, findings and shortest schedules. docs/evidence/third-party.md is
-// generated from these. Package operators checks released operators as whole programs, in their own repositories.
+// Package thirdparty tests released, unmodified controllers of other projects with the laws. Each project has a package
+// with its worlds, findings and shortest schedules in testdata. docs/evidence/third-party.md is generated from these.
+// Package operators checks released operators as whole programs, in their own repositories.
 package thirdparty

@@ -1,5 +1,5 @@
-// Package kubelet runs pods, as far as controllers can tell: it reports that they run, are ready and end, and it
-// completes their graceful deletion. Without a scheduler it can also bind them to a node. A pod without a node has no
+// Package kubelet runs pods, as far as controllers can see. It reports that pods run, are ready and end, and it
+// completes their graceful deletion. Without a scheduler it can also bind pods to a node. A pod without a node has no
 // graceful deletion.
 package kubelet
 
@@ -24,33 +24,33 @@ import (
 
 // Options configure a kubelet.
 type Options struct {
-	// Bind is the node for pods without one; "" runs them where they are, which saves a write for each.
+	// Bind is the node for pods without a node. "" runs them without a node, which saves a write for each.
 	Bind string
-	// Endless lets every pod run until it is deleted, even if its containers would end and not be restarted.
+	// Endless lets every pod run until it is deleted, even if its containers would end.
 	Endless bool
-	// Lifelike makes pods look as on a real node: with addresses, times, conditions, container ids and Events. No two
-	// runs are equal, so it is only for servers that people use. It runs only pods that have a node.
+	// Lifelike makes pods look as on a real node, with addresses, times, conditions, container ids and Events. Two runs
+	// are never equal, so it is only for servers that people use. It runs only pods with a node.
 	Lifelike bool
 
 	Without Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	UID bool // complete a deletion by name, even if another pod has it now
+	UID bool // complete a deletion by name, whatever pod has the name now
 }
 
-// The eras beside the plain kubelet.
+// The eras other than the plain kubelet.
 const (
-	binding = "binding" // it binds pods to a node
-	endless = "endless" // its pods do not end
+	binding = "binding" // binds pods to a node
+	endless = "endless" // lets pods run until they are deleted
 	looks   = "lifelike"
 )
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// New returns a kubelet. The ownership laws do not apply to it: it writes the status of any pod, and removes deleted
-// ones.
+// New returns a kubelet. The ownership laws do not apply to it, because it writes the status of any pod and removes
+// deleted pods.
 func New(o Options) host.Controller {
 	era := ""
 	switch {
@@ -88,11 +88,11 @@ type kubelet struct {
 	lifelike lifelike
 }
 
-// Digest hashes nothing: a kubelet has memory only if it is lifelike.
+// Digest hashes nothing, because only a lifelike kubelet has memory.
 func (k *kubelet) Digest(*sim.Hash) {}
 
-// running returns a status patch for a running, ready pod. It has no time, so that a pod does not differ from its
-// predecessor.
+// running returns a status patch for a running, ready pod. It has no times, so that a pod looks like the pod that it
+// replaced.
 func running(pod *corev1.Pod) []byte {
 	status := corev1.PodStatus{Phase: corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
@@ -148,7 +148,7 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 		}
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
-		return nil // it is gone or was replaced, and an event says so
+		return nil // the pod is gone or was recreated, and an event will show that
 	}
 	return err
 }
@@ -171,7 +171,7 @@ func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) error {
 		},
 	})
 	if apierrors.IsConflict(err) {
-		return nil // it has a node, is being deleted, or was replaced
+		return nil // the pod has a node, is being deleted, or was recreated
 	}
 	return err
 }
@@ -185,8 +185,8 @@ func (k *kubelet) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic("kubelet: the server has no " + gvk.String())
 }
 
-// finish ends a pod's graceful deletion: its containers have stopped. With a zero grace period only finalizers are
-// left.
+// finish completes a pod's graceful deletion, because its containers have stopped. A zero grace period leaves only
+// finalizers.
 func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 	if *pod.DeletionGracePeriodSeconds == 0 {
 		return nil
@@ -208,8 +208,8 @@ func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 const exitCode = "threelaws.example/exit-code"
 
 // ended returns a status patch for a pod whose containers end as soon as they run. It returns nil for a pod that
-// continues to run because its containers are always restarted, or failed and are restarted. The exit code decides
-// between success and failure. Restarts are not shown.
+// continues to run because its restart policy restarts the containers. The exit code decides between success and
+// failure. The patch does not show restarts.
 func ended(pod *corev1.Pod) []byte {
 	code, _ := strconv.Atoi(pod.Annotations[exitCode])
 	switch {

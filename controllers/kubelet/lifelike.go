@@ -15,15 +15,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// lifelike is what a lifelike kubelet also holds: the last address it assigned, and its Events.
+// lifelike is the additional memory of a lifelike kubelet: the last address that it assigned, and its Events.
 type lifelike struct {
 	last   netip.Addr // the last address given to a pod
 	events []written  // oldest first
 	named  int        // the number of Events that were named
 }
 
-// nodeAddress is the address of a node that reports none; podRange is the range of pod addresses. Events are limited by
-// age and number.
+// nodeAddress is the address of a node that reports none. podRange is the range of pod addresses.
 var (
 	nodeAddress = netip.MustParseAddr("192.168.49.2")
 	podRange    = netip.MustParsePrefix("10.244.0.0/14")
@@ -114,7 +113,7 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// containersOf yields the containers of a pod in starting order, with their field paths.
+// containersOf yields the containers of a pod in the order in which they start, with their field paths.
 func containersOf(pod *corev1.Pod) func(yield func(string, corev1.Container) bool) {
 	return func(yield func(string, corev1.Container) bool) {
 		for _, c := range pod.Spec.InitContainers {
@@ -142,7 +141,7 @@ func digest(of string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// conditions returns the conditions of a pod that runs, or has ended for a reason.
+// conditions returns the conditions of a pod that runs, or that has ended for the reason why.
 func conditions(pod *corev1.Pod, now metav1.Time, ready corev1.ConditionStatus, why string) []corev1.PodCondition {
 	var all []corev1.PodCondition
 	for _, t := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized,
@@ -175,7 +174,7 @@ func conditionOf(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodConditio
 	return nil
 }
 
-// end writes the status of a pod whose containers have ended, given the patch of [ended].
+// end writes the status of a pod whose containers have ended, from the patch of [ended].
 func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, data []byte) error {
 	var told struct{ Status corev1.PodStatus }
 	if err := json.Unmarshal(data, &told); err != nil {
@@ -216,8 +215,8 @@ type written struct {
 	at              time.Time
 }
 
-// tell writes an Event about a pod or container. A refused Event is lost, as with a real recorder. Too old or too many
-// Events are deleted: nothing else removes them here.
+// tell writes an Event about a pod or container. A refused Event is lost, as with a real recorder. It deletes old or
+// surplus Events, because nothing else removes them.
 func (k *kubelet) tell(ctx context.Context, pod *corev1.Pod, path, reason, message string) {
 	l, now := &k.lifelike, k.env.Now()
 	l.named++
@@ -252,7 +251,7 @@ var (
 	nodeKind  = corev1.SchemeGroupVersion.WithKind("Node")
 )
 
-// NewNode returns the node of a one-node cluster, as registered by its kubelet.
+// NewNode returns the node of a one-node cluster, as its kubelet registers it.
 func NewNode(name string, now time.Time) *corev1.Node {
 	at := metav1.NewTime(now.Truncate(time.Second))
 	room := corev1.ResourceList{

@@ -43,7 +43,7 @@ func collecting(through func(env *host.Env, inner host.Client) host.Client) buil
 	}}
 }
 
-// sparing is a client that does not delete objects with a ControllerRef, but reports success.
+// sparing is a client that does not delete objects with a ControllerRef. It reports success.
 type sparing struct{ host.Client }
 
 func (s sparing) Delete(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
@@ -55,7 +55,7 @@ func (s sparing) Delete(ctx context.Context, gvk schema.GroupVersionKind, namesp
 	return s.Client.Delete(ctx, gvk, namespace, name, opts)
 }
 
-// farsighted is a client that also finds objects in other namespaces.
+// farsighted is a client that also finds objects of other namespaces.
 type farsighted struct {
 	host.Client
 	env *host.Env
@@ -80,7 +80,7 @@ func adopts(gvk schema.GroupVersionKind, p host.Patch) bool {
 	return gvk == pod.Kind && bytes.Contains(p.Data, []byte(`"controller":true`))
 }
 
-// modest is a client that treats an orphan as missing if the set has enough dependents.
+// modest is a client that reports an orphan as missing if the set has enough dependents.
 type modest struct {
 	host.Client
 	of *careless
@@ -96,7 +96,7 @@ func (m modest) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespac
 	return m.Client.Patch(ctx, gvk, namespace, name, p)
 }
 
-// updating is a client that adopts by an update without a resourceVersion.
+// updating is a client that adopts with an update without a resourceVersion.
 type updating struct {
 	host.Client
 	of *careless

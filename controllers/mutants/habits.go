@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// habitMutants make a mistake that no guard prevents, each violating one clause first.
+// habitMutants make mistakes that no guard prevents. The first clause that each violates is its clause.
 var habitMutants = []mutant{
 	{"replicaset/adopts-what-it-lacks", "ADOPT-2", "ADOPT-2",
 		"adopts no more orphans than it lacks pods, and leaves the rest alone",
@@ -115,7 +115,7 @@ func skipping(skip func(c *careless, set *appsv1.ReplicaSet) bool) build {
 	})
 }
 
-// set returns the cached set of a key; nil if it is missing or terminating.
+// set returns the cached set of a key. It is nil if the set is missing or terminating.
 func (c *careless) set(key string) *replicas.Set {
 	obj, exists, _ := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if !exists || obj.(*appsv1.ReplicaSet).DeletionTimestamp != nil {
@@ -186,7 +186,7 @@ func (c *careless) retire(ctx context.Context, key string) error {
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &set.UID}, PropagationPolicy: &orphan})
 }
 
-// unlessItsPodsAreThere ignores a new set if a pod that it selects is cached.
+// unlessItsPodsAreThere ignores a new set if the cache has a pod that it selects.
 func unlessItsPodsAreThere(do func(host.View, host.Event, *host.Effect)) func(host.View, host.Event, *host.Effect) {
 	return func(v host.View, e host.Event, out *host.Effect) {
 		there := false

@@ -1,8 +1,8 @@
-// Package mutants contains the reference controllers with one guard disabled each. A law without a mutant that violates
-// it is not tested, and a guard without a scenario in which its mutant is found is not tested either.
+// Package mutants contains mutants of the reference controllers, most with one guard disabled. They test the laws and
+// the guards: each law needs a mutant that violates it, and each guard a scenario that finds its mutant.
 //
-// The guards are fields of the controllers' Without structs; one place in the code checks each. Guards that serve one
-// clause are disabled together if disabling one of them changes nothing.
+// A guard is a check in a controller. A field of the controller's Without struct disables it. Two guards of the same
+// clause are disabled together if disabling one of them has no effect.
 package mutants
 
 import (
@@ -55,7 +55,7 @@ type mutant struct {
 // build makes a mutant.
 type build struct {
 	make func() host.Controller
-	// without is the struct of disabled guards; nil for a mutant without guards.
+	// without is the struct of disabled guards. It is nil for a mutant without a disabled guard.
 	without any
 }
 
@@ -66,7 +66,7 @@ func of(f func(w *replicas.Without)) build {
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// proposed is like of, in the era without a consistency store, which hides some guards of expectations.
+// proposed is like of, but in the era without a consistency store. The store hides some guards of expectations.
 func proposed(f func(w *replicas.Without)) build {
 	o := replicas.Options{Era: replicas.ControllerRef}
 	f(&o.Without)

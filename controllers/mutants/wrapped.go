@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// wrappedMutants do something wrong in addition to the controller's work, which no guard prevents.
+// wrappedMutants do something wrong in addition to the controller's work. No guard prevents it.
 var wrappedMutants = []mutant{
 	{"replicaset/let-go-at-start", "API-5", "API-5",
 		"lets go, once in each life, of the pods that it owns and selects, to adopt them afresh",
@@ -66,7 +66,7 @@ func first(do func(c *careless, ctx context.Context, key string) error) build {
 	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
-// wrap returns the ReplicaSet controller in another environment, with a function that runs first.
+// wrap returns a ReplicaSet controller with a changed environment, and with a function that runs before each reconcile.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
 	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New
@@ -90,8 +90,8 @@ type careless struct {
 	reconciler
 	env   *host.Env
 	first func(c *careless, ctx context.Context, key string) error
-	key   string          // the key that is being reconciled; there is one worker
-	begun map[string]bool // keys, and other notes
+	key   string          // the key that is being reconciled; there is only one worker
+	begun map[string]bool // keys and other notes
 }
 
 // errSkip ends a reconcile before the controller's own begins.
@@ -156,7 +156,7 @@ func (c *careless) disinherit(ctx context.Context, key string) error {
 	})
 }
 
-// sore is a client that handles a lost race badly.
+// sore is a client that handles a refused adoption wrongly.
 type sore struct{ host.Client }
 
 func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
@@ -170,8 +170,8 @@ func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace,
 	return obj, err
 }
 
-// operatorMutants do to pods what released operators did to objects that they did not own: they find objects by name or
-// label, and do not check the owner.
+// operatorMutants make mistakes of released operators, with pods in place of the operators' objects. They find objects
+// by name or label, and do not check the owner.
 var operatorMutants = []mutant{
 	{"operator/append-blindly", "LAW-1b", "EXACT-7",
 		"adds its ControllerRef to every pod that it selects, and fails for ever where another has one",
@@ -228,7 +228,7 @@ var operatorMutants = []mutant{
 		})},
 }
 
-// others calls do for copies of the cached pods that a cached set selects and does not control.
+// others calls do for copies of the cached pods that a set selects and does not control.
 func (c *careless) others(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
 	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if err != nil || !exists {

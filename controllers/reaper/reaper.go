@@ -1,6 +1,6 @@
-// Package reaper does cascading deletion as kubectl 1.5 did, before the garbage collector: it scales the object to
-// zero, waits until the status shows that, and deletes the object. It needs a running controller and an open terminal.
-// With overlapping selectors it may wait without effect.
+// Package reaper deletes an object and its dependents as kubectl 1.5 did, before the garbage collector. It scales the
+// object to zero, waits until the status shows that, and deletes the object. It needs a running controller and an open
+// terminal. With overlapping selectors it may wait forever.
 package reaper
 
 import (
@@ -23,7 +23,7 @@ import (
 // interval is the time between two rounds.
 const interval = time.Second
 
-// timeout is how long kubectl waited, without the ten seconds for each replica.
+// timeout is how long kubectl waited; kubectl added ten seconds for each replica.
 const timeout = 5 * time.Minute
 
 var (
@@ -31,16 +31,16 @@ var (
 	replicationControllers = corev1.SchemeGroupVersion.WithKind("ReplicationController")
 )
 
-// reaper is one kubectl that deletes one ReplicaSet or ReplicationController.
+// reaper is one run of kubectl that deletes one ReplicaSet or ReplicationController.
 type reaper struct {
 	Kind            schema.GroupVersionKind
 	Namespace, Name string
 
-	scaled bool          // it has been scaled to zero
+	scaled bool          // the object has been scaled to zero
 	left   time.Duration // remaining waiting time
 }
 
-// newReaper returns a reaper, or an error for a kind without a reaper in kubectl.
+// newReaper returns a reaper. It returns an error if kubectl had no reaper for the kind.
 func newReaper(kind schema.GroupVersionKind, namespace, name string) (*reaper, error) {
 	if kind != replicaSets && kind != replicationControllers {
 		return nil, fmt.Errorf("no reaper has been implemented for %s", kind.Kind)
@@ -48,9 +48,9 @@ func newReaper(kind schema.GroupVersionKind, namespace, name string) (*reaper, e
 	return &reaper{Kind: kind, Namespace: namespace, Name: name}, nil
 }
 
-// Round does one step: the first scales the object to zero, later ones check its status, and the last deletes it. done
-// means that there is no next round; otherwise it is due after an interval. An error ends the deletion, and the object
-// stays as it is.
+// Round does one step. The first step scales the object to zero, later ones check its status, and the last one deletes
+// it. If done is false, the next round is due after interval. An error ends the deletion, and the object stays as it
+// is.
 func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error) {
 	obj, err := c.Get(ctx, r.Kind, r.Namespace, r.Name)
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error
 			return true, err
 		}
 		if !only {
-			return true, r.delete(ctx, c) // its pods continue as the other's
+			return true, r.delete(ctx, c) // the object's pods now belong to another controller
 		}
 		err = r.scale(ctx, c, s)
 		return err != nil && !apierrors.IsConflict(err), dropConflict(err)
@@ -96,8 +96,8 @@ func dropConflict(err error) error {
 	return err
 }
 
-// alone reports whether no other ReplicationController has an overlapping selector. With a larger or smaller selector
-// kubectl gave up; with an equal one it did not scale. It did not check ReplicaSets.
+// alone reports whether no other ReplicationController has an overlapping selector. If one had a larger or smaller
+// selector, kubectl gave up. If one had an equal selector, kubectl did not scale. It did not check ReplicaSets.
 func (r *reaper) alone(ctx context.Context, c host.Client, obj runtime.Object) (bool, error) {
 	if r.Kind != replicationControllers {
 		return true, nil
@@ -133,7 +133,7 @@ func matches(selector, set map[string]string) bool {
 	return labels.SelectorFromSet(selector).Matches(labels.Set(set))
 }
 
-// delete deletes only the object: it has no dependents left.
+// delete deletes only the object, because it has no dependents left.
 func (r *reaper) delete(ctx context.Context, c host.Client) error {
 	no := false
 	return c.Delete(ctx, r.Kind, r.Namespace, r.Name, metav1.DeleteOptions{OrphanDependents: &no})
@@ -142,7 +142,7 @@ func (r *reaper) delete(ctx context.Context, c host.Client) error {
 type state struct {
 	wants, has           int32
 	generation, observed int64
-	withoutReplicas      runtime.Object // the same object, scaled to zero
+	withoutReplicas      runtime.Object // the same object with zero replicas
 }
 
 func read(obj runtime.Object) state {
@@ -166,8 +166,8 @@ func read(obj runtime.Object) state {
 	panic(fmt.Sprintf("reaper: read a %T", obj))
 }
 
-// Controller runs a reaper as a process, one round per reconcile. A restarted kubectl starts over. outcome gets the
-// result, nil for success.
+// Controller runs a reaper as a process, with one round per reconcile. A restart starts the deletion again. outcome is
+// called with the result, which is nil for success.
 func Controller(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error) {
 	if _, err := newReaper(kind, namespace, name); err != nil {
 		return host.Controller{}, err

@@ -1,8 +1,8 @@
-// Package states contains only tests: worlds in which the controllers meet most of their rules. The tests print every
-// object whenever the controllers have settled. Each world runs again with each request failing once, and must reach
+// Package states contains only tests. Their worlds cover most rules of the controllers. The tests print every object
+// whenever the controllers have settled. Each world also runs once for each request, which then fails, and must reach
 // the same states.
 //
-// A file below testdata is a world. Its script has a step on each line:
+// A file below testdata is a world. Each line of its script is a step:
 //
 //	lawless                        use controllers from before ControllerRef
 //	controllers NAME...            the controllers to run

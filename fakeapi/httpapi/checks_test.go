@@ -91,7 +91,7 @@ func (c *check) causes(t *testing.T) (all []string) {
 	return all
 }
 
-// based gives a change the version that it is based on.
+// based sets the resourceVersion of a change to that of the stored object.
 func based(t *testing.T, change, stored string) string {
 	var now map[string]any
 	var was struct {
@@ -113,7 +113,7 @@ func based(t *testing.T, change, stored string) string {
 	return string(text)
 }
 
-// checkPath is where the objects of a kind are, those with a namespace in ns-1.
+// checkPath returns the path of a kind's objects, in ns-1 if they have a namespace.
 func checkPath(h *Handler, kind string) (path string) {
 	h.With(func(s *fakeapi.Server) {
 		kinds := s.Kinds()

@@ -36,7 +36,7 @@ func hook(t testing.TB, f http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// bundle is the certificate of a webhook as a client configuration has it.
+// bundle returns a webhook's certificate in the form of a client configuration.
 func bundle(s *httptest.Server) string {
 	raw, err := json.Marshal(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 	if err != nil {
@@ -67,7 +67,7 @@ func must(t testing.TB, h http.Handler, method, path, body string) string {
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// lamps is the definition of lamps, of which v1 has a colour where v2 has a hue.
+// lamps returns a CRD whose v1 has a colour where v2 has a hue.
 func lamps(client string) string {
 	version := func(name, field string, storage bool) string {
 		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%v,"schema":{"openAPIV3Schema":{"type":"object",
@@ -117,7 +117,7 @@ func convertLamps(w http.ResponseWriter, r *http.Request) {
 const lampsV1 = "/apis/example.com/v1/namespaces/default/lamps"
 const lampsV2 = "/apis/example.com/v2/namespaces/default/lamps"
 
-// What a webhook converts is created, read, listed, patched and watched in both versions.
+// Objects that a webhook converts can be created, read, listed, patched and watched in both versions.
 func TestConversionWebhook(t *testing.T) {
 	h := calling(t)
 	s := hook(t, convertLamps)
@@ -143,7 +143,7 @@ func TestConversionWebhook(t *testing.T) {
 	}
 }
 
-// A Service is found by its endpoints or by its external name, and TLS speaks of its name.
+// A Service is reached by its endpoints or its external name, and its certificate must have the Service's name.
 func TestConversionWebhookOfService(t *testing.T) {
 	h := calling(t)
 	s := hook(t, convertLamps)
@@ -168,7 +168,7 @@ func TestConversionWebhookOfService(t *testing.T) {
 	refused(500, "x509: certificate is valid for example.com, *.example.com, not conv.default.svc")
 }
 
-// A webhook that hangs, dies or answers nonsense is a failure that says so.
+// A webhook that hangs, dies or sends a malformed answer causes an error that says so.
 func TestConversionWebhookThatFails(t *testing.T) {
 	for _, c := range []struct {
 		what, want string
@@ -224,7 +224,7 @@ func TestConversionWebhookThatFails(t *testing.T) {
 	}
 }
 
-// A webhook may use the server, also to change what it is asked about.
+// A webhook may use the server, and may even change the object that it reviews.
 func TestConversionWebhookCallsBack(t *testing.T) {
 	h := calling(t)
 	meddled := false

@@ -129,8 +129,8 @@ func resourceList(f media.Format, all []resources.GroupVersion, gv schema.GroupV
 	return fail(f, refusal.NotFound())
 }
 
-// podLog returns the log of a container, which is empty; it returns nil if the path is no log. It follows LogLocation
-// of k8s.io/kubernetes/pkg/registry/core/pod.
+// podLog returns the log of a container, which is always empty, or nil for another path. It follows LogLocation of
+// k8s.io/kubernetes/pkg/registry/core/pod.
 func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answer {
 	switch {
 	case t.Kind == nil || t.Kind.GVK.Kind != "Pod" || t.Custom() || t.Subresource != "log":
@@ -178,8 +178,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	return nil
 }
 
-// respondUnmodelled responds for resources that are not modelled. Subresources that need a kubelet are refused by
-// name. The list of component statuses is empty.
+// respondUnmodelled responds for resources that are not modelled. It refuses subresources that need a kubelet, with
+// their name. The list of component statuses is empty.
 func (h *Handler) respondUnmodelled(
 	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {
@@ -198,7 +198,6 @@ func (h *Handler) respondUnmodelled(
 	return h.emptyList(f, known)
 }
 
-// emptyList is the list of a kind without objects.
 func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	none := &fakeapi.Response{Version: h.revision()}
 	switch f.As {
@@ -216,14 +215,14 @@ func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	return &answer{code: http.StatusOK, object: list, format: f}
 }
 
-// Limits of warnings in runes: of all together, and of each if all are too long (WithWarningRecorder of
+// Limits of warnings, in runes: in total, and for each warning if the total is too long (WithWarningRecorder of
 // k8s.io/apiserver).
 const (
 	mostWarned    = 4096
 	mostOfWarning = 256
 )
 
-// setWarnings writes warnings into headers. It drops those that no header can hold, and those over the limit.
+// setWarnings writes warnings into headers. It drops warnings that a header cannot hold, and those over the limit.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {

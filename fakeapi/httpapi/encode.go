@@ -54,7 +54,7 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	return body, a.format.Type, err
 }
 
-// transform makes the object that is sent. stored means that it is the server's own version of an object.
+// transform makes the object to send. stored means that the result is a stored version of an object.
 func (h *Handler) transform(a *answer) (obj runtime.Object, stored bool, err error) {
 	f := a.format
 	switch {
@@ -105,8 +105,8 @@ type framer struct {
 	h       *Handler
 	kind    *fakeapi.Kind
 	format  media.Format
-	started bool     // the client has the column definitions of its Tables
-	head    [32]byte // of the last frame
+	started bool     // the client has received the columns of its Tables
+	head    [32]byte // of the last frame's object
 }
 
 func (w *framer) contentType() string {

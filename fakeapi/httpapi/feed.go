@@ -24,14 +24,14 @@ const (
 	lastBookmark = 2 * time.Second
 )
 
-// feed is an open watch. It reads from the server's log, so that a slow client costs only its position in the log. A
-// position that was compacted away gets 410 Expired.
+// feed is an open watch. It reads from the server's log, so a slow client costs only a position in the log. A position
+// that was compacted gets 410 Expired.
 type feed struct {
 	h         *Handler
-	w         *fakeapi.Watch      // nil: there are never events
-	open      *clientfault.Stream // the faults' view of the watch; nil without faults
+	w         *fakeapi.Watch      // nil if no events are possible
+	open      *clientfault.Stream // how faults affect the watch; nil without faults
 	over      bool                // no more events follow
-	listed    int                 // how many of the events belong to a list, which faults do not pause
+	listed    int                 // how many of the events belong to the initial list; faults do not pause those
 	frames    framer
 	events    []watch.Event // events to send
 	bookmarks bool
@@ -66,8 +66,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready makes the next frame if there is one. Otherwise changed is closed when there may be one; over means that the
-// watch has ended.
+// ready makes the next frame if an event is available. Otherwise changed is closed when the caller should call ready
+// again. over means that the watch has ended.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {
@@ -140,7 +140,7 @@ func (s *feed) mark(now time.Time) {
 	}
 }
 
-// see adds the events that were read. An object that cannot be converted ends the watch.
+// see adds the events that show returns. An object that cannot be converted ends the watch.
 func (s *feed) see(show func() ([]watch.Event, error)) {
 	events, err := show()
 	if s.events = append(s.events, events...); err != nil {
@@ -151,7 +151,7 @@ func (s *feed) see(show func() ([]watch.Event, error)) {
 // gatedFeed is a watch behind a [Gate].
 type gatedFeed struct {
 	frames framer
-	more   chan struct{} // holds one value if there is data to read, or none will come
+	more   chan struct{} // holds one value if there is data to read, or if none will follow
 
 	mu     sync.Mutex
 	unread []byte
@@ -252,15 +252,15 @@ func (b feedBody) Close() error {
 }
 
 // Gate decides when the requests of one client are executed and answered, and when its watches get events. Its methods
-// run on the client's goroutine without a lock, and may block. Discovery, schemas, reviews and unreadable requests
-// bypass it.
+// run on the client's goroutine, hold no lock and may block. Discovery, schemas, reviews and unreadable requests bypass
+// it.
 type Gate interface {
 	// Do executes a request. An error is a transport error of the client.
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 	// Watch opens a watch. The gate sends the client's events through the feed.
 	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)
-	// Answered is called after the handler itself has answered a request. The object is decoded from the request's
-	// body, or nil if the body was not decoded. GetBody returns the body again.
+	// Answered is called after the handler has answered a request without the gate. obj is decoded from the request's
+	// body, or nil if the body was not decoded. r.GetBody returns the body again.
 	Answered(r *http.Request, obj runtime.Object)
 }
 
@@ -274,16 +274,16 @@ type Feed interface {
 	Closed() bool
 }
 
-// passage is a request on its way to a gate.
+// passage records whether a request went through its gate.
 type passage struct {
 	gate   Gate
 	passed bool
-	object runtime.Object // from the body of a review
+	object runtime.Object // decoded from the body of a review
 }
 
 type passageKey struct{}
 
-// gated returns the gate of a request and marks the request as passed. It is nil without a gate.
+// gated returns the gate of a request, or nil, and notes that the request went through it.
 func gated(ctx context.Context) Gate {
 	p := passageOf(ctx)
 	if p == nil {
@@ -293,7 +293,7 @@ func gated(ctx context.Context) Gate {
 	return p.gate
 }
 
-// passageOf returns the passage of a request to its gate, or nil for a request without a gate.
+// passageOf returns the passage of a request, or nil for a request without a gate.
 func passageOf(ctx context.Context) *passage {
 	p, _ := ctx.Value(passageKey{}).(*passage)
 	return p

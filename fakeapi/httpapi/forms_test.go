@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// Partial objects are asked for by metadata clients, in every encoding.
+// A metadata client gets partial objects in every encoding.
 func TestPartialObjects(t *testing.T) {
 	h := newHandler()
 	const as = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
@@ -39,7 +39,7 @@ func TestPartialObjects(t *testing.T) {
 	}
 }
 
-// metaCodecs decodes what a metadata client is sent, a Status among it.
+// metaCodecs decodes the answers to a metadata client, including a Status.
 var metaCodecs = func() runtime.Decoder {
 	s := runtime.NewScheme()
 	if err := metav1.AddMetaToScheme(s); err != nil {
@@ -102,7 +102,7 @@ func TestCustomTable(t *testing.T) {
 	}
 }
 
-// Every request for a kind on its way out is warned of, with what its body holds.
+// Every request for a deprecated kind gets a warning, beside those about its body.
 func TestWarningsOfKindAndBody(t *testing.T) {
 	const kind = `299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`
 	const field = `299 - "unknown field \"oops\""`

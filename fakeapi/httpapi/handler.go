@@ -58,19 +58,19 @@ type Handler struct {
 	// History is the smallest number of revisions to keep; 0 keeps all. A watcher that is further behind gets 410
 	// Expired.
 	History uint64
-	// Execute, if set, replaces the server's Do, under the handler's lock.
+	// Execute, if set, replaces the server's Do. It is called under the handler's lock.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
 	// Faults, if set, apply to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
 	// Fail, if set, replaces Execute for a request that a fault makes fail. told is the response to return. If commits
-	// is set, the request is executed first, and the server's own refusal has precedence. Fail is called under the
-	// handler's lock, like Execute.
+	// is set, Fail executes the request first, and returns the server's own refusal if there is one. Fail is called
+	// under the handler's lock.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is called under the lock with each created object. It returns a warning, or "".
 	Created func(req *fakeapi.Request, object metav1.Object) (warning string)
-	// Log, if set, gets each finished request over a connection. It may be called concurrently.
+	// Log, if set, is called after each request over a connection. Calls may be concurrent.
 	Log func(Exchange)
 
 	mu      sync.Mutex
@@ -87,14 +87,13 @@ type Handler struct {
 	aggregated discovery.Documents
 }
 
-// New returns a handler, which then owns the server: use [Handler.With] to reach it. now returns the time of each
+// New returns a handler, which then owns the server; [Handler.With] gives access to it. now returns the time of each
 // request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: defaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
 }
 
-// defaultVersion is the response of /version.
 func defaultVersion() version.Info {
 	return version.Info{
 		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
@@ -116,7 +115,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake tells the watches that there are changes. It forgets old revisions in bulk, so that each write costs little.
+// wake notifies the watches of changes. It forgets old revisions in batches, so that each write costs little.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {
@@ -163,7 +162,7 @@ func (h *Handler) revision() uint64 {
 	return h.server.Version()
 }
 
-// readRequest reads the query and body of an HTTP request. The warnings apply to a refused request too.
+// readRequest reads the query and body of an HTTP request. A refused request may have warnings too.
 func readRequest(
 	r *http.Request, t *route.Target, verb fakeapi.Verb,
 ) (req *fakeapi.Request, warnings []string, err error) {
@@ -260,8 +259,8 @@ func aboutPaths(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	return document(media.Format{Pretty: true}, map[string]any{"paths": slices.Compact(paths)})
 }
 
-// CallWebhooks makes the server call the webhooks of CRDs and configurations over the network, without a lock. Call it
-// before the first request; calls end with [Handler.Close].
+// CallWebhooks makes the server call the webhooks of CRDs and configurations over the network, without holding a lock.
+// Call it before the first request. [Handler.Close] ends the calls.
 func (h *Handler) CallWebhooks() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -282,7 +281,8 @@ type Webhook struct {
 	CABundle   []byte // PEM; nil for the system's roots
 }
 
-// CallWebhooksVia is like [Handler.CallWebhooks], but calls them by the given function, for a server behind a gate.
+// CallWebhooksVia is like [Handler.CallWebhooks], but sends the calls through the given transports, for a server behind
+// a gate.
 func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
 		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})

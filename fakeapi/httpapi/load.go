@@ -24,8 +24,8 @@ type LoadError struct {
 // Error returns the line and the mistake.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
-// Load stores the objects of a YAML file in order. Dumped objects, which have a uid, are stored as they are; others
-// are created. A CRD comes before its objects.
+// Load stores the objects of a YAML file in order. It stores dumped objects, which have a uid, unchanged, and creates
+// the others. A CRD must come before its objects.
 func (h *Handler) Load(text []byte) error {
 	docs := yamldoc.Split(text)
 	for len(docs) > 0 {
@@ -38,8 +38,8 @@ func (h *Handler) Load(text []byte) error {
 	return nil
 }
 
-// loadSome loads the first documents. It stops before a CRD and before a document to be created, because they change
-// what can be read.
+// loadSome loads the first documents. It stops before a CRD and before a document to create, because both can change
+// which kinds exist.
 func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	var stored []runtime.Object
 	line := docs[0].Line

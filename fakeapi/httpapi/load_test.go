@@ -54,7 +54,7 @@ func follow(t http.RoundTripper, query string, enough func(seen int) bool) ([]ti
 	return seen, nil
 }
 
-// mix does one writer's share: creates, patches, updates, deletes, and some refused requests.
+// mix makes one writer's requests: creates, patches, updates, deletes, and some that are refused.
 func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomic.Int64) {
 	send := func(method, path, media, body string, want int) {
 		req, err := http.NewRequest(method, "http://three.laws/api/v1/namespaces/default/configmaps"+path,
@@ -226,7 +226,7 @@ func TestWatchEnds(t *testing.T) {
 	ended.Wait()
 }
 
-// Sixteen clients that create all they can against a quota of 100 get exactly 100.
+// Sixteen clients that create as much as they can under a quota of 100 get exactly 100.
 func TestQuotaHoldsAgainstManyClients(t *testing.T) {
 	const clients, most = 16, 100
 	for _, managed := range []bool{false, true} {

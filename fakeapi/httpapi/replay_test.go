@@ -71,7 +71,7 @@ func TestVectors(t *testing.T) {
 func subject() *replay.Server {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
-	// What is not a placeholder in the record, yet a fact about its server.
+	// Values that the record does not mark as placeholders, and that depend on its server.
 	h.Address, h.Version.GitCommit, h.Version.GoVersion, h.Version.Platform = "192.0.2.2:16443", "recorder", "go1.26.8",
 		"linux/amd64"
 	return &replay.Server{Handler: h,
@@ -95,7 +95,7 @@ var pending = map[string]string{
 	"discovery/openapi-v3-index": "the index names documents by a digest of the real server's own text",
 }
 
-// expected says why a case is not expected to pass; "" when it is.
+// expected returns why a case is not expected to pass, or "".
 func expected(v *vectors.Recording) string {
 	if why, ok := pending[v.Name()]; ok {
 		return why

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
-// respond executes one request, without encoding the response. It takes the lock twice: to read the kinds, and to
+// respond executes one request without encoding the response. It takes the lock once to read the kinds, and once to
 // execute. It reads the body without the lock, because clients may send it slowly. If the CRD changes meanwhile, the
 // new kind applies.
 func (h *Handler) respond(r *http.Request) *answer {
@@ -64,7 +64,7 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	return notFoundText()
 }
 
-// agree negotiates the form of the response, or returns the refusal. It checks first that the path fits the scope of a
+// agree negotiates the form of the response, or returns the refusal. First it checks that the path fits the scope of a
 // custom kind.
 func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	custom, offered := t.Custom(), media.Forms(media.Objects)
@@ -224,15 +224,15 @@ type answer struct {
 	contentType string // if it differs from the format's
 	format      media.Format
 	watch       *watching // the answer lasts until the client closes the connection
-	retryAfter  string    // the header, in seconds
-	lost        error     // there is no answer: the error of the client's transport
+	retryAfter  string    // value of the header Retry-After, in seconds
+	lost        error     // the client gets no answer, but this transport error
 }
 
 type watching struct {
-	gated     *fakeapi.Request // behind a gate: the request to watch; the gate sets the rest
-	log       *fakeapi.Watch   // nil: no other events than first are possible
+	gated     *fakeapi.Request // behind a gate: the watch request; the gate provides the events
+	log       *fakeapi.Watch   // nil: no events follow those of first
 	first     []watch.Event    // sent first
-	request   *fakeapi.Request // the request that opened it; nil if no events are possible
+	request   *fakeapi.Request // the request that opened the watch; nil if no events are possible
 	bookmarks bool             // the client asked for them
 	timeout   time.Duration    // 0 is the server's default
 }

@@ -15,7 +15,7 @@ import (
 
 var asJSON = map[string]string{"content-type": "application/json"}
 
-// Who asks whether somebody may do something is told that he may.
+// Every access review is answered with yes.
 func TestEverythingIsAllowed(t *testing.T) {
 	const authz, attributes = "/apis/authorization.k8s.io/v1", `"resourceAttributes":{"verb":"get","resource":"pods"`
 	for _, c := range []struct {
@@ -154,7 +154,7 @@ func TestTokenIsBound(t *testing.T) {
 	}
 }
 
-// A binding by itself binds as one that is posted to the Pod.
+// A binding that is posted by itself has the same effect as one that is posted to the Pod.
 func TestBindingsAreBound(t *testing.T) {
 	h := newHandler()
 	send(h, http.MethodPost, "/api/v1/namespaces/default/pods", "", asJSON,

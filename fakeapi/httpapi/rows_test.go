@@ -81,7 +81,7 @@ func TestAnswersOfTheFrontDoor(t *testing.T) {
 	}
 }
 
-// The resources of a Pod are changed by a subresource, as far as its node has them, and nothing else is.
+// A subresource changes the resources of a Pod, within those of its node, and changes nothing else.
 func TestResize(t *testing.T) {
 	h := newHandler()
 	must(t, h, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"2"}}}`)
@@ -118,7 +118,7 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// A field that is in YAML twice is warned of in a line of its own.
+// A field that occurs twice in YAML causes one warning.
 func TestYAMLWarnings(t *testing.T) {
 	h := newHandler()
 	code, text, warnings := told(h, "POST", "/api/v1/namespaces/default/configmaps", "application/yaml", `apiVersion: v1
@@ -145,7 +145,7 @@ func TestManagersKeepTheirTimes(t *testing.T) {
 	}
 }
 
-// A watch ends when the CRD of its objects changes: whoever opens it again where it was is told to list.
+// A watch ends when the CRD of its objects changes. A client that reopens it at its revision must list.
 func TestWatchEndsWithItsDefinition(t *testing.T) {
 	h := newHandler()
 	server := httptest.NewServer(h)

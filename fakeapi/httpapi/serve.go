@@ -54,7 +54,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes a watch until it ends, its timeout passes, or the client leaves or stops reading.
+// stream writes a watch until it ends, its timeout passes, or the client disconnects or stops reading.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	s := h.newFeed(a)
 	defer s.open.Close()
@@ -160,7 +160,7 @@ type watchBody struct {
 	err  error
 }
 
-// Read blocks until an event, the end of the watch or the context, or Close.
+// Read blocks until an event arrives, the watch or the context ends, or Close is called.
 func (b *watchBody) Read(p []byte) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -187,7 +187,6 @@ func (b *watchBody) Read(p []byte) (n int, err error) {
 	}
 }
 
-// copy copies as much of the frame as fits.
 func (b *watchBody) copy(p []byte) (n int) {
 	for b.part < len(b.feed.frame) {
 		part := &b.feed.frame[b.part]
@@ -206,7 +205,7 @@ func (b *watchBody) Close() error {
 	return nil
 }
 
-// Exchange is an entry of the real server's request log.
+// Exchange is one log entry about a request, in the terms of the real server's log.
 type Exchange struct {
 	Verb      string // LIST, WATCH, PATCH; the method if the request is not about objects
 	URI       string // the path and the query

@@ -42,7 +42,7 @@ type claims struct {
 	} `json:"kubernetes.io"`
 }
 
-// tokenKey signs tokens. It needs no secrecy: requests without a token may do everything.
+// tokenKey signs tokens. It need not be secret, because requests without a token may do everything.
 var tokenKey = []byte("threelaws")
 
 var tokenHeader = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
@@ -77,7 +77,7 @@ func readToken(token string) *claims {
 	return c
 }
 
-// holds reports whether a token is valid: not expired, for this account's uid, and its bound object exists.
+// holds reports whether a token is valid: it has not expired, it has the account's uid, and its bound object exists.
 func (h *Handler) holds(c *claims) bool {
 	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID &&
 		h.there("pods", c.Own.Namespace, c.Own.Pod) && h.there("secrets", c.Own.Namespace, c.Own.Secret) &&
@@ -184,13 +184,13 @@ func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.Toke
 	return o, nil
 }
 
-// boundName is the object that limits a token's life.
+// boundName identifies the object that a token is bound to.
 type boundName struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
 }
 
-// there reports whether a token's bound object exists. A token without one counts as valid.
+// there reports whether a token's bound object exists. It is true for a token without a bound object.
 func (h *Handler) there(resource, namespace string, b *boundName) bool {
 	if b == nil {
 		return true
@@ -236,7 +236,7 @@ func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) er
 	return nil
 }
 
-// pretend builds an impersonated user from the headers alone, as the impersonation filter of k8s.io/apiserver does.
+// pretend builds an impersonated user from the headers, as the impersonation filter of k8s.io/apiserver does.
 func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 	name := r.Header.Get("Impersonate-User")
 	if name == "" {
@@ -254,7 +254,7 @@ func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 			!slices.Contains(groups, "system:unauthenticated") {
 			u.Groups = append(u.Groups, "system:authenticated")
 		}
-	case name == "admin": // the server knows more about this user from its credentials alone
+	case name == "admin": // the real server adds this user's groups only for its own credentials
 		u.Groups = []string{"system:authenticated"}
 	}
 	for key, values := range refusal.Extras(r.Header) {

@@ -172,7 +172,7 @@ func TestWarningsOfWebhooks(t *testing.T) {
 	}
 }
 
-// A webhook may deny with a code that is none: the answer is one all the same.
+// A webhook may deny with an invalid status code. The client still gets a valid response.
 func TestDenialWithoutACode(t *testing.T) {
 	h := calling(t)
 	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
@@ -185,7 +185,7 @@ func TestDenialWithoutACode(t *testing.T) {
 	}
 }
 
-// Nobody else waits for a webhook: while one is asked, the server answers, also the webhook.
+// A call of a webhook blocks no other request, not even one by the webhook.
 func TestAdmissionWebhookCallsBack(t *testing.T) {
 	h := calling(t)
 	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {

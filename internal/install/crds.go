@@ -29,7 +29,7 @@ func (f *finder) addCRD(o Object) bool {
 	return true
 }
 
-// defines reports whether a CRD is complete. Patches of CRDs have the same kind.
+// defines reports whether an object is a complete CRD. A patch of a CRD has the same kind.
 func defines(o Object) bool {
 	group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
@@ -38,8 +38,8 @@ func defines(o Object) bool {
 		len(versions) > 0
 }
 
-// findCRDs adds the CRDs that the install manifests lack: those of config/crd/bases. If there are none at all, it takes
-// those of the first place that has any. Examples come last, because they may belong to other operators.
+// findCRDs adds the CRDs in config/crd/bases that the install manifests lack. If that folder has none either, it takes
+// the CRDs of the first place that has any. Examples are the last place, because they may belong to other operators.
 func (f *finder) findCRDs(context.Context) error {
 	installed := f.CRDs
 	if len(f.opts.CRDs) > 0 {
@@ -87,7 +87,8 @@ func inCRDFolder(file string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return part == "crd" || part == "crds" })
 }
 
-// takeCRDs takes the CRDs of matching files, and notes their folders. Copies, which can be large, are not parsed.
+// takeCRDs takes the CRDs of matching files, and notes their folders. It does not parse copies, because they can be
+// large.
 func (f *finder) takeCRDs(place func(file string) bool) {
 	had := len(f.CRDs)
 	taken, copies := map[string]int{}, map[string]bool{}
@@ -156,8 +157,8 @@ func (f *finder) scope(o Object) (scope string, custom bool) {
 // required matches the requirements of a go.mod.
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 
-// remoteCRDs replaces a remote manifest by the CRDs of a module that go.mod requires from the same repository. Their
-// version is the one that the operator is built with.
+// remoteCRDs replaces a remote manifest by the CRDs of a module that go.mod requires from the same repository. They
+// have the version with which the operator is built.
 func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	u, err := url.Parse(manifest)
 	if err != nil {
@@ -191,7 +192,7 @@ func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	return nil, ""
 }
 
-// crdsBelow returns the CRDs in the folders crd and crds of a module, each name once.
+// crdsBelow returns the CRDs in the folders crd and crds of a module. Each name occurs once.
 func (f *finder) crdsBelow(dir string) (all []Object) {
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // unreadable files contain no CRD
 		switch rel, _ := filepath.Rel(dir, name); {

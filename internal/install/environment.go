@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// variableOf is a variable of the environment. Its value may depend on the pod.
+// variableOf is an environment variable. Its value may depend on the pod.
 type variableOf struct {
 	name, value string
-	field       string // the pod's field, "" for a plain value
+	field       string // the field of the pod that is the value; "" for a plain value
 }
 
 // Process has the arguments and the environment of the operator in one pod.
@@ -27,7 +27,7 @@ type Process struct {
 	Env  []string // "NAME=value", in the order of the manifest, each name once
 }
 
-// Process returns how a replica starts. Replicas count from 0.
+// Process returns the arguments and the environment of a replica. Replicas count from 0.
 func (w *Workload) Process(replica int) Process {
 	p := Process{Pod: fmt.Sprintf("%s-%d", w.GetName(), replica)}
 	values := map[string]string{}
@@ -50,7 +50,7 @@ func (w *Workload) Process(replica int) Process {
 	return p
 }
 
-// keyed is a field of metadata with a key: metadata.labels['app'].
+// keyed matches a field of metadata with a key: metadata.labels['app'].
 var keyed = regexp.MustCompile(`^metadata\.(labels|annotations)\['(.*)'\]$`)
 
 func (w *Workload) field(field, pod string, replica int) string {
@@ -78,7 +78,7 @@ func (w *Workload) field(field, pod string, replica int) string {
 
 var reference = regexp.MustCompile(`\$\$|\$\([^)]*\)`)
 
-// expandEnv replaces $(NAME) as kubelet does: unknown names stay, and $$ is a $.
+// expandEnv replaces $(NAME) like the kubelet: unknown names stay, and $$ becomes $.
 func expandEnv(text string, values map[string]string) string {
 	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		if ref == "$$" {
@@ -94,11 +94,11 @@ func expandEnv(text string, values map[string]string) string {
 // literal escapes a value so that expandEnv does not change it.
 func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
-// mostPods is how many instances of the operator run in one world.
+// mostPods is the number of instances of the operator in one world.
 const mostPods = 2
 
-// Own returns the workload, and the Pods of its processes. Some operators read them, as the owners of a lock or a
-// Secret. No controller has to act on these: a Deployment is paused, a StatefulSet has no replicas.
+// Own returns the workload and the Pods of its processes, because some operators read them, for example as the owners
+// of a lock or a Secret. No controller has to act on them: a Deployment is paused, and a StatefulSet has no replicas.
 func (w *Workload) Own() []*unstructured.Unstructured {
 	workload := w.DeepCopy()
 	switch w.GetKind() {
@@ -213,7 +213,7 @@ func (f *finder) key(kind, namespace, name, key string, optional bool) (value, w
 	}
 }
 
-// limit returns the value of a resource in units of its divisor, rounded up, or the reason why there is none.
+// limit returns the value of a resource in units of its divisor, rounded up. Without a value it returns the reason.
 func limit(container *corev1.Container, ref *corev1.ResourceFieldSelector) (value, why string) {
 	kind, name, _ := strings.Cut(ref.Resource, ".")
 	list := map[string]corev1.ResourceList{"limits": container.Resources.Limits,

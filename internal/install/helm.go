@@ -18,7 +18,7 @@ import (
 
 var errNoHelm = errors.New("no helm binary in PATH")
 
-// charts returns the Helm charts of the repository that run a workload and are not part of another chart.
+// charts returns the Helm charts of the repository that contain a workload and are not part of another chart.
 func (f *finder) charts() []string {
 	var all []string
 	for _, file := range f.files {
@@ -101,7 +101,7 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 			return nil, fmt.Errorf("%s: helm template: %w", f.rel(dir), err)
 		}
 		for _, o := range objects {
-			o.File, o.Line = file, 0 // the line counts in the rendered text, which is not a file
+			o.File, o.Line = file, 0 // the line in the rendered text is not a line of a file
 			if hook := o.GetAnnotations()["helm.sh/hook"]; hook != "" && !strings.Contains(hook, "install") {
 				f.note("%s %s is a hook of the chart (%s): left out", o.GetKind(), o.GetName(), hook)
 				continue

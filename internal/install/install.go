@@ -1,6 +1,6 @@
 // Package install reads an operator's repository: the main package, the install manifests, the CRDs, and samples. It
-// reads files, renders kustomizations and charts, and runs go list. It builds nothing, contacts no cluster, and does
-// not write into the repository.
+// reads files, renders kustomizations and charts, and runs go list. It does not build, does not contact a cluster, and
+// does not write into the repository.
 package install
 
 import (
@@ -19,17 +19,17 @@ type Repository struct {
 	Main string // the main package, as an argument of go build in Dir: "./cmd/manager"
 	Name string // the project's name: projectName of PROJECT, or the last element of the module's path
 
-	// CRDs has one CustomResourceDefinition for each name.
+	// CRDs has one CustomResourceDefinition per name.
 	CRDs []Object
 
 	// Objects are the other installed objects, without the operator's workload, in the order in which a server accepts
 	// them.
 	Objects []Object
 
-	// Samples has at most one sample for each custom kind, or all samples that Options names.
+	// Samples has at most one sample of each custom kind, or all samples that Options names.
 	Samples []Sample
 
-	// From is the path in Dir from which Objects were read, as in Options.Install; "" for none.
+	// From is the path in Dir from which Objects were read, as in Options.Install, or "".
 	From string
 
 	// Workload is the workload that runs the operator, or nil if the install manifests have none.
@@ -38,11 +38,11 @@ type Repository struct {
 	// Args are the image's arguments, for an operator without Workload.
 	Args []string
 
-	// Notes say, in one sentence each, which parts were taken from which file, and which were left out and why.
+	// Notes are sentences that say which parts were taken from which file, and which parts were left out and why.
 	Notes []string
 }
 
-// Object is an object with the place where it was written.
+// Object is an object with its place in a file.
 type Object struct {
 	*unstructured.Unstructured
 	File string // relative to Repository.Dir if it is below it
@@ -56,7 +56,7 @@ func (o Object) place() string {
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
 }
 
-// Sample is a custom object, and the objects of other kinds in its file.
+// Sample is a custom object, with the objects of other kinds in its file.
 type Sample struct {
 	Object
 	Beside []Object
@@ -68,26 +68,26 @@ type Options struct {
 	Test     bool     // Main contains a test instead of a main
 	Install  string   // a kustomization, a chart, a folder or a file of YAML; "none" reads no install manifests
 	Workload string   // the name of the workload that runs the operator
-	CRDs     []string // files and folders with CRDs; they replace all others of the same name
+	CRDs     []string // files and folders with CRDs, which replace CRDs of the same name
 	Samples  []string // files and folders with samples
 	Helm     string   // the helm binary; "" is the one of PATH
-	Version  string   // the Kubernetes version that charts are rendered for, as "1.36.3"; "" leaves it to helm
+	Version  string   // the Kubernetes version for which charts are rendered, as "1.36.3"; "" leaves it to helm
 }
 
 type finder struct {
 	Repository
 	opts  Options
 	files []string              // the YAML and JSON files of the repository, relative to Dir, shallow ones first
-	texts map[string][]document // their parsed documents
+	texts map[string][]document // the parsed documents of files
 	names names
 
 	foreign   map[string]bool // names of CRDs that another module of go.mod defines
 	remote    []Object        // the replacements of remote manifests in the last kustomization read
-	namespace string          // of objects without a namespace, "" if it is unknown
-	picked    *picked         // the workload before it is described
+	namespace string          // of objects that name none; "" if it is unknown
+	picked    *picked         // the workload, before it is described in Repository
 }
 
-// Find reads the repository around opts.Dir. The error is a mistake in the repository or the options, in one line.
+// Find reads the repository around opts.Dir. An error is a mistake in the repository or the options, in one line.
 func Find(ctx context.Context, opts Options) (*Repository, error) {
 	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{

@@ -80,8 +80,8 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	return append(all, f.remote...), nil
 }
 
-// silently runs kustomize, which prints warnings about deprecated fields to os.Stderr and with package log. They
-// say nothing about the operator.
+// silently runs kustomize without its warnings about deprecated fields, which it prints to os.Stderr and with package
+// log. These warnings say nothing about the operator.
 func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 	stderr, logged := os.Stderr, log.Writer()
 	defer func() {
@@ -89,13 +89,13 @@ func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 		log.SetOutput(logged)
 	}()
 	log.SetOutput(io.Discard)
-	os.Stderr = nil // writing to a nil file fails, and nothing else happens
+	os.Stderr = nil // writing to a nil file fails without other effects
 	return k.Run(readOnly{filesys.MakeFsOnDisk()}, dir)
 }
 
 const originAnnotation = "config.kubernetes.io/origin"
 
-// lineOf finds the document of a rendered object, whose name may have a new prefix and suffix.
+// lineOf finds the document of a rendered object. The rendered name may have a new prefix and suffix.
 func (f *finder) lineOf(o Object) int {
 	line, longest := 0, -1
 	for _, d := range f.documents(o.File) {
@@ -142,8 +142,8 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 	return yaml.Marshal(fields)
 }
 
-// checkLocal refuses a kustomization with a remote base, for which kustomize would run git, or with a missing file.
-// Remote files are noted and left out. It returns the files that it read.
+// checkLocal refuses a kustomization with a missing file, or with a remote base, for which kustomize would run git. It
+// notes remote files, which are left out. It returns the files that it read.
 func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
 		return nil, nil
@@ -166,7 +166,7 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _
 		k.Validators} {
 		for _, entry := range list {
 			if strings.Contains(entry, "\n") {
-				continue // a manifest in the kustomization itself
+				continue // a manifest that is written in the kustomization
 			}
 			at := filepath.Join(dir, entry)
 			info, err := os.Stat(at)
@@ -218,7 +218,7 @@ func remoteFile(entry string) bool {
 	return isManifest(entry) && (strings.HasPrefix(entry, "http://") || strings.HasPrefix(entry, "https://"))
 }
 
-// lineWith returns the number of the first line, except comments, with a word.
+// lineWith returns the number of the first line with a word. It skips comments.
 func lineWith(text []byte, word string) int {
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -230,11 +230,11 @@ func lineWith(text []byte, word string) int {
 	return 1
 }
 
-// wrapped matches the prefix that kustomize puts before the cause of an error.
+// wrapped matches the prefixes that kustomize puts in front of the cause of an error.
 var wrapped = regexp.MustCompile(`^(accumulating (resources|components)( from '[^']*')?: |accumulation err='|` +
 	`recursed (accumulation of|merging from) path '[^']*': |merging resources from '[^']*': )`)
 
-// kustomizeError returns the cause of a kustomize error, with the innermost directory in it.
+// kustomizeError returns the cause of a kustomize error, which names the innermost directory.
 func (f *finder) kustomizeError(dir string, err error) error {
 	text := err.Error()
 	where := f.rel(dir)
@@ -252,7 +252,7 @@ func (f *finder) kustomizeError(dir string, err error) error {
 	return fmt.Errorf("%s: kustomize: %s", where, oneLine(text))
 }
 
-// oneLine joins the lines of a text and shortens it.
+// oneLine joins the lines of a text and limits its length.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > 400 {

@@ -17,14 +17,15 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// manifests is one way to install the operator.
+// manifests are one way to install the operator.
 type manifests struct {
 	from    string // a path in the repository
 	objects []Object
-	notes   []string // notes about reading them
+	notes   []string // how they were read
 }
 
-// findInstall reads the manifests of the options, of config/default, of another kustomization, a chart, or plain YAML.
+// findInstall reads the manifests. It tries the path in the options, config/default, other kustomizations, a chart, and
+// plain YAML.
 func (f *finder) findInstall(ctx context.Context) error {
 	switch {
 	case f.opts.Install == "none":
@@ -149,7 +150,7 @@ func aside(name string) bool {
 	})
 }
 
-// kustomizations renders the kustomizations with the operator's workload, the most complete one first.
+// kustomizations renders the kustomizations that contain the operator's workload, the most complete one first.
 func (f *finder) kustomizations() []manifests {
 	var found []manifests
 	for _, file := range f.files {
@@ -179,8 +180,8 @@ func (f *finder) kustomizations() []manifests {
 	return f.complete(found)
 }
 
-// complete keeps the manifests whose workload fits the operator about as well as any, the most complete one first.
-// Among equals the smaller comes first, because it has fewer objects that the operator does not need.
+// complete keeps the manifests whose workloads fit the operator best, the most complete ones first. Of equally complete
+// manifests the smaller ones come first, because they have fewer objects that the operator does not need.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {
@@ -236,7 +237,8 @@ func (f *finder) chart(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// folders returns files and folders of plain YAML with the operator's workload, the most complete one first.
+// folders returns the files and folders of plain YAML that contain the operator's workload, the most complete one
+// first.
 func (f *finder) folders() []manifests {
 	var found []manifests
 	seen := map[string]bool{}
@@ -281,7 +283,7 @@ func (document) any() bool { return true }
 
 func (d document) isWorkload() bool { return slices.Contains(workloadKinds, d.kind) }
 
-// place sets missing namespaces, adds Namespaces that the manifests expect, and sorts the objects.
+// place sets missing namespaces, adds the Namespaces that the manifests expect, and sorts the objects.
 func (f *finder) place(context.Context) error {
 	all := f.Objects
 	if f.picked != nil {
@@ -314,8 +316,8 @@ func (f *finder) place(context.Context) error {
 	return nil
 }
 
-// boundNamespace returns the namespace in which bindings expect the service account. In another namespace it would have
-// no rights.
+// boundNamespace returns the namespace in which bindings expect the service account. In another namespace the account
+// would have no permissions.
 func (f *finder) boundNamespace(all []Object) string {
 	if f.picked == nil || f.picked.GetNamespace() != "" {
 		return ""
@@ -348,8 +350,8 @@ func (f *finder) namespaced(o Object) bool {
 	return known && is
 }
 
-// rank orders objects: each after the objects that it needs, and webhooks last, because nothing answers them before the
-// operator runs.
+// rank orders objects: an object comes after the objects that it needs. Webhooks come last, because nothing answers
+// them before the operator runs.
 func rank(o Object) int {
 	group := o.GroupVersionKind().Group
 	switch kind := o.GetKind(); {

@@ -18,7 +18,7 @@ import (
 
 var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
-// picked is the container that runs the operator, in its workload.
+// picked is a workload with the container that runs the operator.
 type picked struct {
 	Object
 	pod       *corev1.PodTemplateSpec
@@ -57,8 +57,8 @@ func isWorkload(o Object) bool {
 	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
 }
 
-// pick finds the container that fits the main package best, or nil without a workload. The error names several equal
-// ones.
+// pick finds the container that fits the main package best, or nil if there is no workload. If several fit equally
+// well, the error names them.
 func (f *finder) pick(objects []Object) (*picked, error) {
 	var best []*picked
 	var all []string
@@ -97,7 +97,7 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 	return nil, nil
 }
 
-// judge finds the likeliest container of a workload, or nil if no container has an image.
+// judge finds the most likely container of a workload, or nil if no container has an image.
 func (f *finder) judge(o Object) *picked {
 	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
 	text, err := json.Marshal(template)
@@ -105,7 +105,7 @@ func (f *finder) judge(o Object) *picked {
 	if err == nil {
 		err = json.Unmarshal(text, pod)
 	}
-	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // then all other fields are decoded
+	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // with this error, json still decodes all other fields
 		f.note("%s: the pod template of %s %s cannot be read: %v", o.place(), o.GetKind(), o.GetName(), err)
 		return nil
 	}
@@ -167,7 +167,8 @@ func words(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
-// dropWebhooks removes webhooks that another workload serves. No program runs for it, so each request would be refused.
+// dropWebhooks removes webhooks that another workload serves. That workload's program does not run, so each request
+// would be refused.
 func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil

@@ -18,11 +18,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// names are the possible names of the operator in its manifests.
+// names are the names that the operator may have in its manifests.
 type names struct {
 	binaries []string // the program in its image: "manager"
 	project  []string // the operator: the module's and the project's name
-	image    *recipe  // how its image is built, nil if no Dockerfile shows it
+	image    *recipe  // how its image is built; nil if no Dockerfile shows it
 }
 
 func (f *finder) findModule(context.Context) error {
@@ -63,7 +63,7 @@ func modulePath(text []byte) string {
 	return string(m[1])
 }
 
-// moduleName returns the last element of a module path that is not a version.
+// moduleName returns the last element of a module path, without a version.
 func moduleName(module string) string {
 	dir, base := path.Split(module)
 	if regexp.MustCompile(`^v\d+$`).MatchString(base) && dir != "" {
@@ -89,7 +89,7 @@ func (f *finder) findMain(ctx context.Context) error {
 	return f.listMain(ctx)
 }
 
-// project reads kubebuilder's PROJECT. It returns the main package of its layout, or "".
+// project reads kubebuilder's PROJECT file. It returns the main package of the file's layout, or "".
 func (f *finder) project() string {
 	text, err := os.ReadFile(filepath.Join(f.Dir, "PROJECT"))
 	if err != nil {
@@ -222,8 +222,8 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy finds the main package of an image's program: by a build line with the entry point's name, by that name below
-// cmd, or by the only build line.
+// builtBy finds the main package of the program in an image. It looks for a build line with the entry point's name,
+// then for that name below cmd, then for a single build line.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {

@@ -24,13 +24,13 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// largest is the size limit in bytes of files that the options do not name.
+// largest is the size limit, in bytes, of files that the options do not name.
 const largest = 32 << 20
 
-// document is one document of a file. It is parsed only when it is needed; most are not.
+// document is one document of a file. It is parsed when it is needed, because most are not.
 type document struct {
 	file             string // relative to the repository if it is below it
-	line             int    // of its first line that is not a comment
+	line             int    // the number of its first line that is not a comment
 	text             []byte
 	apiVersion, kind string
 	parsed           func() ([]Object, error)
@@ -85,7 +85,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// documents reads a file of the repository once. It notes a file that cannot be read.
+// documents reads a file of the repository once. It notes the error if the file cannot be read.
 func (f *finder) documents(name string) []document {
 	if docs, ok := f.texts[name]; ok {
 		return docs
@@ -151,7 +151,7 @@ func splitText(name string, text []byte) []document {
 	return all
 }
 
-// name reads the name of a document's object without parsing.
+// name reads the name of a document's object without parsing the document.
 func (d document) name() string {
 	if m := nameLine.FindSubmatch(d.text); m != nil {
 		return string(m[1])
@@ -159,7 +159,7 @@ func (d document) name() string {
 	return ""
 }
 
-// objects returns the objects of a document, and parses it only once. A List is replaced by its items.
+// objects returns the objects of a document, which is parsed once. The items of a List replace it.
 func (d document) objects() ([]Object, error) { return d.parsed() }
 
 func (d document) parse() ([]Object, error) {
@@ -190,7 +190,7 @@ func (d document) parse() ([]Object, error) {
 	return []Object{{u, d.file, d.line}}, nil
 }
 
-// wrong adds file and line to an error of the YAML library, which counts lines from the document's first.
+// wrong adds file and line to an error of the YAML library. The library counts lines from the document's first line.
 func (d document) wrong(err error) error {
 	line := d.line
 	text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
@@ -206,7 +206,7 @@ func (d document) wrong(err error) error {
 	return fmt.Errorf("%s:%d: bad YAML: %s", d.file, line, text)
 }
 
-// search parses the documents that may be needed, and notes bad YAML. It skips templates silently.
+// search parses the documents that wanted selects, and notes bad YAML. It skips templates without a note.
 func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	var all []Object
 	for _, name := range files {
@@ -228,7 +228,7 @@ func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	return all
 }
 
-// readGiven reads the objects of a file or folder of the options. Bad YAML is an error.
+// readGiven reads the objects of a file or folder that the options name. Bad YAML is an error.
 func (f *finder) readGiven(flag, name string) ([]Object, error) {
 	at, err := f.given(name)
 	if err != nil {

@@ -28,7 +28,7 @@ func (r *recipe) binary() string {
 	return path.Base(r.entry[0])
 }
 
-// readDockerfile reads ARG, ENV, the go builds of RUN, and ENTRYPOINT and CMD of the last stage.
+// readDockerfile reads ARG, ENV, the go builds of RUN instructions, and ENTRYPOINT and CMD of the last stage.
 func readDockerfile(file string, text []byte) *recipe {
 	r := &recipe{file: file}
 	values := map[string]string{}
@@ -123,7 +123,7 @@ func expand(line string, values map[string]string) string {
 	})
 }
 
-// execForm reads ENTRYPOINT and CMD, as JSON or as words.
+// execForm reads ENTRYPOINT or CMD, which may be JSON or words.
 func execForm(text string) []string {
 	var list []string
 	if json.Unmarshal([]byte(text), &list) == nil {
@@ -132,7 +132,7 @@ func execForm(text string) []string {
 	return shellWords(text)
 }
 
-// takesValue are the flags of go build whose value is the next word.
+// takesValue are the flags of go build that take the next word as their value.
 var takesValue = map[string]bool{"-C": true, "-o": true, "-ldflags": true, "-tags": true, "-mod": true,
 	"-gcflags": true, "-asmflags": true, "-p": true, "-buildmode": true, "-overlay": true, "-modfile": true,
 	"-installsuffix": true, "-compiler": true, "-toolexec": true, "-pkgdir": true, "-pgo": true}
@@ -186,7 +186,7 @@ func endsCommand(word string) bool {
 	return slices.Contains([]string{"&&", "||", ";", "|", ">", ">>", "2>&1"}, word)
 }
 
-// shellWords splits a line as a shell does, with operators as words. It expands nothing.
+// shellWords splits a line into words like a shell. Operators are words, and nothing is expanded.
 func shellWords(line string) []string {
 	var all []string
 	var word strings.Builder

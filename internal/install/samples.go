@@ -25,7 +25,7 @@ func (f *finder) findSamples(context.Context) error {
 	var without []string
 	for _, crd := range f.CRDs {
 		if f.foreign[crd.GetName()] {
-			continue // the other module's operator reconciles it
+			continue // the operator of that module reconciles it
 		}
 		group, kind, _ := crdKindOf(crd)
 		versions := served(crd)
@@ -59,7 +59,7 @@ func (f *finder) findSamples(context.Context) error {
 	return nil
 }
 
-// unserved notes objects of the CRDs' groups whose kind or version no CRD serves. They may be meant as samples.
+// unserved notes objects of the CRDs' groups whose kind or version no CRD serves. Their authors may have meant samples.
 func (f *finder) unserved(files []string) {
 	var groups, kinds []string
 	for _, crd := range f.CRDs {
@@ -153,8 +153,8 @@ func served(crd Object) []string {
 	return all
 }
 
-// kustomized reads the kustomization in the folder of a file. It returns the other files that this installs, if it
-// installs the file, and whether the file is a patch.
+// kustomized reads the kustomization in the folder of a file. If the kustomization lists the file, it returns the other
+// listed files. It also reports whether the file is a patch.
 func (f *finder) kustomized(file string) (others []string, patch bool) {
 	dir, base := path.Split(file)
 	text, err := os.ReadFile(kustomization(filepath.Join(f.Dir, dir)))
@@ -190,7 +190,7 @@ func schemaOf(crd, of Object) map[string]any {
 	return nil
 }
 
-// fits reports whether a value has the required fields of a schema and no unknown ones.
+// fits reports whether a value has the required fields of a schema and no fields that the schema lacks.
 func fits(schema map[string]any, value any) bool {
 	switch v := value.(type) {
 	case []any:
@@ -223,7 +223,7 @@ func fits(schema map[string]any, value any) bool {
 // unfit is the rank of files that are not searched for samples.
 const unfit = 5
 
-// likelihood ranks a file by its path: a low rank is likely to hold samples.
+// likelihood ranks a file by its path. A file with a low rank probably holds samples.
 func likelihood(file string) int {
 	parts := strings.Split(path.Dir(file), "/")
 	has := func(names ...string) bool {
@@ -250,7 +250,7 @@ func likelihood(file string) int {
 	}
 }
 
-// compare orders two samples of a kind, the better one first. kubebuilder scaffolds samples without a spec; long names
+// compare orders two samples of a kind, the better one first. kubebuilder scaffolds samples without a spec. Long names
 // indicate variants.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {

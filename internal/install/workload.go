@@ -69,8 +69,8 @@ func (f *finder) describe(context.Context) error {
 	return nil
 }
 
-// command returns the command line of a container. As in kubelet, a command replaces the image's entry point and
-// arguments, and arguments replace the image's arguments.
+// command returns the command line of a container. As in the kubelet, a command replaces the image's entry point and
+// arguments, and arguments replace only the image's arguments.
 func (f *finder) command(container *corev1.Container) []string {
 	command, args := slices.Clone(container.Command), container.Args
 	if r := f.names.image; len(command) == 0 && r != nil {
@@ -99,14 +99,15 @@ func (f *finder) command(container *corev1.Container) []string {
 	return command[f.program(command):]
 }
 
-// program returns the index of the operator's program in a command line, after programs that only start it.
+// program returns the index of the operator's program in a command line. It skips programs that only start another
+// program.
 func (f *finder) program(command []string) int {
 	return max(0, slices.IndexFunc(command, func(word string) bool {
 		return slices.Contains(f.names.binaries, path.Base(word))
 	}))
 }
 
-// templated is a variable of envsubst, which some projects use. Kubernetes leaves it as it is.
+// templated matches a variable of envsubst, which some projects use. Kubernetes leaves it unchanged.
 var templated = regexp.MustCompile(`\$\{(\w+)(?::?[-=]([^}]*))?\}`)
 
 func (f *finder) defaults(text string) string {
@@ -157,7 +158,7 @@ func (m *Mount) add(f *finder, w *Workload, kind, name string, items []corev1.Ke
 	}
 }
 
-// projections returns the content of a volume, as sources of a projected volume.
+// projections returns the sources of a volume's content, as those of a projected volume.
 func projections(v *corev1.VolumeSource) []corev1.VolumeProjection {
 	switch {
 	case v.Projected != nil:
@@ -174,7 +175,7 @@ func projections(v *corev1.VolumeSource) []corev1.VolumeProjection {
 	return nil
 }
 
-// sortOf returns the field of a volume that names its type, as "hostPath".
+// sortOf returns the name of the field that gives the volume its type, for example "hostPath".
 func sortOf(v *corev1.VolumeSource) string {
 	fields, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(v)
 	for field := range fields {

@@ -1,7 +1,8 @@
-// Package livepage feeds the page of a running world. A [Feed] reads the world from time to time and keeps the run of
-// its last records. It sends each reader the parts that are new to that reader, as server-sent events.
+// Package livepage feeds the HTML page that shows a running world. A [Feed] reads the world from time to time and keeps
+// its last records. It sends each reader the records that the reader lacks, as server-sent events.
 //
-// Nothing is done without readers. The world stops only while its new records are copied; slow readers do not delay it.
+// Without readers it does nothing. The world stops only while the feed copies new records. Slow readers do not delay
+// it.
 package livepage
 
 import (
@@ -18,19 +19,19 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// World holds the parts of a world that a feed reads while nothing changes it.
+// World holds the parts of a world that a feed reads while the world is locked.
 type World struct {
 	History  *sim.History
 	Broken   []render.Mark       // all violations so far
-	Standing func() []sim.Record // a creation for each existing object
+	Standing func() []sim.Record // returns a creation for each existing object
 }
 
-// Kept is the smallest number of records on a page; the largest is twice as many.
+// Kept is the minimum number of records on a page. The maximum is twice that number.
 const Kept = 5000
 
-// Feed is the run of a running world.
+// Feed holds the last records of a running world, and sends them to pages.
 type Feed struct {
-	look     func(see func(World)) // calls its argument while nothing changes the world
+	look     func(see func(World)) // calls see while the world is locked
 	name     string                // identifies this run of the world in event IDs
 	kept     int
 	every    time.Duration // how often a reader gets news
@@ -46,22 +47,22 @@ type Feed struct {
 	readers int
 }
 
-// New makes the feed of a world. look calls its argument while nothing changes the world. Times count from from; the
-// name distinguishes this run of the world from others.
+// New makes the feed of a world. look calls its argument while the world is locked. Times count from from. The name
+// distinguishes this run of the world from others.
 func New(look func(see func(World)), from time.Duration, name string) *Feed {
 	return &Feed{look: look, name: name, kept: Kept, every: 250 * time.Millisecond, beat: 15 * time.Second,
 		patience: 10 * time.Second, closed: make(chan struct{}), run: page.NewLive(from)}
 }
 
-// Close ends all streams, current and later ones.
+// Close ends all streams, including later ones.
 func (f *Feed) Close() { f.once.Do(func() { close(f.closed) }) }
 
-// place is the position of a reader: this many parts of a run.
+// place is the position of a reader: the number of parts that it has received.
 type place struct{ epoch, parts int }
 
 func (f *Feed) id(p place) string { return fmt.Sprintf("%s-%d-%d", f.name, p.epoch, p.parts) }
 
-// placeOf parses an event ID; an ID of another run means the beginning.
+// placeOf parses an event ID. For an ID of another run it returns the beginning.
 func (f *Feed) placeOf(id string) (p place) {
 	words := strings.Split(id, "-")
 	if len(words) != 3 || words[0] != f.name {
@@ -75,8 +76,8 @@ func (f *Feed) placeOf(id string) (p place) {
 	return place{epoch, parts}
 }
 
-// since reads the world. It returns the parts that a reader lacks, as JSON, and the reader's new place; nil if there
-// are none.
+// since reads the world. It returns the parts that a reader lacks, as JSON, and the reader's new place. The parts are
+// nil if there are none.
 func (f *Feed) since(p place) ([]byte, place, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,7 +89,6 @@ func (f *Feed) since(p place) ([]byte, place, error) {
 	return text, place{f.epoch, f.run.Parts()}, err
 }
 
-// follow brings the run up to date with the world.
 func (f *Feed) follow() {
 	var standing, records []sim.Record
 	var marks []render.Mark
@@ -114,13 +114,13 @@ func (f *Feed) follow() {
 	f.run.Add(records, marks)
 }
 
-// Path is the address of the page. No path of the API begins like this: resources begin with /api and /apis, and
+// Path is the address of the page. No path of the API begins with it: resources begin with /api and /apis, and
 // kube-apiserver has no other path of this name.
 const Path = "/threelaws/"
 
 const events = Path + "events"
 
-// mostReaders limits the pages that are fed concurrently.
+// mostReaders limits the number of pages that are fed at the same time.
 const mostReaders = 16
 
 // Over serves the page beside another handler.
@@ -154,9 +154,9 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 	})
 }
 
-// RefusalOf returns why a request must be refused; "" for a page of this server, an opened address, or a program. A
-// browser also sends requests from pages of other origins. They carry an Origin, or a foreign hostname that resolves to
-// this server.
+// RefusalOf returns the reason for which a request must be refused, or "". It accepts pages of this server, addresses
+// that the user opens, and programs. A browser also sends requests from pages of other origins. Such requests have an
+// Origin, or a foreign hostname that resolves to this server.
 func RefusalOf(r *http.Request) string {
 	name := r.Host
 	if h, _, err := net.SplitHostPort(name); err == nil {
@@ -176,7 +176,7 @@ func RefusalOf(r *http.Request) string {
 	return ""
 }
 
-// stream feeds one page until it is closed, or does not read.
+// stream feeds one page until the page is closed or stops reading.
 func (f *Feed) stream(w http.ResponseWriter, r *http.Request) {
 	if !f.enter() {
 		http.Error(w, fmt.Sprintf("%d pages are open, the limit", mostReaders), http.StatusServiceUnavailable)

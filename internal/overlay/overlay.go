@@ -1,9 +1,9 @@
-// Package overlay makes the files for `go build -overlay` with which a hosted program is built. They make a standard
-// library that is deterministic inside a bubble, isolates a hosted process, and contains the agent.
+// Package overlay makes the files for `go build -overlay` that build a hosted program. They change the standard
+// library: it is deterministic inside a bubble, isolates a hosted process, and contains the agent.
 //
-// In a bubble of testing/synctest, the order of maps and selects, math/rand, timers of one instant and preemption
-// depend only on the bubble's seed. In a process that a world hosts (see package wire), requests to the API server go
-// to the world, and listeners are in memory. No connection leaves the process.
+// In a bubble of testing/synctest, the order of maps, of selects and of timers that are due at the same time depends
+// only on the bubble's seed. So do math/rand and preemption. In a process that a world hosts (see package wire),
+// requests to the API server go to the world, and listeners are in memory. No connection leaves the process.
 package overlay
 
 import (
@@ -32,10 +32,10 @@ type Files struct {
 	Replace map[string]string // file of GOROOT -> file that replaces it
 }
 
-// UnknownError is the error of a toolchain whose sources differ from those that the patches were tested on.
+// UnknownError is the error of a toolchain whose sources were not tested with the patches.
 type UnknownError struct {
 	Version string   // "go1.28.0"
-	Files   []string // with unknown sums
+	Files   []string // files with unknown checksums
 }
 
 func (e *UnknownError) Error() string {
@@ -53,8 +53,8 @@ func Versions() []string {
 	panic("overlay: sums.txt has no line of versions")
 }
 
-// Make writes the overlay of a toolchain below a cache directory, unless it exists. A toolchain in the module
-// cache is copied there first, because files of the module cache must not be replaced.
+// Make writes the overlay of a toolchain below a cache directory, unless it exists. If the toolchain is in the module
+// cache, Make copies it first, because files of the module cache must not be replaced.
 func Make(t *Toolchain, cache string) (path string, err error) {
 	patched, err := patchAll(*t)
 	if err != nil {
@@ -81,7 +81,7 @@ func Make(t *Toolchain, cache string) (path string, err error) {
 	return path, files.Write(path)
 }
 
-// of reports whether the overlay belongs to the toolchain in a directory and all its files exist.
+// of reports whether the overlay belongs to the toolchain in a directory, and all its files exist.
 func (f *Files) of(root string) bool {
 	for at, with := range f.Replace {
 		if _, err := os.Stat(with); err != nil || !strings.HasPrefix(at, root+string(filepath.Separator)) {
@@ -97,11 +97,11 @@ func (f *Files) add(dir, root, name, text string) error {
 	return write(at, []byte(text))
 }
 
-// written is the modification time of the overlay's files. The go command of 1.25 does not find new packages
-// whose files are younger than two seconds.
+// written is the modification time of the overlay's files. The go command of 1.25 ignores new packages whose files are
+// less than two seconds old.
 var written = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// write replaces a file atomically, because two processes may do it at once.
+// write replaces a file atomically, because two processes may write it at the same time.
 func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -157,8 +157,8 @@ func eachAdded(do func(name string, text []byte) error) error {
 	})
 }
 
-// patchAll returns the patched files of a toolchain, by name below GOROOT/src. A file that the patches were
-// not tested on is an [UnknownError].
+// patchAll returns the patched files of a toolchain, by name below GOROOT/src. For a file that was not tested with the
+// patches, the error is an [UnknownError].
 func patchAll(t Toolchain) (map[string]string, error) {
 	sources, err := t.sources()
 	if err != nil {
@@ -190,7 +190,7 @@ func patchAll(t Toolchain) (map[string]string, error) {
 	return patched, nil
 }
 
-// Sums returns the lines of sums.txt for a toolchain, after it has tried the patches.
+// Sums returns the lines of sums.txt for a toolchain. It applies the patches first.
 func Sums(t Toolchain) ([]string, error) {
 	sources, err := t.sources()
 	if err != nil {

@@ -12,8 +12,8 @@ type patch struct {
 	edits []edit
 }
 
-// edit replaces text that occurs exactly count times; a count of 0 means once. With pattern, old is a regular
-// expression that occurs at least once.
+// edit replaces text that occurs exactly count times; 0 means once. If pattern is set, old is a regular expression that
+// occurs at least once.
 type edit struct {
 	old, new string
 	count    int
@@ -43,12 +43,12 @@ func (p patch) apply(text string) (string, error) {
 	return text, nil
 }
 
-// imports adds an import of the leaf package that reports whether the process is hosted.
+// imports adds an import of the package that reports whether the process is hosted.
 func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path makes a function of package os use the hosted process's own path instead of another.
+// path makes a function of package os use the path that a hosted process has in place of another.
 func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }
@@ -59,8 +59,8 @@ const maps = "internal/runtime/maps"
 
 var hash = edit{pattern: true, old: `\bm\.seed\b([^ ]| [^=]| =[=])`, new: "0x1d8e4e27c47d124f$1"}
 
-// A map of more than eight entries whose keys hold addresses iterates in order of insertion, because addresses differ
-// between runs. placed notes that order wherever a table gets an entry.
+// Iteration over a map with more than eight entries uses insertion order if the keys hold addresses, because addresses
+// differ between runs. placed notes that order wherever a table gets an entry.
 var placed = edit{pattern: true, old: `(?m)^(\t{3,})(g\.ctrls\(\)\.set\(i, ctrl\(h2.*\)\))$`,
 	new: "${1}${2}\n${1}t.hostedPlace(typ.GroupSize, g, i)"}
 
@@ -73,10 +73,10 @@ var tables = []edit{
 	{old: "	if it.dirIdx < 0 {\n", new: "	if it.dirIdx == hostedIndex {\n		it.hostedNext()\n		return\n	}\n	if it.dirIdx < 0 {\n"},
 }
 
-// patches are the other files that change. Each edit gives its reason.
+// patches are the other changed files. The comment of each edit has its reason.
 var patches = []patch{
 	{"runtime/rand.go", []edit{
-		// Draws before the first goroutine runs, such as hash keys, are a fixed sequence.
+		// Random numbers before the first goroutine runs, such as hash keys, come from a fixed sequence.
 		{old: "func bootstrapRand() uint64 {\n", new: `var bootstrapDrawn uint64
 
 func bootstrapRand() uint64 {
@@ -85,7 +85,7 @@ func bootstrapRand() uint64 {
 		return hostedMix(z)
 	}
 `},
-		// A bubble draws from a stream of its own.
+		// A bubble has its own random sequence.
 		{old: "func rand() uint64 {\n", new: `func rand() uint64 {
 	if b := getg().bubble; b != nil {
 		return b.draw()
@@ -94,27 +94,27 @@ func bootstrapRand() uint64 {
 		return hostedRand()
 	}
 `},
-		// The order of a map does not depend on earlier draws.
+		// The order of a map does not depend on earlier random numbers.
 		{old: "func maps_rand() uint64 {\n", new: "func maps_rand() uint64 {\n	if b := getg().bubble; b != nil {\n		return hostedMix(b.order)\n	}\n"},
 		imports(),
 	}},
 	{"runtime/synctest.go", []edit{
 		{old: "	waiting bool   // true if a goroutine is calling synctest.Wait\n",
 			new: "	waiting bool   // true if a goroutine is calling synctest.Wait\n	drawn   uint64 // the state of its random source\n	order   uint64 // of maps and selects\n	locked  int    // goroutines that wait for a mutex\n	primes  uint64 // how often a number of the length of a prime was read\n"},
-		// The clock may have been read beyond a timer that is due.
+		// A reading of the clock may have moved it past the time of a due timer.
 		{old: "			throw(\"time went backwards\")\n", new: "			next = bubble.now\n"},
 	}},
 	{"runtime/select.go", []edit{
-		// The case that select tries first.
+		// Which case select tries first is deterministic.
 		{old: "j := cheaprandn(uint32(norder + 1))", new: `j := cheaprandn(uint32(norder + 1))
 		if gp.bubble != nil {
 			j = hostedTurn(gp, uint32(norder+1))
 		}`},
 	}},
 	{"runtime/time.go", []edit{
-		// Timers of one instant fire in a fixed order.
+		// Timers that are due at the same time fire in a fixed order.
 		{old: "			t.rand = cheaprand()", new: "			t.rand = 0"},
-		// No two readings of a hosted program's clock are equal, as on a real machine: events are named by the time.
+		// A hosted program never reads the same time twice, as on a real machine, because event names contain the time.
 		{old: "		sec = bubble.now / (1000 * 1000 * 1000)\n", new: "		if hosted.On {\n			bubble.now++\n		}\n		sec = bubble.now / (1000 * 1000 * 1000)\n"},
 		{old: "		return sec, nsec, 0\n	}\n	return time_now()\n", new: `		return sec, nsec, 0
 	}
@@ -128,19 +128,19 @@ func bootstrapRand() uint64 {
 	{"runtime/proc.go", []edit{
 		// A goroutine of a bubble runs until it waits.
 		{old: "} else if pd.schedwhen+forcePreemptNS <= now {", new: "} else if pd.schedwhen+forcePreemptNS <= now && !hostedRuns(pp, now-pd.schedwhen) {"},
-		// On one processor a system call keeps it, however slow the disk or the reader of a pipe is.
+		// On one processor, a system call keeps the processor, even if the disk or the reader of a pipe is slow.
 		{old: "if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {",
 			new: "if gomaxprocs == 1 && pd.syscallwhen+hostedPatience > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
 		{old: "			sysretake = true\n", new: "			sysretake = gomaxprocs > 1\n"},
 		{old: "\n	goenvs()\n", new: "\n	goenvs()\n	hostedInit()\n"},
-		// The global queue, which receives the overflow of hundreds of goroutines, has its turn only when the local
-		// one is empty. How many goroutines have run, including the runtime's own, depends on real time.
+		// The global queue, which receives the overflow of hundreds of goroutines, is used only when the local queue is
+		// empty. Otherwise real time would matter: it decides how many goroutines have run.
 		{old: "if pp.schedtick%61 == 0 && !sched.runq.empty() {", new: "if !hosted.On && pp.schedtick%61 == 0 && !sched.runq.empty() {"},
-		// The same holds for pipes, whose readers are woken when nothing else runs.
+		// The same applies to pipes, whose readers are woken when nothing else runs.
 		{old: "if netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {",
 			new: "if !hosted.On && netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {"},
-		// Timers outside a bubble, such as those of package initialization, stop when it begins, since they
-		// fire by real time.
+		// Timers outside of a bubble, such as those of package initialization, stop when the bubble begins, because
+		// they use real time.
 		{old: "	now, pollUntil, _ := pp.timers.check(0, nil)\n", new: "	var now, pollUntil int64\n	if !hostedBegan {\n		now, pollUntil, _ = pp.timers.check(0, nil)\n	}\n"},
 		imports(),
 	}},
@@ -150,7 +150,7 @@ func bootstrapRand() uint64 {
 		imports(),
 	}},
 	{"internal/sync/mutex.go", []edit{
-		// The holder of a mutex is known, so that a deadlock is found.
+		// A mutex notes its holder, so that deadlocks are found.
 		{old: "	state int32\n	sema  uint32\n}\n", new: `	state  int32
 	sema   uint32
 	holder uint64 // the goroutine that locked it last
@@ -167,17 +167,17 @@ func hostedWaits(m *Mutex)
 		{old: "		race.Acquire(unsafe.Pointer(m))\n	}\n	return true\n", new: "		race.Acquire(unsafe.Pointer(m))\n	}\n	m.holder = hostedGoroutine()\n	return true\n"},
 		{old: "func (m *Mutex) lockSlow() {\n", new: "func (m *Mutex) lockSlow() {\n	defer func() { m.holder = hostedGoroutine() }()\n"},
 		{old: "			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n", new: "			hostedWaits(m)\n			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n			hostedWaits(nil)\n"},
-		// The preference for a waiter does not depend on real time.
+		// Whether a waiter is preferred does not depend on real time.
 		{old: "	starvationThresholdNs = 1e6\n", new: "	starvationThresholdNs = 1e18\n"},
 	}},
 	{"runtime/debug.go", []edit{
-		// One processor, whatever the program sets.
+		// A hosted process has one processor, even if the program sets another number.
 		{old: "func GOMAXPROCS(n int) int {\n", new: "func GOMAXPROCS(n int) int {\n	if hosted.On {\n		return 1\n	}\n"},
 		{old: "	return int(numCPUStartup)\n", new: "	if hosted.On {\n		return 2\n	}\n	return int(numCPUStartup)\n"},
 		imports(),
 	}},
 	{"runtime/debug/garbage.go", []edit{
-		// Garbage is collected between commands.
+		// The agent collects garbage between commands.
 		{old: "func SetGCPercent(percent int) int {\n", new: "func SetGCPercent(percent int) int {\n	if hosted.On {\n		return 100\n	}\n"},
 		{old: "func SetMemoryLimit(limit int64) int64 {\n", new: "func SetMemoryLimit(limit int64) int64 {\n	if hosted.On {\n		return 1<<63 - 1\n	}\n"},
 		imports(),
@@ -229,7 +229,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		return len(b), nil
 	}
 `},
-		// A hosted program reads the files that the world projects, and writes to a folder of its own.
+		// A hosted program reads the files that the world provides, and writes to its own folder.
 		path("func OpenFile(name string, flag int, perm FileMode) (*File, error) {", "name", "flag&(O_WRONLY|O_RDWR|O_CREATE) != 0"),
 		path("func Mkdir(name string, perm FileMode) error {", "name", "true"),
 		path("func Chdir(dir string) error {", "dir", "false"),
@@ -251,7 +251,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		path("func Symlink(oldname, newname string) error {", "newname", "true"),
 	}},
 	{"syscall/syscall_linux.go", []edit{
-		// No notifications of changed files: a hosted program that watches files also polls them.
+		// A hosted program gets no notifications of changed files. A program that watches files also polls them.
 		{old: "func Syscall(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err Errno) {\n", new: `func Syscall(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err Errno) {
 	if trap == SYS_INOTIFY_ADD_WATCH && hosted.On {
 		return 1, 0, 0
@@ -260,7 +260,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		imports(),
 	}},
 	{"os/exec.go", []edit{
-		// A hosted program starts no other.
+		// A hosted program cannot start other programs.
 		{old: "	testlog.Open(name)\n	return startProcess(name, argv, attr)\n", new: "	testlog.Open(name)\n	if hosted.On {\n		return nil, &PathError{Op: \"fork/exec\", Path: name, Err: syscall.EPERM}\n	}\n	return startProcess(name, argv, attr)\n"},
 		{old: "func Getpid() int {", new: "func Getpid() int {\n	if hosted.On {\n		return 1\n	}\n	return getpid()\n}\n\nfunc getpid() int {"},
 		imports(),

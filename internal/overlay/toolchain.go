@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Toolchain is an installed Go.
+// Toolchain is an installed version of Go.
 type Toolchain struct {
 	Root    string // GOROOT
 	Version string // "go1.26.8"
@@ -20,7 +20,7 @@ type Toolchain struct {
 	modules string // GOMODCACHE
 }
 
-// In returns the toolchain that builds the module of a directory.
+// In returns the toolchain with which Go builds the module of a directory.
 func In(ctx context.Context, dir string) (Toolchain, error) {
 	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOROOT", "GOVERSION", "GOMODCACHE")
 	cmd.Dir = dir
@@ -42,13 +42,13 @@ func In(ctx context.Context, dir string) (Toolchain, error) {
 // Go returns the path of the toolchain's go command.
 func (t Toolchain) Go() string { return filepath.Join(t.Root, "bin", "go") }
 
-// source is a file of the toolchain with its patch.
+// source is a file of the toolchain, with its patch.
 type source struct {
 	name, text string
 	patch      patch
 }
 
-// sources reads the files with patches.
+// sources reads the files that have patches.
 func (t Toolchain) sources() ([]source, error) {
 	all := patches
 	in := filepath.Join(t.Root, "src", filepath.FromSlash(maps))

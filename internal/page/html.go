@@ -27,7 +27,7 @@ func asset(name string) string {
 	return string(text)
 }
 
-// MostRecords limits the records of a run that is shown whole. A browser opens twice as many in a second.
+// MostRecords limits the records of a run on one page. A browser opens a page of twice as many in a second.
 const MostRecords = 50_000
 
 // HTML returns the page as one self-contained file. A run with more than [MostRecords] is an error.
@@ -37,7 +37,7 @@ func (p *Page) HTML() ([]byte, error) {
 			return nil, fmt.Errorf("a run with %d records gets no page: the limit is %d", n, MostRecords)
 		}
 	}
-	data, err := json.Marshal(p) // json.Marshal escapes <, > and &, so that no tag can begin or end in it
+	data, err := json.Marshal(p) // json.Marshal escapes <, > and &, so that the data contains no tags
 	if err != nil {
 		return nil, fmt.Errorf("the page of %s: %w", p.Title, err)
 	}
@@ -45,7 +45,7 @@ func (p *Page) HTML() ([]byte, error) {
 		Foot: "this file loads nothing"}), nil
 }
 
-// scripts joins the parts of a page's script. Further parts go before the last, which starts the script.
+// scripts joins the parts of a page's script. Additional parts go before the last one, which starts the script.
 func scripts(more ...string) template.JS {
 	var parts []string
 	for _, name := range slices.Concat([]string{"state.js", "rows.js", "lanes.js", "panel.js"}, more, []string{"page.js"}) {
@@ -66,7 +66,7 @@ type frame struct {
 	Rows []indexRow
 }
 
-// document fills in a template. Its content security policy allows its own style and script only.
+// document fills in a template. The content security policy allows only the document's own style and script.
 func document(name string, f *frame) []byte {
 	f.Style = template.CSS(asset("page.css"))
 	f.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(string(f.Style)) +
@@ -76,7 +76,7 @@ func document(name string, f *frame) []byte {
 	}
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, f); err != nil {
-		panic(err) // the template does not match its data
+		panic(err) // a template does not match its data
 	}
 	return b.Bytes()
 }
@@ -92,18 +92,18 @@ type Row struct {
 	Page     string // the file that shows it, "" if there is none
 	Why      string // why there is no page
 	Broken   []Cell
-	Expected bool // its violations were expected
+	Expected bool // the run's violations were expected
 }
 
 // Cell is a law that a run violated.
 type Cell struct {
 	Law, Sentence string
-	Race          bool // a lost race
+	Race          bool // the violation is a lost race
 }
 
 type indexRow struct {
 	Head link
-	In   []link // one per law
+	In   []link // one link per law
 }
 
 // link is a link to the page of a run, or the reason why there is none.
@@ -131,7 +131,7 @@ func Index(title string, rows []Row) []byte {
 func (r *Row) link(class, words string) link {
 	l := link{Words: words, Why: r.Why, Class: class}
 	if r.Page != "" {
-		to := url.URL{Path: "./" + r.Page} // a file beside this one, whatever its name begins with
+		to := url.URL{Path: "./" + r.Page} // the prefix keeps a file name from being read as a URL
 		l.Page = to.String()
 	}
 	return l

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Lane is a lane of objects.
+// Lane is a lane of the page's diagram, for one object or several.
 type Lane struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
@@ -20,8 +20,8 @@ type Lane struct {
 
 const mostLanes = 12
 
-// lanes assigns lanes to the timeline's objects and their owners: owners first, then in order of appearance. If there
-// are many, objects of one generated name, and then of one kind, share a lane.
+// lanes assigns lanes to the timeline's objects and their owners. Owners come first, and then objects in order of
+// appearance. It does so three times: with one lane per object, per generated name, and per kind.
 func (m *maker) lanes() {
 	order := m.matter()
 	prefix := m.generated()
@@ -50,7 +50,7 @@ type laneKey struct {
 	name, kind string
 }
 
-// lane returns the position of a lane, from one, and creates it if needed.
+// lane returns the position of a lane, from one. It creates a missing lane.
 func (m *maker) lane(at map[laneKey]int, k laneKey) int {
 	if at[k] == 0 {
 		m.run.Lanes[k.fold] = append(m.run.Lanes[k.fold], Lane{Name: k.name, Kind: k.kind})
@@ -119,7 +119,7 @@ func (m *maker) owners(r *sim.Record) (out []int) {
 	return out
 }
 
-// generated maps objects to the prefix of their generated names: "pod/b-*".
+// generated maps objects with generated names to their prefix: "pod/b-*".
 func (m *maker) generated() map[int]string {
 	out := map[int]string{}
 	for i := range m.run.Records {
@@ -153,13 +153,13 @@ type Break struct {
 	Line     int      `json:"line,omitempty"`  // the number of the violating line
 	First    int      `json:"first,omitempty"` // for a fight: the lines of its cycle
 	Last     int      `json:"last,omitempty"`
-	Story    []string `json:"story,omitempty"` // the events in sentences; for a fight, its cycle
+	Story    []string `json:"story,omitempty"` // the events in sentences; for a fight, those of its cycle
 }
 
 // mostStory limits the sentences that describe a fight before its lines.
 const mostStory = 6
 
-// broken adds a violation, once.
+// broken adds a violation, unless it was added before.
 func (m *maker) broken(b *render.Mark) {
 	j := m.breakOf(b)
 	again := func(b Break) bool { return b.Law == j.Law && b.Line == j.Line && b.Text == j.Text }

@@ -12,22 +12,22 @@ import (
 )
 
 // Live is the run of a running world, up to the last record added. It grows by parts, and returns the parts that a
-// reader lacks. [Live.Begin] restarts it from time to time, so that the page stays bounded.
+// reader lacks. [Live.Begin] restarts it from time to time, so that the page does not grow without limit.
 type Live struct {
 	maker
 
 	zero   time.Duration // the time of the world from which times count
-	offset int           // the difference to the history's indexes
+	offset int           // the difference between its indexes and those of the history
 	world  int           // records of the initial world
 	lines  []render.Line
 	shared int           // kinds that several controllers reconcile
-	marks  []render.Mark // by the history's indexes
-	breaks []Break       // as first reported, one for each of marks
+	marks  []render.Mark // with the indexes of the history
+	breaks []Break       // as first reported, one for each mark
 	parts  []reach
 	next   int // history index of the next record
 }
 
-// reach is the extent of a run before a part was added. Lines up to there have not changed.
+// reach is the size of a run before a part was added. Lines before it have not changed.
 type reach struct {
 	Records  int `json:"records"`
 	Versions int `json:"versions"`
@@ -35,8 +35,8 @@ type reach struct {
 	Lines    int `json:"lines"`
 }
 
-// Part holds what was added to a run since a reader's last part: how much of the growing lists to keep, what to append,
-// and the other lists whole.
+// Part holds the changes of a run since a reader's last part: how much of each growing list to keep, what to append,
+// and all of the other lists.
 type Part struct {
 	Run
 
@@ -46,7 +46,7 @@ type Part struct {
 // mostBegun limits the objects in the initial world of a live page.
 const mostBegun = 2000
 
-// NewLive makes a run without records. Its times count from a time of the world.
+// NewLive makes a run without records. Its times count from zero.
 func NewLive(zero time.Duration) *Live { return &Live{zero: zero} }
 
 // Next returns the index of the next record to add.
@@ -60,8 +60,8 @@ func (l *Live) Len() int {
 	return len(l.run.Records) - l.world
 }
 
-// Begin restarts the run with the last records of a history; first is the index of the first one. standing has a
-// creation for each existing object; Begin reverts the records from it. Earlier violations stay.
+// Begin restarts the run with the last records of a history. first is the index of the first record. standing has a
+// creation for each existing object; Begin undoes the records to get the earlier world. Earlier violations stay.
 func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 	world := before(standing, records)
 	l.maker = *newMaker(&Source{Name: "live", History: &sim.History{Records: world}})
@@ -77,7 +77,7 @@ func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 		if first > 0 || records[i].Step != records[0].Step || records[i].Process != "user" {
 			break
 		}
-		l.run.First++ // what created the world
+		l.run.First++ // the record that created the initial world
 	}
 	l.grow(records)
 	l.finish(l.run.First)
@@ -115,8 +115,8 @@ func (l *Live) grow(records []sim.Record) {
 	l.next += len(records)
 }
 
-// finish recomputes what depends on all records: the lines from a record on, the violations, the lanes. It returns how
-// many lines did not change.
+// finish recomputes what depends on all records: the lines of records that begin at from, the violations, the lanes. It
+// returns the number of unchanged lines.
 func (l *Live) finish(from int) int {
 	h := l.src.History
 	marks := l.inSight()
@@ -127,7 +127,7 @@ func (l *Live) finish(from int) int {
 	for keep > 0 && slices.Max(l.lines[keep-1].Records) >= from {
 		keep--
 	}
-	for keep > 0 && l.lines[keep-1].Refused { // it may count an equal refusal
+	for keep > 0 && l.lines[keep-1].Refused { // a refusal may get equal ones added
 		keep--
 	}
 	if keep < len(l.lines) {
@@ -152,7 +152,7 @@ func (l *Live) finish(from int) int {
 	return keep
 }
 
-// inSight returns the violations with indexes of this run; -1 for forgotten records.
+// inSight returns the violations with the indexes of this run. The index of a forgotten record is -1.
 func (l *Live) inSight() []render.Mark {
 	marks := slices.Clone(l.marks)
 	for i := range marks {
@@ -174,7 +174,7 @@ func (l *Live) inSight() []render.Mark {
 	return marks
 }
 
-// broke adds the violations, the last first. A violation without a line any more keeps its earlier form.
+// broke adds the violations, the last one first. If the line of a violation was forgotten, it keeps its earlier text.
 func (l *Live) broke(marks []render.Mark) {
 	l.run.Breaks = []Break{}
 	for i := range marks {
@@ -192,7 +192,7 @@ func (l *Live) broke(marks []render.Mark) {
 // Parts returns the number of parts.
 func (l *Live) Parts() int { return len(l.parts) }
 
-// Since returns as JSON the parts that a reader with this many parts lacks, or nil if there are none.
+// Since returns, as JSON, the parts that a reader lacks who has this many parts. It returns nil if there are none.
 func (l *Live) Since(known int) ([]byte, error) {
 	if known >= len(l.parts) {
 		return nil, nil
@@ -206,8 +206,8 @@ func (l *Live) Since(known int) ([]byte, error) {
 	return json.Marshal(&p)
 }
 
-// before returns the world before some records. It removes the objects that they created, and restores those that they
-// changed or deleted. If there are many objects, it keeps those written last.
+// before returns the world before some records. It removes the objects that they created, and restores the objects that
+// they changed or deleted. If there are many objects, it keeps those that were written last.
 func before(standing, records []sim.Record) []sim.Record {
 	at := make(map[sim.Ref]int, len(standing))
 	key := func(ref sim.Ref) sim.Ref { ref.UID = ""; return ref }
@@ -232,8 +232,8 @@ func before(standing, records []sim.Record) []sim.Record {
 	return standing[max(0, len(standing)-mostBegun):]
 }
 
-// LiveHTML returns the page of a run that an address on the same server streams as server-sent events, each with a
-// [Part].
+// LiveHTML returns the page of a run that an address on the same server streams. The stream consists of server-sent
+// events, each with a [Part].
 func LiveHTML(title, from string) []byte {
 	nothing := NewLive(0)
 	nothing.Begin(nil, 0, nil)
@@ -242,7 +242,7 @@ func LiveHTML(title, from string) []byte {
 		Feed string `json:"feed"`
 	}{Page{title, []*Run{nothing.run}}, from})
 	if err != nil {
-		panic(err) // it contains only strings
+		panic(err) // strings can be encoded
 	}
 	return document("page.html", &frame{Title: title, Script: scripts("live.js"), Data: template.JS(data),
 		Connect: "'self'", Foot: "this page requests its own server only"})

@@ -1,11 +1,11 @@
-// Package page shows a run as one self-contained HTML file, and as a picture for a document.
+// Package page shows a run as one self-contained HTML file, or as a picture for a document.
 //
 // The input is the history, the lines of its timeline and the violations, in the types of package render. [Of] turns
-// them into a value that encodes to JSON. [Page.HTML] puts that into a file with its own style and script; [Page.SVG]
-// draws the swimlane only. [Index] makes the page of many pages.
+// the input into a value that encodes to JSON. [Page.HTML] puts the JSON into a file with its own style and script.
+// [Page.SVG] draws only the swimlanes. [Index] makes a page with links to many pages.
 //
-// The file cannot use the network: its content security policy allows the hashes of its own style and script, and
-// forbids everything else. The script inserts texts of a history as text, never as markup.
+// The file cannot use the network. Its content security policy allows only its own style and script, by their hashes.
+// The script inserts texts of a history as text, never as markup.
 package page
 
 import (
@@ -29,18 +29,18 @@ type Source struct {
 	Began      time.Time        // the real time of time zero; zero if times are virtual
 }
 
-// Failure is the run of a text page.
+// Failure returns the run of a page of text.
 func Failure(name string, p *render.Page) Source {
 	h, first, lines := p.Run()
 	return Source{Name: name, History: h, Violations: []render.Mark{p.Violation}, First: first, Lines: lines,
 		Small: p.Small, Printed: p.Printed, Replay: p.Replay}
 }
 
-// mostFound limits the records of an original run shown beside the minimized one: people send pages to each other.
+// mostFound limits the records of the original run beside the minimized one, because people send pages to each other.
 const mostFound = 2000
 
-// Counterexample returns the page of a minimized failure: that run, and the run before minimizing. found returns the
-// latter, or nil if unknown.
+// Counterexample returns the page of a minimized failure: the minimized run, and the run before minimizing. found
+// returns the page of the latter, or nil if it is unknown.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("minimized", p)
 	if found == nil {
@@ -61,8 +61,8 @@ func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	return Of(p.Title, small, before)
 }
 
-// Whole returns a run with all violations. It begins after the initial world, that is after the user actions before any
-// process acted.
+// Whole returns a run with all violations. It begins after the initial world: after the user actions that precede all
+// actions of processes.
 func Whole(name string, h *sim.History, violations []render.Mark) Source {
 	first := 0
 	for i := range h.Len() {
@@ -82,7 +82,7 @@ type Page struct {
 	Runs  []*Run `json:"runs"`
 }
 
-// Run is a run for the page's script. Positions in its lists count from one where zero means none.
+// Run is a run for the page's script. Positions in lists count from one where zero means none.
 type Run struct {
 	Name      string           `json:"name"`
 	Small     string           `json:"small,omitempty"`
@@ -91,13 +91,13 @@ type Run struct {
 	Breaks    []Break          `json:"breaks"`
 	Processes []Process        `json:"processes"`
 	Objects   []Object         `json:"objects"`
-	Lanes     [3][]Lane        `json:"lanes"` // of objects: each its own, by generated name, by kind
+	Lanes     [3][]Lane        `json:"lanes"` // of objects: one per object, one per generated name, one per kind
 	Fold      int              `json:"fold"`  // which of Lanes is shown first
 	Records   []Record         `json:"records"`
 	Lines     []Line           `json:"lines"`
 	Versions  []Version        `json:"versions"`
 	Printed   []render.Printed `json:"printed,omitempty"` // the last output of its programs
-	Text      []string         `json:"text"`              // the lines that versions consist of
+	Text      []string         `json:"text"`              // the lines of the versions
 }
 
 // Process is an actor: a controller's process, or the user.
@@ -105,10 +105,10 @@ type Process struct {
 	Name  string   `json:"name"`
 	Era   string   `json:"era,omitempty"`
 	Syncs []string `json:"syncs,omitempty"` // the objects that it reconciles
-	Acts  bool     `json:"acts"`            // it acts in the shown part
+	Acts  bool     `json:"acts"`            // the process acts in the part that is shown
 }
 
-// Object is an object of the run, by name. A recreated object is the same object with another uid.
+// Object is an object of the run, by name. A recreated object is the same object.
 type Object struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
@@ -128,7 +128,7 @@ type Line struct {
 	Write   bool     `json:"write,omitempty"`
 	Refused bool     `json:"refused,omitempty"`
 	Stale   bool     `json:"stale,omitempty"`
-	Record  int      `json:"record"` // the record where it is drawn, from zero
+	Record  int      `json:"record"` // the position of the record where it is drawn, from zero
 }
 
 // Record is a record of the history.
@@ -235,7 +235,7 @@ func (m *maker) record(r *sim.Record) Record {
 	return j
 }
 
-// position returns a record's position in the run's list, from one; 0 if it is not there.
+// position returns a record's position in the run's list, from one, or 0.
 func (m *maker) position(index int) int { return max(0, index-m.base+1) }
 
 func (m *maker) process(r *sim.Record) int {
@@ -253,7 +253,7 @@ func (m *maker) process(r *sim.Record) int {
 	return m.processes[r.Process]
 }
 
-// object returns an object's number by its name, from one; 0 for none.
+// object returns an object's number by its name, from one, or 0.
 func (m *maker) object(ref sim.Ref) int {
 	if ref.IsZero() || ref.Name == "" {
 		return 0
@@ -273,7 +273,7 @@ func (m *maker) timeline() {
 		l := &m.lines[i]
 		at := l.Records[len(l.Records)-1]
 		if l.Refused {
-			at = l.Records[0] // it also counts later equal ones
+			at = l.Records[0] // the line may also count equal records later on
 		}
 		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: m.when(l.From), Who: l.Who, Verb: l.Verb,
 			Object: l.Object, Did: l.Did(), Because: l.Because, Breaks: l.Breaks, Write: l.Write,

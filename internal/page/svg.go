@@ -13,8 +13,8 @@ const (
 	rowHigh, headHigh          = 34, 64
 	textWide, bracketWide      = 340, 34
 	processWide, objectWide    = 118, 96
-	mostRows                   = 60    // the middle of a longer run is left out
-	mostWords, letterWide      = 40, 9 // letter width of bold text, including space between names
+	mostRows                   = 60    // a longer run is shown without its middle
+	mostWords, letterWide      = 40, 9 // the letter width of bold text includes the space between names
 	fontSize, smallSize        = 12, 10
 	lightStyle                 = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#1b1f24}"
 	create, remove, own, other = "#116b36", "#1b1f24", "#6b34b3", "#0b57b0"
@@ -89,7 +89,7 @@ func (d *picture) lane(object int) int {
 	return d.object[d.run.Objects[object-1].Lane[d.run.Fold]]
 }
 
-// escape escapes text for XML, and removes control characters, which XML forbids in any form.
+// escape escapes text for XML, and removes control characters, which XML does not allow.
 func escape(text string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\ufffe' || r == '\uffff' {
@@ -106,7 +106,7 @@ func short(text string, most int) string {
 	return text
 }
 
-// tail shortens a name from the front: its end distinguishes it.
+// tail shortens a name at the front, because its end distinguishes it.
 func tail(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return "…" + string(r[len(r)-most+1:])
@@ -119,7 +119,6 @@ func (d *picture) text(x, y, size int, anchor, fill, weight, words string) {
 		x, y, anchor, size, weight, fill, escape(words))
 }
 
-// verdict names the violation above the lanes.
 func (d *picture) verdict() {
 	if len(d.run.Breaks) == 0 {
 		return
@@ -156,7 +155,7 @@ func (d *picture) heads(high int) {
 	}
 }
 
-// lives draws how long objects existed.
+// lives draws for each object how long it existed.
 func (d *picture) lives() {
 	born := map[int]int{}
 	for i := range d.run.Records {
@@ -274,7 +273,6 @@ func (d *picture) arrow(l *Line, from, to, y int) {
 	d.text(to+14*side, y-4, fontSize, anchor, colour, "bold", l.Verb)
 }
 
-// brackets draws the cycles of fights.
 func (d *picture) brackets() {
 	for _, b := range d.run.Breaks {
 		first, last := -1, -1

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Version is a stored version of an object, as YAML. It is the version Base with the lines Put replaced, or else its
-// first Head and last Tail lines with its own lines between them.
+// Version is a stored version of an object, as YAML. It is the version Base with the lines in Put replaced, or the
+// first Head and the last Tail lines of Base with Lines between them.
 type Version struct {
 	Object int   `json:"r"`
 	By     int   `json:"c,omitempty"` // the record that stored it, from one; 0 if it existed before
@@ -58,8 +58,8 @@ func newVersions() versions {
 		last: map[int]latest{}}
 }
 
-// add returns the position of a version, from one; 0 for none. Versions are shared by pointer, so equal ones are
-// recognized.
+// add returns the position of a version, from one, or 0. It recognizes a known version by its pointer, because versions
+// are shared.
 func (v *versions) add(version any, object, by int) int {
 	if version == nil {
 		return 0
@@ -92,7 +92,7 @@ func (v *versions) add(version any, object, by int) int {
 	return len(v.list)
 }
 
-// meta copies what the ownership tree needs.
+// meta copies the metadata that the ownership tree needs.
 func (v *Version) meta(version any) {
 	o, ok := version.(metav1.Object)
 	if !ok {
@@ -105,7 +105,8 @@ func (v *Version) meta(version any) {
 	}
 }
 
-// replaced returns the lines that differ from those of a version of equal length; nil if most differ.
+// replaced returns the lines that differ from those of a version of equal length. It returns nil if most of them
+// differ.
 func replaced(a, b []int) (put []int) {
 	if len(a) != len(b) {
 		return nil
@@ -133,10 +134,10 @@ func shared(a, b []int) (head, tail int) {
 	return head, tail
 }
 
-// yamlOf formats a version as lines of YAML. It leaves out managedFields, which are long and change with every write.
+// yamlOf formats a version as lines of YAML. It omits managedFields, which are long and change with every write.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
-	if err != nil { // not an object of a Go type: use its JSON
+	if err != nil { // the object has no Go type: use its JSON
 		if content, err = decoded(version); err != nil {
 			return []string{fmt.Sprintf("# %v", err)}
 		}

@@ -16,9 +16,9 @@ import (
 type Change struct {
 	Verb   string // adopt, release, create, delete, scale, status, renew, patch, ...
 	Detail string // "controller: none -> rs/web-a"
-	Noise  bool   // a controller's status write or a lease renewal: shown only in a verbose timeline
+	Noise  bool   // a controller's status write or a lease renewal, which only a verbose timeline shows
 
-	shape string // Detail without field values: equal in two rounds of a fight
+	shape string // Detail without field values, which is equal in two rounds of a fight
 }
 
 // ChangeOf describes a commit.
@@ -46,7 +46,7 @@ func ChangeOf(r *sim.Record) Change {
 	fields, status := asked{}.fields(before, after)
 	c.name(r, verb, details, fields, status)
 	if i := slices.IndexFunc(fields, isHolder); i >= 0 && r.Object.Kind == "Lease" {
-		fields = fields[i : i+1] // the hold time need not be shown
+		fields = fields[i : i+1] // only the holder is shown, not the renewal time
 	}
 	if c.Verb == "status" {
 		for i := range status {
@@ -54,7 +54,7 @@ func ChangeOf(r *sim.Record) Change {
 		}
 	}
 	if len(details) > 0 {
-		status = nil // it follows from the rest: a deleted namespace is terminating
+		status = nil // a deleted namespace is terminating, so the status says nothing new
 	}
 	c.Detail, c.shape = word(details, append(fields, status...))
 	c.Detail = Plain(c.Detail) // labels, annotations and values may contain any text
@@ -66,7 +66,7 @@ func isHolder(c changed) bool { return c.path == "spec.holderIdentity" }
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
-		// the server stores the status as given
+		// the server stores any status that it gets
 		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition"
 	case verb != "":
 		c.Verb = verb
@@ -77,7 +77,7 @@ func (c *Change) name(r *sim.Record, verb string, details []string, fields, stat
 	}
 }
 
-// VerbOf works like [ChangeOf] without the Detail, for counting the writes of many runs.
+// VerbOf is [ChangeOf] without the Detail. It is for counting the writes of many runs.
 func VerbOf(r *sim.Record) Change {
 	c := Change{Verb: r.Verb}
 	switch {
@@ -100,7 +100,7 @@ func VerbOf(r *sim.Record) Change {
 
 const mostFields = 6
 
-// word joins the parts of a write, with field values and without.
+// word joins the parts of a write, once with field values and once without.
 func word(details []string, fields []changed) (detail, shape string) {
 	if len(details)+len(fields) == 0 {
 		return "nothing changed", "nothing changed"
@@ -124,7 +124,8 @@ func same(a, b sim.Ref) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && (a.UID == b.UID || a.UID == "" || b.UID == "")
 }
 
-// ownership describes changes of the owner references. adopt and release are writes of the controller itself.
+// ownership describes changes of the owner references. Only writes of the controller itself are called adopt or
+// release.
 func ownership(r *sim.Record) (verb string, details []string) {
 	before, after := Owners(r.Before), Owners(r.After)
 	was, had := ControllerOf(r.Before)
@@ -160,7 +161,7 @@ func ownership(r *sim.Record) (verb string, details []string) {
 	return verb, append(details, blocking(r.Before.(metav1.Object), r.After.(metav1.Object))...)
 }
 
-// blocking lists the owners whose deletion an object began or ceased to block.
+// blocking lists the owners whose deletion an object began or stopped to block.
 func blocking(before, after metav1.Object) []string {
 	blocks := func(r metav1.OwnerReference) bool { return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion }
 	var out []string
@@ -216,7 +217,7 @@ func metaChanges(before, after metav1.Object) []string {
 	return append(out, MapChanges("annotations", before.GetAnnotations(), after.GetAnnotations())...)
 }
 
-// MapChanges describes how two maps differ, in one line; none if they are equal.
+// MapChanges describes in one line how two maps differ. It returns nothing if they are equal.
 func MapChanges(what string, before, after map[string]string) []string {
 	var words []string
 	for k, v := range after { //detcheck:ordered sorted below

@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// DOT renders ownership as a graph in Graphviz' language, with edges from owner to dependent. ControllerRefs are solid,
-// other owner references dashed. A missing owner is dotted, a terminating object filled. The acts of a fight are red.
+// DOT renders ownership as a Graphviz graph, with edges from owner to dependent. ControllerRefs are solid, other owner
+// references dashed. A missing owner is dotted, a terminating object filled. The acts of a fight are red.
 func DOT(objs []Object, acts []Act) string {
 	nodes := map[string]string{}
 	var missing []sim.Ref
@@ -58,7 +58,7 @@ func DOT(objs []Object, acts []Act) string {
 
 // Act is one write of a fight, drawn as an edge.
 type Act struct {
-	Who  string  // the writer, if For names no object
+	Who  string  // the writer, used if For names no object
 	For  sim.Ref // the object whose controller wrote
 	Ref  sim.Ref // the object that was written
 	Verb string  // "7: delete"
@@ -79,7 +79,7 @@ func Acts(h *sim.History, lines []Line, cycle []int) []Act {
 	return acts
 }
 
-// Around returns the objects before a cycle and at its end.
+// Around returns the objects before a fight's cycle and at its end.
 func Around(h *sim.History, cycle []int) []Object {
 	if len(cycle) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func Around(h *sim.History, cycle []int) []Object {
 	return objs
 }
 
-// fightEdges draws each write to an object; a writer without a node gets one.
+// fightEdges draws each write as an edge to its object. It adds nodes for writers that have none.
 func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []string {
 	var edges []string
 	node := func(key, label string) string {
@@ -107,7 +107,7 @@ func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []strin
 	for _, a := range acts {
 		from := nodes[id(a.For)]
 		if from == "" || a.Who != a.For.String() {
-			from = node("who "+a.Who, a.Who) // two controllers may fight over an object that both reconcile
+			from = node("who "+a.Who, a.Who) // without an object, because two controllers may fight over an object that both reconcile
 		}
 		edges = append(edges,
 			fmt.Sprintf("  %s -> %s [label=%q, color=red, fontcolor=red]\n", from, node(id(a.Ref), a.Ref.String()),

@@ -21,7 +21,8 @@ func (d changed) String() string {
 	return d.path + ": " + d.from + " -> " + d.to
 }
 
-// shape returns the field without its values, except for replicas: scaling to another number is another change.
+// shape returns the path of the field without values. For replicas it keeps the values, because scaling to another
+// number is another change.
 func (d changed) shape() string {
 	if d.path == "spec.replicas" {
 		return d.String()
@@ -30,12 +31,12 @@ func (d changed) shape() string {
 }
 
 type asked struct {
-	bare  bool // the paths only
-	blind bool // skip the status
+	bare  bool // return only paths
+	blind bool // ignore the status
 }
 
-// fields lists the fields that differ between two versions of an object, without metadata; those of the status are
-// separate. Both versions may be Go structs, or maps as for custom resources.
+// fields lists the fields outside of metadata that differ between two versions of an object. It returns those of the
+// status separately. Both versions may be Go structs, or maps as for custom resources.
 func (o asked) fields(before, after any) (fields, status []changed) {
 	for _, top := range tops(before, after) {
 		switch {
@@ -51,10 +52,10 @@ func (o asked) fields(before, after any) (fields, status []changed) {
 	return fields, status
 }
 
-// below lists what differs in one field of an object, and below it.
+// below lists the differences in one top field of an object.
 func (o asked) below(top field) (out []changed) {
 	if top.was.IsValid() && top.is.IsValid() && reflect.DeepEqual(top.was.Interface(), top.is.Interface()) {
-		return nil // most fields are equal; this is much cheaper than looking for differences
+		return nil // a cheap check first, because most fields are equal
 	}
 	a, b := top.alone()
 	for _, l := range objectdiff.Of(a, b) {
@@ -73,7 +74,7 @@ func (o asked) below(top field) (out []changed) {
 	return out
 }
 
-// text formats a value: JSON, or the names of a list.
+// text formats a value as JSON, or as the names of a list.
 func text(v reflect.Value, names bool) string {
 	if names {
 		return strings.Join(v.Interface().([]string), " ")
@@ -86,7 +87,7 @@ type field struct {
 	was, is reflect.Value
 }
 
-// alone returns two objects with only this field.
+// alone returns both versions of the object with only this field.
 func (f field) alone() (a, b map[string]any) {
 	a, b = map[string]any{}, map[string]any{}
 	if f.was.IsValid() {
@@ -98,7 +99,7 @@ func (f field) alone() (a, b map[string]any) {
 	return a, b
 }
 
-// tops lists the top fields of two versions of an object; none if their types differ.
+// tops lists the top fields of two versions of an object. It is empty if their types differ.
 func tops(before, after any) (out []field) {
 	a, b := content(before), content(after)
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Cycle finds the fight at the end of a timeline: the shortest run of lines that repeats up to the end, at least twice
-// in full. Generated names count as equal. It returns the numbers of the first and last line of the first round; false
-// if there is none. Lines that only create, or only delete, are work and not a fight: a cycle undoes its changes.
+// Cycle finds the fight at the end of a timeline. A fight is the shortest sequence of lines that repeats up to the end,
+// at least twice in full. Generated names count as equal. It returns the numbers of the first and last line of the
+// first round; ok is false without a fight. Lines that only create or only delete are no fight, because a cycle undoes
+// its changes.
 func Cycle(lines []Line) (first, last int, ok bool) {
 	if len(lines) > cycleWindow {
 		if first, last, ok = Cycle(lines[len(lines)-cycleWindow:]); !ok {
@@ -34,10 +35,10 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// cycleWindow limits the lines that are searched: longer than any cycle, and short enough for a quadratic search.
+// cycleWindow limits the lines to search. It is longer than any cycle, and short enough for a quadratic search.
 const cycleWindow = 1000
 
-// rewind finds where a period that holds at the end begins.
+// rewind finds where the repetition with a given period begins.
 func rewind(lines []Line, p int) (first, last int, ok bool) {
 	from := len(lines)
 	for from-p-1 >= 0 && lines[from-1].sign() == lines[from-1-p].sign() {
@@ -60,7 +61,7 @@ func (l *Line) sign() string {
 	return b.String()
 }
 
-// abstract removes the generated part of a name: the digits at its end.
+// abstract removes the generated part of a name, which are the digits at its end.
 func abstract(name string) string {
 	cut := strings.TrimRight(name, "0123456789;,")
 	if cut != name && strings.HasSuffix(cut, "-") {
@@ -69,7 +70,7 @@ func abstract(name string) string {
 	return name
 }
 
-// undone reports whether the lines hold a write, and as many creations as deletions.
+// undone reports whether the lines contain a write, and as many creations as deletions.
 func undone(lines []Line) bool {
 	writes, balance := 0, 0
 	for i := range lines {
@@ -106,8 +107,8 @@ func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	return first, last, first > 0
 }
 
-// Fight describes which lines a fight repeats, and how many status writes happen beside them. It returns "" if the
-// violation is not a fight.
+// Fight describes the lines that a fight repeats, and how many status writes happen besides. It returns "" if the
+// violation is no fight.
 func Fight(lines []Line, b Mark) string {
 	first, last, ok := Numbers(lines, b.Cycle)
 	if !ok {

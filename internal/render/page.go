@@ -1,8 +1,8 @@
-// Package render turns histories into text: the timeline under a step of a scenario, the page of a failing run with its
-// causes, a fight as its cycle, and ownership as a tree or as DOT. Everything fits 100 columns and needs no colour.
-// Uids and resource versions are never printed, so one schedule has the same text in every run.
+// Package render turns histories into text: the timeline under a step of a scenario, the page of a failing run, the
+// cycle of a fight, and ownership as a tree or as DOT. All text fits 100 columns and needs no colour. It contains no
+// uids and resource versions, so a schedule has the same text in every run.
 //
-// The package reads an object's metadata, mainly [Owners]. It finds other changes by comparing both versions.
+// The package reads an object's metadata, mainly its owners ([Owners]). It finds other changes by comparing versions.
 package render
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Page describes a failing run: the law with its sentence and source, the timeline with its causes, the errors of its
-// processes, owners before and after, the size of the run, and the command that runs it again.
+// Page describes a failing run: the law with its sentence and source, the timeline with causes, the errors of the
+// processes, the owners before and after the violation, the size of the run, and the command that replays it.
 type Page struct {
 	Title     string  `json:"title"` // the title of the scenario
 	Violation Mark    `json:"violation"`
 	Lines     []Line  `json:"lines"`
-	Errors    []Error `json:"errors,omitempty"` // errors of keys whose later reconciles all failed
+	Errors    []Error `json:"errors,omitempty"` // errors of keys whose later reconciles failed too
 
-	Printed []Printed `json:"printed,omitempty"` // output of whole programs, set by the caller
+	Printed []Printed `json:"printed,omitempty"` // output of whole programs; the caller sets it
 
 	Before string `json:"before"` // ownership trees around the violation
 	After  string `json:"after"`
@@ -30,27 +30,27 @@ type Page struct {
 	// "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
 	Small   string `json:"small,omitempty"`
 	Replay  string `json:"replay,omitempty"`  // the command that runs it again
-	Picture string `json:"picture,omitempty"` // the command that draws it, set by Draw
-	HTML    string `json:"html,omitempty"`    // the file that shows it
+	Picture string `json:"picture,omitempty"` // the command that draws the run; Draw sets it
+	HTML    string `json:"html,omitempty"`    // the file that shows the run
 
-	history sim.History // when the page was made
-	options Options     // options of Lines
+	history sim.History // the history when the page was made
+	options Options     // the options with which Lines were made
 
-	broken int             // index in Lines
-	about  map[string]bool // the names of the objects that the failure is about
+	broken int             // index of the violating line in Lines
+	about  map[string]bool // the names of the objects that the failure concerns
 	drawn  bool            // a picture would show an edge
-	heads  [2]int          // the lines for Before and After
+	heads  [2]int          // the number of the line before each tree
 }
 
-// NewPage makes the page of a violation from its history. Records before from are the initial world and are not shown.
-// The caller fills in Title, Small, Replay and Picture.
+// NewPage makes the page of a violation from its history. The records before from are the initial world, and are not
+// shown. The caller sets Title, Small, Replay and Picture.
 func NewPage(h *sim.History, b Mark, from int) *Page {
 	to := b.Record + 1
 	for _, r := range b.Cycle {
 		to = max(to, r+1)
 	}
 	for h.At(to) != nil && h.At(to).Step == h.At(to-1).Step {
-		to++ // include the whole step of the violation
+		to++ // include the whole step
 	}
 	p := &Page{Violation: b, broken: -1, history: *h}
 	p.options = Options{From: min(from, b.Record), To: to, Others: true,
@@ -67,7 +67,7 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	return p
 }
 
-// Object returns the object of the violating line; "" for none, as after a settle.
+// Object returns the object of the violating line. It is "" if there is no such line, as after a settle.
 func (p *Page) Object() string {
 	if p.broken < 0 {
 		return ""
@@ -75,8 +75,8 @@ func (p *Page) Object() string {
 	return p.Lines[p.broken].Object
 }
 
-// Run returns the history of the page, the first shown record, and the timeline up to the history's end, numbered like
-// the page's.
+// Run returns the history of the page, the first shown record, and the timeline up to the history's end. The lines have
+// the same numbers as on the page.
 func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 	o := p.options
 	o.To = 0
@@ -89,13 +89,13 @@ func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 type Mark struct {
 	Record   int    `json:"record"`           // index of the violating record
 	Law      string `json:"law"`              // "dont-interfere"
-	Sentence string `json:"sentence"`         // what must hold
+	Sentence string `json:"sentence"`         // the rule that was violated
 	Source   string `json:"source,omitempty"` // the source of the law
 	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
-	Race     bool   `json:"race,omitempty"`   // lawful by the actor's knowledge, but not for the stored state
-	Cycle    []int  `json:"cycle,omitempty"`  // a fight: the records of its cycle
+	Race     bool   `json:"race,omitempty"`   // lawful by what the actor knew, but not by the stored state
+	Cycle    []int  `json:"cycle,omitempty"`  // of a fight: the records of its cycle
 
-	Invariant bool `json:"-"` // an invariant is violated, which may be about any field
+	Invariant bool `json:"-"` // an invariant of a contract is violated; it may concern any field
 }
 
 // MarkOf makes a mark from a violation.
@@ -105,14 +105,14 @@ func MarkOf(b law.Violation) Mark {
 		Invariant: b.Law.IsInvariant()}
 }
 
-// aboutStatus are the laws that a wrong status violates when the world has settled.
+// aboutStatus are the laws that a wrong status violates in a settled world.
 var aboutStatus = []string{"dont-share", "exact-status"}
 
-// concluded matches a status change by which a controller finishes an object, or gives up.
+// concluded matches a status change with which a controller finishes an object or gives up.
 var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
 
-// about returns which otherwise hidden writes the violation is about: those of a wrong status, those that finished an
-// owner without its dependents, and those of a fight over status only.
+// about returns a function that selects hidden writes which the violation concerns: writes of a wrong status, writes
+// that finished an owner without its dependents, and the writes of a fight over status only.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)
@@ -138,7 +138,7 @@ func (b Mark) String() string {
 	return word + b.Law + ": " + b.Text
 }
 
-// span returns the part of a history around a violation: its first record, and the record after its step.
+// span returns the range of records around a violation: its first record, and the record after its step.
 func (p *Page) span(h *sim.History) (first, last int) {
 	r := h.At(p.Violation.Record)
 	first = r.Index
@@ -148,7 +148,7 @@ func (p *Page) span(h *sim.History) (first, last int) {
 		}
 	}
 	if w := p.lastWrite(); r.Op == sim.Settled && w != nil {
-		first = min(first, w.Records[0]) // a settled world changes nothing by itself
+		first = min(first, w.Records[0]) // a settled world has no further changes
 	}
 	last = r.Index + 1
 	for h.At(last) != nil && h.At(last).Step == r.Step {
@@ -195,7 +195,7 @@ func (p *Page) trees(h *sim.History) {
 		slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
 }
 
-// pane returns a tree, or the text none if there are no objects.
+// pane returns a tree, or none if there are no objects.
 func pane(objs []Object, none string) string {
 	if len(objs) == 0 {
 		return none + "\n"
@@ -203,7 +203,7 @@ func pane(objs []Object, none string) string {
 	return Tree(objs)
 }
 
-// concerned lists the objects of a violation and their owners: those of its records, and those that its text names.
+// concerned lists the objects of a violation's records, the objects that its text names, and the owners of both.
 func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref {
 	refs := []sim.Ref{r.Object, r.For}
 	for _, i := range p.Violation.Cycle {
@@ -218,7 +218,7 @@ func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref
 			refs = append(refs, o.Ref)
 		}
 	}
-	for i, ref := range refs { // a refused request may not name the uid
+	for i, ref := range refs { // a refused request may have no uid
 		for _, o := range objs {
 			if ref.UID == "" && o.Ref.Kind == ref.Kind && o.Ref.Key() == ref.Key() {
 				refs[i] = o.Ref
@@ -228,7 +228,7 @@ func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref
 	return append(refs, ownersAmong(objs, refs)...)
 }
 
-// ownersAmong lists the owners of the given objects, so that both trees show them.
+// ownersAmong lists the owners that are among objs, so that both trees show them.
 func ownersAmong(objs []Object, refs []sim.Ref) []sim.Ref {
 	var owners []sim.Ref
 	for _, o := range objs {

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Story formats lines with their causes, in width columns, at least [Narrowest]. [Explain] sets the causes.
+// Story formats lines with their causes in width columns, at least [Narrowest]. Call [Explain] first.
 func Story(lines []Line, width int) string {
 	return (&layout{width: max(width, Narrowest), most: len(lines), time: (*Line).time}).text(lines)
 }
@@ -15,14 +15,14 @@ func Story(lines []Line, width int) string {
 type layout struct {
 	indent string
 	width  int
-	most   int                // number of lines; a longer story omits lines before the last ones, except violations
+	most   int                // maximum number of lines; a longer story keeps violations and the last lines
 	time   func(*Line) string // formats the time
-	fold   bool               // put a change with little room beneath its line
+	fold   bool               // put a change below its line if there is little room
 }
 
 const leastChange = 32
 
-// text lays out lines with their causes beside them, or beneath them if names are long.
+// text formats lines with their causes. The causes stand beside the lines, or below them if names are long.
 func (o *layout) text(lines []Line) string {
 	for _, change := range []int{44, 24} {
 		if t := o.table(lines, max(change+(o.width-Width)/2, 12)); t.left() >= 18 {
@@ -36,8 +36,8 @@ func (o *layout) text(lines []Line) string {
 	return t.String()
 }
 
-// table lays out lines. The column of changes has at most the width change. For 0 the causes are beneath the lines; for
-// less, causes and changes are.
+// table formats lines. change is the maximum width of the column of changes. If it is 0, causes stand below the lines;
+// if it is negative, causes and changes do.
 func (o *layout) table(lines []Line, change int) *Table {
 	t := &Table{Indent: o.indent, Width: o.width, Max: []int{0, 0, 0, 0, 0, 0, change}, Fold: true}
 	head := []string{"", "step", "at", "who", "did", "what", "change", "because"}
@@ -87,10 +87,10 @@ func (o *layout) table(lines []Line, change int) *Table {
 	return t
 }
 
-// step matches the begin of a cause that is only a line number.
+// step matches the beginning of a cause that is only a line number.
 var step = regexp.MustCompile(`^because \d+`)
 
-// mark returns the prefix of a line: "!" for a violation, "~" if its actor used a stale cache.
+// mark returns the mark in front of a line: "!" for a violation, "~" if its actor used a stale cache.
 func (l *Line) mark() string {
 	switch {
 	case len(l.Breaks) > 0:
@@ -101,7 +101,7 @@ func (l *Line) mark() string {
 	return ""
 }
 
-// Span formats a range of lines: "step 4", "steps 4-5".
+// Span formats a range of line numbers: "step 4", "steps 4-5".
 func Span(first, last int) string {
 	if first == last {
 		return "step " + strconv.Itoa(first)
@@ -109,7 +109,7 @@ func Span(first, last int) string {
 	return "steps " + strconv.Itoa(first) + "-" + strconv.Itoa(last)
 }
 
-// views finds the commit that replaced a version of an object. Versions are shared by pointer.
+// views maps a version of an object to the commit that replaced it. Versions are shared by pointer.
 type views map[any]int
 
 func viewsOf(h *sim.History, upto int) views {
@@ -138,7 +138,7 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner returns the commit that had replaced the version of the reconciled object.
+// owner returns the commit that replaced the version of the owner which the reconcile used.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false
@@ -154,8 +154,8 @@ type causes struct {
 	of    map[int]int // record -> position in lines
 }
 
-// Explain adds to each line why it happened: the outdated state that its actor had seen, and the line that triggered
-// it. User actions get no explanation.
+// Explain sets for each line why it happened: the outdated state that its actor used, and the line that triggered it.
+// User actions get no explanation.
 func Explain(h *sim.History, lines []Line) {
 	c := &causes{h: h, lines: lines, views: viewsOf(h, h.Len()), of: map[int]int{}}
 	for i := range lines {
@@ -180,7 +180,7 @@ func (c *causes) because(l *Line) string {
 	return why
 }
 
-// cause follows the causes of a record back to the nearest line, or nil.
+// cause follows the causes of a record back to the nearest line. It returns nil if there is none.
 func (c *causes) cause(r *sim.Record) *Line {
 	self := c.of[r.Index]
 	for r != nil && r.Cause >= 0 && r.Cause < r.Index {
@@ -202,7 +202,7 @@ func (l *Line) summary() string {
 	return l.Verb + " " + l.Object
 }
 
-// stale lists the outdated versions that the actor used.
+// stale describes the outdated versions that the actor used.
 func (c *causes) stale(r *sim.Record) string {
 	var why string
 	if r.Stale() {
@@ -215,7 +215,7 @@ func (c *causes) stale(r *sim.Record) string {
 	return why
 }
 
-// before formats "as it was before a commit".
+// before formats "as it was before a commit", with the number of the commit's line.
 func (c *causes) before(commit int, known bool) string {
 	if i, ok := c.of[commit]; ok && known {
 		return "as it was before " + strconv.Itoa(c.lines[i].N)

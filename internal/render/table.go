@@ -7,32 +7,32 @@ import (
 	"unicode/utf8"
 )
 
-// Width is the default number of columns, as in golden text.
+// Width is the default number of columns. Golden text uses it.
 const Width = 100
 
-// Narrowest is the least width of a page; columns would be too narrow below it.
+// Narrowest is the minimum width of a page, because columns would be too narrow below it.
 const Narrowest = 60
 
-// Table lays out rows in columns two spaces apart. The last column takes the rest of the width and is folded at spaces;
-// the others are as wide as their widest cell.
+// Table formats rows in columns two spaces apart. The last column takes the rest of the width, and folds at spaces. The
+// other columns are as wide as their widest cell.
 type Table struct {
 	Indent string
-	Width  int   // total columns; 0 for [Width]
-	Fold   bool  // fold the cells of all columns with a Max; otherwise they shift their row
-	Max    []int // the maximum width of each column; longer cells shift their row
+	Width  int   // number of columns of text; 0 means [Width]
+	Fold   bool  // fold cells that are longer than Max; otherwise they shift the rest of their row
+	Max    []int // the maximum width of each column
 	rows   [][]string
 }
 
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Note appends a line of text below the last row, folded, from its second column on.
+// Note adds a line of text below the last row. It begins in the second column, and is folded.
 func (t *Table) Note(text string) { t.rows = append(t.rows, []string{noteMark, text}) }
 
-// noteMark marks a row as a note, in its first cell.
+// noteMark in the first cell marks a row as a note.
 const noteMark = "\x00"
 
-// String formats the table. Every row ends in a newline, without trailing spaces.
+// String formats the table. Every row ends in a newline and has no trailing spaces.
 func (t *Table) String() string {
 	widths := t.widths()
 	var b strings.Builder
@@ -144,7 +144,7 @@ func foldAt(text string, width int) string {
 	return b.String()
 }
 
-// fold cuts text at the last space at which it fits into n columns; a longer word stays whole.
+// fold cuts text at the last space so that the first part fits into n columns. A longer word stays whole.
 func fold(text string, n int) (first, rest string) {
 	if utf8.RuneCountInString(text) <= n {
 		return text, ""
@@ -196,8 +196,8 @@ func Plain(s string) string {
 	return b.String()
 }
 
-// Color adds terminal colours to rendered text: red for a violation and its mark, yellow for a race and a stale cache,
-// grey for refusals. The text is otherwise unchanged. It is for terminals only and never part of a golden file.
+// Color adds terminal colours to rendered text: red for a violation, yellow for a race and a stale cache, grey for
+// refusals. It changes nothing else. Use it only for terminals, not for golden files.
 func Color(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -13,7 +13,7 @@ import (
 // Text formats the page in [Width] columns.
 func (p *Page) Text() string { return p.Wide(Width) }
 
-// Wide formats the page in width columns, at least [Narrowest]. It omits repetitions.
+// Wide formats the page in width columns, at least [Narrowest]. It leaves out repetitions.
 func (p *Page) Wide(width int) string { return p.write(max(width, Narrowest), false) }
 
 // Whole formats all of the page in width columns.
@@ -40,7 +40,7 @@ func (p *Page) write(width int, whole bool) string {
 	return strings.TrimRight(b.String()+foot, "\n") + "\n"
 }
 
-// foot returns the text beneath the story.
+// foot returns the text below the story.
 func (p *Page) foot(width int, whole bool) string {
 	var b strings.Builder
 	if cycle := Fight(p.Lines, p.Violation); cycle != "" {
@@ -71,7 +71,7 @@ func (p *Page) foot(width int, whole bool) string {
 	return b.String()
 }
 
-// story formats the lines that the failure is about, in at most rows rows.
+// story formats the lines that the failure concerns, in at most the given number of rows.
 func (p *Page) story(b *strings.Builder, width, rows int) {
 	short := p.shorten()
 	var text string
@@ -124,7 +124,8 @@ func (p *Page) sentence(b *strings.Builder, width int) {
 	}
 }
 
-// fitted indents a line at the foot of a page. A command that is too long stays on one line of its own, for copying.
+// fitted indents a line at the foot of a page. A command that is too long gets a separate line, so that users can copy
+// it.
 func fitted(line string, width int) string {
 	if name, command, ok := strings.Cut(line, ": "); ok && len(line)+4 > width {
 		line = name + ":\n      " + command
@@ -132,25 +133,25 @@ func fitted(line string, width int) string {
 	return "    " + line + "\n"
 }
 
-// The limits of a page of text. The HTML page and [Page.Whole] have none.
+// The limits of a page of text. The HTML page and [Page.Whole] have no limits.
 const (
-	storyLines = 30  // lines of the timeline about objects other than the failure's
-	pageRows   = 116 // lines of a page
+	storyLines = 30  // lines of the timeline about objects that the failure does not concern
+	pageRows   = 116 // maximum lines of a page
 	cellRunes  = 140 // characters of a cell: a change, a refusal, an error
 	treeRows   = 10  // lines of each tree of owners
 )
 
 type brief struct {
 	lines []Line
-	left  []string // omitted parts, with counts
+	left  []string // descriptions of what was left out, with counts
 }
 
-// shorten removes lines from a story that the failure is not about. Violations, user actions, the lines of a fight's
-// cycle, and faults always stay.
+// shorten removes lines from a story that the failure does not concern. Violations, user actions, faults, and the lines
+// of a fight's cycle always stay.
 func (p *Page) shorten() *brief {
 	b := &brief{}
 	elected := elections(p.Lines)
-	first := map[string]int{} // index in b.lines of a refusal
+	first := map[string]int{} // index of a refusal in b.lines
 	quiet, again := 0, 0
 	for i := range p.Lines {
 		l := p.Lines[i]
@@ -207,7 +208,7 @@ func (p *Page) kind(l *Line) string {
 	return ""
 }
 
-// elections counts the processes that write each Lease, or try to.
+// elections counts, for each Lease, the processes that write it or try to.
 func elections(lines []Line) map[string]int {
 	who, n := map[string]bool{}, map[string]int{}
 	for i := range lines {
@@ -220,12 +221,12 @@ func elections(lines []Line) map[string]int {
 	return n
 }
 
-// refusal returns the common part of equal refusals.
+// refusal returns the text that equal refusals have in common.
 func (l *Line) refusal() string {
 	return l.Who + "\x00" + l.Verb + "\x00" + l.Object + "\x00" + l.Detail
 }
 
-// usual shortens the texts of the two most common refusals.
+// usual shortens the texts of the two most frequent refusals.
 func usual(text string) string {
 	switch {
 	case strings.HasPrefix(text, "409 Conflict: Operation cannot be fulfilled on ") &&
@@ -246,8 +247,8 @@ func cut(text string, most int) string {
 	return text
 }
 
-// concern collects the objects that the failure is about in the whole run: those of its records and of its text, their
-// dependents, and their owners.
+// concern collects the objects that the failure concerns: those of its records and of its text, their dependents, and
+// their owners.
 func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	key := func(ref sim.Ref) string { return strings.TrimSuffix(ref.String(), "/") }
 	owners := map[string][]string{}
@@ -282,7 +283,7 @@ func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	grow(func(object, owner string) (string, bool) { return owner, p.about[object] })
 }
 
-// told returns the time of a line in whole milliseconds.
+// told formats the time of a line in whole milliseconds.
 func (l *Line) told() string {
 	from, to := round(l.From), round(l.To)
 	if from == to {
@@ -299,7 +300,7 @@ func round(at time.Duration) time.Duration {
 	return at.Round(time.Millisecond)
 }
 
-// elide shortens two trees to their differences, with context.
+// elide shortens two trees to the parts that differ, with context.
 func elide(a, b string) (string, string) {
 	return elideRows(a, b), elideRows(b, a)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Tree formats ownership as a forest. Each object is under its controller, or else under its first owner. A missing
-// owner, a second owner and a deletion in progress stand after the name.
+// Tree formats ownership as a forest. Each object stands below its controller, or below its first owner if it has no
+// controller. A missing owner, a second owner and a deletion in progress are named after the object.
 func Tree(objs []Object) string {
 	if len(objs) == 0 {
 		return "(none)\n"
@@ -32,7 +32,7 @@ func Tree(objs []Object) string {
 	for _, i := range roots {
 		t.write(&b, i, "", "", "")
 	}
-	for i := range objs { // the rest are cycles of owners
+	for i := range objs { // the remaining objects belong to cycles of owners
 		if !t.seen[i] {
 			t.write(&b, i, "", "", "")
 		}
@@ -47,7 +47,7 @@ type forest struct {
 	seen  map[int]bool
 }
 
-// parent returns the existing object that o is shown under.
+// parent returns the existing object below which o is shown.
 func (t *forest) parent(o Object) (Object, bool) {
 	best := -1
 	for _, w := range o.Owners {
@@ -110,7 +110,8 @@ func (t *forest) notes(o Object) string {
 	return notes
 }
 
-// Beside puts two texts side by side under headings, or one beneath the other if they do not fit into width columns.
+// Beside formats two texts with headings side by side. If they do not fit into width columns, the second is below the
+// first.
 func Beside(leftHead, left, rightHead, right string, width int) string {
 	l := strings.Split(strings.TrimRight(left, "\n"), "\n")
 	r := strings.Split(strings.TrimRight(right, "\n"), "\n")
@@ -155,15 +156,15 @@ func indent(text, by string) string {
 	return b.String()
 }
 
-// Object is one object of the world at a point of a history.
+// Object is one object of the world at one point of a history.
 type Object struct {
 	Ref      sim.Ref
 	Owners   []Owner
 	Deleting bool
 }
 
-// Objects returns the world after the records before index upto, from the commits alone, sorted by kind, namespace and
-// name. A history that forgets returns only what it still holds.
+// Objects returns the objects that exist after the records before index upto, sorted by kind, namespace and name. It
+// uses only commits. If the history has forgotten records, objects may be missing.
 func Objects(h *sim.History, upto int) []Object {
 	latest := map[sim.Ref]any{}
 	for i := 0; i < upto && i < h.Len(); i++ {
@@ -178,14 +179,14 @@ func Objects(h *sim.History, upto int) []Object {
 		}
 	}
 	objs := make([]Object, 0, len(latest))
-	for ref, obj := range latest { //detcheck:ordered sorted below, and each reference is there once
+	for ref, obj := range latest { // sorted below; each reference occurs once
 		objs = append(objs, Object{Ref: ref, Owners: Owners(obj), Deleting: Deleting(obj)})
 	}
 	slices.SortFunc(objs, func(a, b Object) int { return CompareRefs(a.Ref, b.Ref) })
 	return objs
 }
 
-// CompareRefs orders references by kind, namespace and name; numbers at the end of names are compared by value.
+// CompareRefs orders references by kind, namespace and name. Numbers at the end of names are compared by value.
 func CompareRefs(a, b sim.Ref) int {
 	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
 		return c
@@ -208,7 +209,7 @@ func naturally(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Related returns the objects connected with any of the given ones by owner references, in either direction.
+// Related returns the objects that owner references connect with any of the given objects, in either direction.
 func Related(objs []Object, refs ...sim.Ref) []Object {
 	in := map[string]bool{}
 	for _, r := range refs {
@@ -228,13 +229,13 @@ func Related(objs []Object, refs ...sim.Ref) []Object {
 	return slices.DeleteFunc(slices.Clone(objs), func(o Object) bool { return !in[id(o.Ref)] })
 }
 
-// id is equal for an owner reference and its object.
+// id is the same for an owner reference and for its object.
 func id(r sim.Ref) string { return r.Kind + "/" + r.Name + "/" + r.UID }
 
 // Owner is one owner reference.
 type Owner struct {
 	Ref        sim.Ref
-	Controller bool // it is the ControllerRef
+	Controller bool // the reference is the ControllerRef
 }
 
 // Deleting reports whether an object has a deletion timestamp.
@@ -243,7 +244,7 @@ func Deleting(obj any) bool {
 	return ok && m.GetDeletionTimestamp() != nil
 }
 
-// Owners lists an object's owner references, in the order of the object.
+// Owners lists an object's owner references in their order.
 func Owners(obj any) []Owner {
 	m, ok := obj.(metav1.Object)
 	if !ok {
@@ -256,8 +257,8 @@ func Owners(obj any) []Owner {
 	return owners
 }
 
-// ownerRef returns the object of an owner reference. Nodes and Namespaces may own across namespaces; other owners get
-// the dependent's namespace.
+// ownerRef returns the object of an owner reference. Nodes and Namespaces may own objects in namespaces. Any other
+// owner has the dependent's namespace.
 func ownerRef(m metav1.Object, r metav1.OwnerReference) sim.Ref {
 	ref := sim.Ref{Kind: r.Kind, Namespace: m.GetNamespace(), Name: r.Name, UID: string(r.UID)}
 	if gv, err := schema.ParseGroupVersion(r.APIVersion); err == nil && gv.Group == "" &&
@@ -267,7 +268,7 @@ func ownerRef(m metav1.Object, r metav1.OwnerReference) sim.Ref {
 	return ref
 }
 
-// ControllerOf returns the owner in an object's ControllerRef.
+// ControllerOf returns the owner that an object's ControllerRef names.
 func ControllerOf(obj any) (sim.Ref, bool) {
 	for _, o := range Owners(obj) {
 		if o.Controller {

@@ -39,7 +39,8 @@ func adoption(uid types.UID) []byte {
 }
 
 // cycles prints how long it takes to create an orphan, adopt it, get it and delete it: through Do, through client-go,
-// and with controller-runtime's fake client. It also prints the ratio of Do to the fake client, measured in turns.
+// and with controller-runtime's fake client. It also prints the ratio of Do to the fake client, which it measures in
+// turns.
 func cycles() {
 	perCycle("do", doCycle)
 	perCycle("client-go", clientCycle)
@@ -47,7 +48,7 @@ func cycles() {
 	fmt.Println(timesAsFast, testing.Benchmark(ratio).Extra[timesAsFast])
 }
 
-// ratio alternates the two, so that both see the same load.
+// ratio alternates Do and the fake client, so that both run under the same load.
 func ratio(b *testing.B) {
 	ours, rivals := doCycle(b), rivalCycle(b)
 	var spent [2]time.Duration
@@ -71,7 +72,7 @@ func perCycle(name string, start func(*testing.B) func()) {
 	fmt.Println(name, r, r.MemString())
 }
 
-// doCycle goes through Server.Do, without encoding.
+// doCycle uses Server.Do, without encoding.
 func doCycle(b *testing.B) func() {
 	s := fakeapi.New(fakeapi.Options{})
 	kind := s.Kind(corev1.SchemeGroupVersion.WithKind("Pod"))
@@ -95,7 +96,7 @@ func doCycle(b *testing.B) func() {
 	}
 }
 
-// clientCycle uses client-go's typed clientset, in protobuf, inside the process.
+// clientCycle uses client-go's typed clientset, with protobuf, in the same process.
 func clientCycle(b *testing.B) func() {
 	h := httpapi.New(fakeapi.New(fakeapi.Options{}), func() time.Time { return today })
 	config := &rest.Config{Host: "http://localhost", Transport: http.RoundTripper(h.Transport()), QPS: -1}

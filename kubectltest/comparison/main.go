@@ -1,12 +1,13 @@
-// Command comparison replays recorded cases of kube-apiserver v1.36.3 on this module's server and on common fakes, and
-// puts a table of the matching cases into docs/use/comparison.md:
+// Command comparison replays recorded cases of kube-apiserver v1.36.3 on this module's server and on common fakes. It
+// writes a table of the matching cases into docs/use/comparison.md:
 //
 //	cd kubectltest && go run ./comparison [-v | -cycle]
 //
-// Answers match if both succeed or have the same HTTP status (see outcome), with the same owner references and
-// finalizers, and both terminating or not. No other part of an object is compared, and of a DELETE only the status. A
-// case with a request that a typed client cannot send is left out. The fakes set no uids, so the command does. With -v
-// it names each case that differs or is left out, and why. With -cycle it measures how long an adoption takes instead.
+// Two answers match if both succeed or have the same HTTP status (see outcome). The objects must have the same owner
+// references and finalizers, and both must be terminating or not. For a DELETE, only the status is compared. A case
+// with a request that a typed client cannot send is left out. The fakes set no uids, so the command sets them. With -v
+// it names each case that differs or is left out, with the reason. With -cycle it only measures how long an adoption
+// takes.
 package main
 
 import (
@@ -32,7 +33,7 @@ const (
 	comparison = "../docs/use/comparison.md"
 )
 
-// telling lists the cases that the page shows one by one, including those that the fakes get right.
+// telling lists the cases that the page shows individually, including cases that the fakes answer correctly.
 var telling = []struct{ name, what string }{
 	{"concurrency/already-exists", "a name that is taken is refused"},
 	{"ownerrefs/adopt-idempotent", "a second adoption by the same owner changes nothing"},
@@ -71,8 +72,8 @@ func main() {
 	}
 }
 
-// compare returns the two tables: how many cases of each area a rival answers right, and which rivals answer the listed
-// ones right.
+// compare returns two tables. The first says how many cases of each area a rival answers correctly. The second says
+// which rivals answer the cases in telling correctly.
 func compare() (string, error) {
 	scores, agrees, err := score()
 	if err != nil {
@@ -104,7 +105,8 @@ func compare() (string, error) {
 	return table.String(), nil
 }
 
-// score runs all cases with all rivals. It returns a row for each area, and the rivals that answer each case right.
+// score runs all cases with all rivals. It returns a row for each area, and for each case which rivals answer
+// correctly.
 func score() (rows string, agrees map[string][]bool, err error) {
 	mapper := testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)
 	agrees = map[string][]bool{}
@@ -159,7 +161,7 @@ func write(tables string) error {
 	return os.WriteFile(comparison, []byte(before+begin+tables+end+after), 0o644)
 }
 
-// unsayable returns why clients cannot make the requests of a case.
+// unsayable returns the reason if clients cannot make the requests of a case.
 func unsayable(mapper meta.RESTMapper, c *vectors.Recording) error {
 	b := vectors.NewBinding()
 	for i := range c.Exchanges {
@@ -205,7 +207,7 @@ func replay(mapper meta.RESTMapper, r rival, c *vectors.Recording) error {
 		learn(b, want.Metadata.UID, string(got.GetUID()))
 		learn(b, want.Metadata.ResourceVersion, got.GetResourceVersion())
 		if at := got.GetDeletionTimestamp(); at != nil {
-			learn(b, "$time", at.UTC().Format(time.RFC3339)) // requests send it back
+			learn(b, "$time", at.UTC().Format(time.RFC3339)) // later requests contain the time
 		}
 		if err := sameOwnership(b.Fill(string(ex.Response.Body)), got); err != nil {
 			return fmt.Errorf("%d: %s %s: %w", ex.N, ex.Method, ex.Path, err)
@@ -214,8 +216,7 @@ func replay(mapper meta.RESTMapper, r rival, c *vectors.Recording) error {
 	return nil
 }
 
-// outcome returns the client's view of a status code: success codes are equal, and a server error is an error without a
-// status.
+// outcome returns a status code as a client sees it: all success codes are equal, and a server error has no status.
 func outcome(code int) int {
 	switch {
 	case code < http.StatusMultipleChoices:

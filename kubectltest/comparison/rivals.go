@@ -28,10 +28,10 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// rival answers calls with an object's metadata or an error.
+// rival is a server or a fake. It answers calls with an object's metadata or an error.
 type rival struct {
 	name    string
-	givesID bool // set objects' uids
+	givesID bool // sets uids of objects
 	answer  func() (ask, error)
 }
 
@@ -43,7 +43,7 @@ var rivals = []rival{
 	{"client-go's fake clientset", false, clientGoFake},
 }
 
-// ours is this module's server, over its HTTP API.
+// ours is this module's server, through its HTTP API.
 func ours() (ask, error) {
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true})
 	h := httpapi.New(server, func() time.Time { return today })
@@ -108,7 +108,7 @@ func controllerRuntimeFake() (ask, error) {
 func newObject(c *call) client.Object {
 	o, err := scheme.Scheme.New(c.kind)
 	if err != nil {
-		panic(err) // the mapper has its kinds from the scheme
+		panic(err) // the mapper has only kinds of the scheme
 	}
 	named := o.(client.Object)
 	named.SetNamespace(c.namespace)
@@ -116,7 +116,7 @@ func newObject(c *call) client.Object {
 	return named
 }
 
-// clientGoFake makes the same actions as the methods of typed clients.
+// clientGoFake makes the same actions as typed clients make.
 func clientGoFake() (ask, error) {
 	cs := kubefake.NewClientset()
 	return func(c *call) (metav1.Object, error) {
@@ -216,7 +216,6 @@ func say(mapper meta.RESTMapper, b *vectors.Binding, ex *vectors.Exchange) (*cal
 	return c, nil
 }
 
-// parse reads the object of a path.
 func (c *call) parse(mapper meta.RESTMapper) error {
 	parts := strings.Split(strings.TrimPrefix(c.path, "/"), "/")
 	gv := schema.GroupVersion{Version: parts[1]}
@@ -237,7 +236,6 @@ func (c *call) parse(mapper meta.RESTMapper) error {
 	return err
 }
 
-// decode reads the body of a POST or PUT.
 func (c *call) decode() error {
 	o, kind, err := scheme.Codecs.UniversalDeserializer().Decode(c.body, nil, nil)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package operator is an operator in kubebuilder's layout: a manager with leader election and without metrics, a
-// controller, a mutating and a validating webhook, and install manifests in config. Its test runs it against the
-// server, from those manifests.
+// Package operator is an operator in kubebuilder's layout. It has a manager with leader election and without metrics, a
+// controller, a mutating and a validating webhook, and install manifests in config. Its test installs it from these
+// manifests, and runs it against the server.
 package operator
 
 import (
@@ -34,7 +34,7 @@ type Options struct {
 	Namespace   string // namespace of its lease
 	CertDir     string // directory with tls.crt and tls.key of its webhooks
 	WebhookPort int    // port on the loopback address
-	Elected     func() // called when it becomes the leader; may be nil
+	Elected     func() // called when the operator becomes the leader; may be nil
 	Lease       string // name of the lease
 }
 
@@ -52,9 +52,9 @@ func Run(ctx context.Context, cluster *rest.Config, o Options) error {
 		LeaderElection:          true,
 		LeaderElectionID:        o.Lease,
 		LeaderElectionNamespace: o.Namespace,
-		// It releases its lease at the end, so that the next one need not wait.
+		// The operator releases its lease at the end, so that the next leader need not wait.
 		LeaderElectionReleaseOnCancel: true,
-		// A test runs two in one process.
+		// A test runs two managers in one process.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		WebhookServer: webhook.NewServer(webhook.Options{
 			Host: "127.0.0.1", Port: o.WebhookPort, CertDir: o.CertDir}),
@@ -105,7 +105,7 @@ func podOf(s *api.Site) corev1.PodSpec {
 	}
 }
 
-// finalizer holds a Site until the operator has seen its deletion.
+// finalizer keeps a Site until the operator has handled its deletion.
 const finalizer = "web.example.com/site"
 
 type reconciler struct {
@@ -163,7 +163,6 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		client.Preconditions{UID: &site.UID})
 }
 
-// report writes a changed status of a Site.
 func (r *reconciler) report(ctx context.Context, site *api.Site, ready int32) error {
 	status := metav1.ConditionFalse
 	if ready == *site.Spec.Replicas {

@@ -1,8 +1,8 @@
-// Package casefile turns a case into a scenario file. A [Case] is a world given in Go: its objects, the controllers
-// under test, the user's actions, and what must hold at the end. [Case.Explore] runs the file under many schedules.
+// Package casefile converts a case to a scenario file. A [Case] is a world that is written in Go: its objects, the
+// controllers under test, the user's actions, and what must hold at the end. [Case.Explore] runs the file under many
+// schedules.
 //
-// Package simtest is the front end for go test; it adds property tests and fuzzing. This package needs neither, so
-// commands can use it.
+// Package simtest is the front end for go test. It adds property tests and fuzzing, which commands do not need.
 package casefile
 
 import (
@@ -25,63 +25,65 @@ import (
 // at the end. [Case.Explore] runs it under many schedules and checks each against the laws. A Case is compiled into a
 // scenario file. Failures are written as such files, so every tool for files works on them.
 type Case struct {
-	// Controllers are the controllers under test. Each runs as a process that has its name.
+	// Controllers are the controllers under test. Each runs as a process with the controller's name.
 	Controllers []host.Controller
-	// Beside are further controllers. They may stay idle.
+	// Beside are further controllers. They are not under test, so they may stay idle.
 	Beside []host.Controller
-	// With names controllers of this module to run beside them, as the verb
-	// controllers does: "gc", "namespace", "replicaset@controllerref".
+	// With names controllers of this module to run beside them, as in the verb controllers: "gc", "namespace",
+	// "replicaset@controllerref".
 	With []string
 
 	// CRDs are files and directories with CustomResourceDefinitions that exist from the start; other objects in them
-	// are ignored. Installed is YAML of objects that also exist from the start, such as those of install manifests. A
-	// minimized failure keeps all of both.
+	// are ignored. Installed is YAML with objects that also exist from the start, such as those of install manifests.
+	// Minimizing a failure removes nothing from either.
 	CRDs      []string
 	Installed string
 
-	// Files are YAML files, and directories of them, with the initial objects of the world. CustomResourceDefinitions
+	// Files are YAML files, or directories of them, with the initial objects of the world. CustomResourceDefinitions
 	// come first.
 	Files []string
-	// World is YAML with more initial objects; Objects holds them as values. Objects that are not unstructured have
-	// built-in kinds.
+	// World is YAML with more initial objects. Objects holds more of them as values. An object that is not unstructured
+	// must have a built-in kind.
 	World   string
 	Objects []runtime.Object
 
-	// SettleFirst lets the world settle in the default schedule before the user acts. Without it everything races from the
-	// first step on.
+	// SettleFirst lets the world settle in the default schedule before the user acts. Without it, the user's actions
+	// race with the controllers from the first step on.
 	SettleFirst bool
 	// For limits the virtual time of a world in which something never stops, such as retries for an object that no
-	// controller can handle. After that time the world counts as settled. 0 means: until nothing more happens.
+	// controller can handle. After that time the world counts as settled. 0 means that it runs until nothing more
+	// happens.
 	For time.Duration
 	// User lists the user's actions, in order. Each may happen at any time.
 	User []Action
-	// Settled is checked, beside the laws, whenever the world has settled. An error is a violation. It only reads.
+	// Settled is checked, in addition to the laws, whenever the world has settled. An error is a violation. Settled
+	// must not write.
 	Settled scenarios.Func
 
-	// Invariants must hold in this world beside the laws: when it has settled, or at each write of a program.
+	// Invariants must hold in this world in addition to the laws: when it has settled, or at each write of a program.
 	Invariants []*law.Invariant
 
 	// SameEnd enables the law same-end: at the end, the settled objects equal those of a quiet run of the same actions.
-	// The comparison skips what differs between quiet runs that differ only in the order of actions. It also skips
-	// names, uids, times, annotations, and the numbers and free texts of a status.
+	// Several quiet runs take the actions in different orders, and differences between them are skipped. The comparison
+	// also skips names, uids, times, annotations, and the numbers and free texts of a status.
 	SameEnd bool
 
-	// Server, if set, configures the world's server. Convert and Webhooks of [fakeapi.Options] answer for conversion
-	// and admission webhooks.
+	// Server, if set, configures the world's server. Its functions Convert and Webhooks answer for conversion and
+	// admission webhooks.
 	Server *fakeapi.Options
 
 	Laws   []*law.Law     // nil means all
-	Faults map[string]int // how many faults of each name a run may have; see [host.FaultNames]
-	Strict bool           // lost races count as violations, too
+	Faults map[string]int // how many faults of each kind a run may have, by name; see [host.FaultNames]
+	Strict bool           // lost races count as violations too
 
-	// Schedules is the number of drawn schedules; 0 means 1000. Exhaustive enumerates all schedules instead, which only
-	// small worlds allow. Flags override both.
+	// Schedules is the number of random schedules; 0 means 1000. Exhaustive runs all schedules instead, which is
+	// possible only for small worlds. Flags override both.
 	Schedules  int
 	Exhaustive bool
-	// Time limits how long schedules are drawn; 0 means no limit. At least one is drawn.
+	// Time limits how long random schedules are run; 0 means no limit. At least one is run.
 	Time time.Duration
-	// Accept, if set, returns the reason why a failure is known, or "" for an unknown one. Package simtest logs a known
-	// failure and does not fail the test.
+	// Accept, if set, returns the reason for which a failure is known, or "" for an unknown one. Package simtest logs a
+	// known failure and does not fail the test.
 	Accept func(f *scenarios.Counterexample) (reason string)
 
 	_ struct{}
@@ -98,7 +100,7 @@ type Action struct {
 // settledCheck is the name of [Case.Settled] in files.
 const settledCheck = "settled"
 
-// Registry returns what the case's files may name: its own controllers and functions, and all of this module's.
+// Registry returns the names that the case's file may use: the case's controllers and functions, and this module's.
 func (c *Case) Registry() *scenarios.Registry {
 	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.Laws, Funcs: map[string]scenarios.Func{},
 		Server: c.Server}
@@ -118,12 +120,12 @@ func (c *Case) Registry() *scenarios.Registry {
 	return g
 }
 
-// mistake is an error about the case, in one line. It uses the type's name in package simtest.
+// mistake returns an error about the case, in one line. It names the type as in package simtest.
 func mistake(format string, args ...any) error {
 	return &scenarios.Error{File: "simtest.Case", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }
 
-// check finds mistakes in a case that the compiled file would not report, or would report under another name.
+// check finds mistakes in a case that the compiled file would not show, or would show under another name.
 func (c *Case) check() error {
 	for _, look := range []func() error{c.checkControllers, c.checkUser, c.checkBounds} {
 		if err := look(); err != nil {
@@ -170,7 +172,7 @@ func (c *Case) checkControllers() error {
 	return nil
 }
 
-// checkInvariants checks the case's invariants, and whether one has the ID of a controller's invariant.
+// checkInvariants checks the case's invariants, and that none has the ID of a controller's invariant.
 func (c *Case) checkInvariants() error {
 	if err := law.CheckInvariants(c.Invariants); err != nil {
 		return mistake("Invariants: %v", err)

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// File compiles the case. An error is a mistake in the case and names its field: "User[0]: unknown verb delte; did you
+// File compiles the case. An error is a mistake in the case and names the field: "User[0]: unknown verb delte; did you
 // mean delete?".
 func (c *Case) File(name string) (*scenarios.File, error) {
 	f, _, err := c.compile(name)
@@ -31,7 +31,7 @@ type text struct {
 	origin []origin
 }
 
-// origin is a part of a case, or a file that the case reads. It begins at a line of the compiled file.
+// origin is a part of a case, or a file that the case reads. from is its first line in the compiled file.
 type origin struct {
 	from  int    // the first line of this part
 	name  string // "User[0]", "config/crd/widgets.yaml"
@@ -68,7 +68,7 @@ func (t *text) explain(err error) error {
 	return &told
 }
 
-// compile writes the case as a file and parses that file. The text maps its lines to their origins.
+// compile writes the case as a file and parses that file. The text maps the file's lines to their origins.
 func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err
@@ -136,7 +136,6 @@ func applied(i int) string { return fmt.Sprintf("user-%d.yaml", i+1) }
 
 func field(i int) string { return fmt.Sprintf("User[%d]", i) }
 
-// script writes the steps that follow the start of the controllers.
 func (c *Case) script(t *text) {
 	switch {
 	case c.SettleFirst:
@@ -200,7 +199,7 @@ func (c *Case) manifests() ([]part, error) {
 	return kept, nil
 }
 
-// readYAML reads a file, or the YAML files of a directory sorted by name.
+// readYAML reads a file, or the YAML files of a directory in the order of their names.
 func readYAML(field, path string) ([]part, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -223,7 +222,7 @@ func readYAML(field, path string) ([]part, error) {
 	return parts, nil
 }
 
-// near lists what exists beside a path that does not exist.
+// near lists the names in the directory of a path that does not exist.
 func near(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore draws or enumerates the case's schedules and returns the results. The case sets the fault budget, and the
-// number of schedules if the options do not. The name is the file's, in messages and in output. An error is a mistake
-// in the case, or a run that is not a function of its schedule.
+// Explore runs the case's schedules, random or exhaustive, and returns the results. The case sets the fault budget, and
+// also the number of schedules unless the options set it. name is the file's name in messages and output. An error is a
+// mistake in the case, or a run that is not a function of its schedule.
 func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOptions) (
 	x *scenarios.Exploration, err error,
 ) {
@@ -31,7 +31,7 @@ func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOpti
 		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
 	}
 	o.Faults, o.Strict, o.Said = c.Faults, c.Strict, true
-	defer catch(&err) // the default schedule runs here, before any other
+	defer catch(&err) // the default schedule runs here first, and may show a mistake
 	x, err = scenarios.Explore(ctx, f, len(f.Steps), c.Registry(), o)
 	if err != nil {
 		return nil, t.explain(err)
@@ -54,7 +54,7 @@ func (c *Case) Script(name string) (*scenarios.Script, error) {
 		Strict: c.Strict}, nil
 }
 
-// Catch calls f. If f panics because a controller is wired wrongly, Catch returns that as an error.
+// Catch calls f. If f panics because a controller cannot run, Catch returns the panic as an error.
 func (c *Case) Catch(f func()) (err error) {
 	defer catch(&err)
 	f()

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Unexercised lists, one line each, what an exploration without violations did not exercise:
+// Unexercised lists, in one line each, what an exploration without violations did not exercise:
 //   - a controller under test that wrote nothing in any schedule,
 //   - a controller whose kind had no object in any settled world,
 //   - a controller whose keys name no object,
@@ -53,7 +53,7 @@ func (c *Case) Unexercised(x *scenarios.Exploration) []string {
 	return all
 }
 
-// declarations lists what a controller may declare about itself, with the law that uses it first.
+// declarations lists what a controller may declare, and for each the first law that uses it.
 var declarations = []struct {
 	name, law string
 	says      func(c *host.Controller) bool
@@ -70,19 +70,19 @@ var declarations = []struct {
 	{"RetryOf", "WRITE-8", func(c *host.Controller) bool { return c.Contract.RetryOf != nil }},
 }
 
-// asked reports whether some schedule evaluated a law for a controller.
+// asked reports whether a law was evaluated for a controller in some schedule.
 func asked(x *scenarios.Exploration, controller, id string) bool {
 	return slices.ContainsFunc(x.Said, func(s scenarios.Said) bool {
 		return s.Controller == controller && s.Law == id && s.Exercised > 0
 	})
 }
 
-// AlsoUnexercised lists, one line each, what else no schedule exercised:
+// AlsoUnexercised lists, in one line each, further things that no schedule exercised:
 //   - a declaration of a controller under test that was never used, or had an exception each time,
 //   - the owners of objects it creates of kinds that it does not declare,
 //   - what the laws cannot tell apart.
 //
-// None of these need be a mistake.
+// These are often no mistakes.
 func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	var all []string
 	under := map[string]*host.Controller{}

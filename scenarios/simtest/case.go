@@ -1,6 +1,6 @@
-// Package simtest tests controllers in go test. Begin with [Check] and [Case]. A world given in Go runs under many
-// schedules, each checked against the laws. A failure is minimized, printed, and written as a scenario file that the
-// next run replays first.
+// Package simtest tests controllers in go test. Begin with [Check] and [Case]. A world that is written in Go runs under
+// many schedules, and each run is checked against the laws. A failure is minimized, printed, and written as a scenario
+// file. The next run replays that file first.
 //
 //	func TestKeeper(t *testing.T) {
 //		simtest.Check(t, simtest.Case{
@@ -11,15 +11,15 @@
 //		})
 //	}
 //
-// [Case.Property] and [Case.Fuzz] draw the same case with rapid and with Go's fuzzer; [Case.Explore] returns the
-// result.
+// [Case.Property] and [Case.Fuzz] run the same case with rapid and with Go's fuzzer. [Case.Explore] returns the result
+// without failing a test.
 //
-// Import it in tests only: it links rapid, which registers flags.
+// Import it only in tests, because it links rapid, which registers flags.
 //
 // # Where to go next
 //
-// Package sim/host defines what a controller is. docs/use/go-test.md shows a whole test and its failure.
-// docs/use/scenarios.md describes the files of failures, and package cli replays them in a command of your own.
+// Package sim/host defines controllers. docs/use/go-test.md shows a whole test and its failure. docs/use/scenarios.md
+// describes the files of failures. With package cli you can build a command that replays them.
 package simtest
 
 import (
@@ -35,7 +35,7 @@ import (
 )
 
 // Case is a world in which controllers are tested: its objects, its processes, the user's actions, and what must hold
-// at the end. See [casefile.Case] for its fields. [Check] runs it under many schedules and checks each against the
+// at the end. See [casefile.Case] for its fields. [Check] runs it under many schedules and checks each run against the
 // laws.
 type Case casefile.Case
 
@@ -45,37 +45,37 @@ type Action = casefile.Action
 // Verb is an action written as a line of a scenario file.
 func Verb(line string) Action { return Action{Verb: line} }
 
-// Apply is an action that creates the objects of manifests, or merges them into existing ones. It can recreate an owner
-// under its old name.
+// Apply is an action that creates the objects of manifests, or merges them into existing ones. It can recreate a
+// deleted owner with the same name.
 func Apply(manifests string) Action { return Action{Manifests: manifests} }
 
-// Do is an action written in Go. The name is one word; schedules and files use it.
+// Do is an action that is written in Go. The name is one word, which schedules and files use.
 func Do(name string, f func(user host.Client) error) Action { return Action{Name: name, Do: f} }
 
 func (c *Case) plain() *casefile.Case { return (*casefile.Case)(c) }
 
-// Registry returns what the case's files may name: its own controllers and functions, and all of this module's.
+// Registry returns the names that the case's file may use: the case's controllers and functions, and this module's.
 func (c *Case) Registry() *scenarios.Registry { return c.plain().Registry() }
 
-// File compiles the case. An error is a mistake in the case and names its field: "User[0]: unknown verb delte; did you
+// File compiles the case. An error is a mistake in the case and names the field: "User[0]: unknown verb delte; did you
 // mean delete?".
 func (c *Case) File(name string) (*scenarios.File, error) { return c.plain().File(name) }
 
-// Unexercised lists what an exploration without violations did not exercise, one line each; see [casefile.Case.Unexercised].
+// Unexercised lists what an exploration without violations did not exercise; see [casefile.Case.Unexercised].
 func (c *Case) Unexercised(x *scenarios.Exploration) []string { return c.plain().Unexercised(x) }
 
-// AlsoUnexercised lists what else no schedule exercised, one line each; see [casefile.Case.AlsoUnexercised].
+// AlsoUnexercised lists further things that no schedule exercised; see [casefile.Case.AlsoUnexercised].
 func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	return c.plain().AlsoUnexercised(x)
 }
 
-// Explore draws or enumerates the case's schedules and returns the results. [Check] does the same and then fails the
+// Explore runs the case's schedules, random or exhaustive, and returns the results. [Check] does the same and fails the
 // test. An error is a mistake in the case, or a run that is not a function of its schedule.
 func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration, error) {
 	return c.exploreWith(ctx, name, scenarios.ExploreOptions{})
 }
 
-// exploreWith explores with options that flags may override.
+// exploreWith explores with options, which flags may override.
 func (c *Case) exploreWith(ctx context.Context, name string, o scenarios.ExploreOptions) (*scenarios.Exploration, error) {
 	o.Seed, o.Schedules = *seed, *schedules
 	if *exhaustive {
@@ -85,7 +85,7 @@ func (c *Case) exploreWith(ctx context.Context, name string, o scenarios.Explore
 	return x, c.drawn(err)
 }
 
-// drawn adds advice to the error about two runs that differ, if a hosted program may have used randomness.
+// drawn adds advice to the error about two runs that differ, if a hosted program may have used random numbers.
 func (c *Case) drawn(err error) error {
 	program := func(k host.Controller) bool { return k.Hosted() }
 	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !slices.ContainsFunc(c.Controllers, program) {

@@ -31,25 +31,25 @@ var (
 		"the directory failures are written to, and replayed from")
 )
 
-// Check runs the case under many schedules and checks each against the laws and [Case.Settled]. It first replays earlier
-// failures, each as a subtest. A new failure is minimized, printed as a page, and written to
-// testdata/threelaws/NAME-OF-THE-TEST, so that the next run replays it first. Commit that file with the fix; delete it
-// when its world makes no sense any more. A page beside it, of the same name with .html, shows the run in a browser.
+// Check runs the case under many schedules and checks each run against the laws and [Case.Settled]. It first replays
+// earlier failures, each as a subtest. A new failure is minimized, printed as a page, and written to
+// testdata/threelaws/NAME-OF-THE-TEST. The next run replays this file first. Commit it with the fix, and delete it when
+// its world makes no sense any more. A page with the same name and the extension .html shows the run in a browser.
 //
-// A case that exercises nothing of a controller under test fails too; see [Case.Unexercised]. Check logs what else was not
-// exercised; see [Case.AlsoUnexercised].
+// A case also fails if it does not exercise a controller under test; see [Case.Unexercised]. Check logs what else was
+// not exercised; see [Case.AlsoUnexercised].
 //
 // A failure is printed and written before it is minimized, so a go test timeout loses nothing. Minimizing takes at most
 // 20 seconds; -threelaws.minimize changes that.
 //
-// The flags -threelaws.schedules, .time, .seed and .exhaustive configure the exploration. -threelaws.replay runs one
-// file and nothing else; -threelaws.failures sets the directory for failures. -threelaws.shard explores a part, and
-// -threelaws.results writes results, which "threelaws merge" joins.
+// The flags -threelaws.schedules, .time, .seed and .exhaustive configure the exploration. -threelaws.replay runs only
+// one file. -threelaws.failures sets the directory for failures. -threelaws.shard explores a part of the schedules, and
+// -threelaws.results writes results, which "threelaws merge" merges.
 //
 // In a campaign, kept failures are not replayed, and a case that exercises nothing does not fail.
 //
-// Check returns the exploration. If a kept failure still happens, nothing is explored and the result holds only the
-// failures. With -threelaws.replay it is nil.
+// Check returns the exploration. If a kept failure still occurs, it explores nothing and returns only the failures.
+// With -threelaws.replay it returns nil.
 func Check(t *testing.T, c Case) *scenarios.Exploration {
 	t.Helper()
 	g := c.Registry()
@@ -82,14 +82,14 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	if c.Time == 0 {
 		c.Time = *budget
 	}
-	raw := map[string]string{} // by law: where unminimized failures are kept
+	raw := map[string]string{} // the files with failures that are not minimized, by law
 	part, err := campaign.ParseShard(*shard)
 	if err != nil {
 		t.Fatalf("-threelaws.shard: %v", err)
 	}
 	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Shard: part, Results: *results,
 		World: t.Name(), Again: again(t, ""), Accept: c.Accept, Raw: func(f *scenarios.Counterexample) {
-			if path, err := kept.Keep(dir, f); err == nil { // otherwise it is added again when the failure is minimized
+			if path, err := kept.Keep(dir, f); err == nil { // otherwise the failure is reported when it is minimized
 				raw[f.Law] = path
 				t.Logf("%s is violated: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
 			}
@@ -148,7 +148,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 // runs and earlier cases found.
 func divided() bool { return *shard != "" || *results != "" }
 
-// known returns why a failure is accepted, or "".
+// known returns the reason for which a failure is accepted, or "".
 func (c *Case) known(f *scenarios.Counterexample) string {
 	if c.Accept == nil {
 		return ""
@@ -156,7 +156,6 @@ func (c *Case) known(f *scenarios.Counterexample) string {
 	return c.Accept(f)
 }
 
-// failures returns the directory of a test's failures.
 func failures(t *testing.T) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	if !strings.HasPrefix(name, "Fuzz") {
@@ -165,13 +164,12 @@ func failures(t *testing.T) string {
 	return filepath.Join(*keep, name)
 }
 
-// again returns the command that replays a failure file.
 func again(t *testing.T, path string) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	return fmt.Sprintf("go test -run '^%s$' -threelaws.replay=%s", name, path)
 }
 
-// rerun replays a failure file. It fails the test if the failure happens or the file cannot run. It returns the page of
+// rerun replays a failure file. It fails the test if the failure occurs or the file cannot run. It returns the page of
 // the failure, or nil.
 func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *render.Page {
 	t.Helper()

@@ -11,11 +11,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// drawn is one run of a world under a stream of choices.
+// drawn is one run of a case under a stream of choices.
 type drawn struct {
 	File     *scenarios.File
 	Outcome  *explore.Outcome
-	Schedule explore.Schedule // the schedule, for shrinking
+	Schedule explore.Schedule // for minimizing
 
 	program *scenarios.Script
 }
@@ -26,8 +26,8 @@ func run(p *scenarios.Script, c sim.Choices) *drawn {
 	return &drawn{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
 }
 
-// runs returns a function that runs the case once under a stream of choices. A mistake in the case is the error of
-// every run.
+// runs returns a function that runs the case once under a stream of choices. If the case has a mistake, every run
+// returns it as an error.
 func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
 	p, err := c.plain().Script(name)
 	if err != nil {
@@ -39,8 +39,8 @@ func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
 	}
 }
 
-// Failed describes what is wrong with a run of conforming controllers, or returns "": a violation, a fight, a world
-// that does not settle.
+// Failed describes the failure of a run, or returns "". A failure is a violation, a fight, or a world that does not
+// settle.
 func (v *drawn) Failed() string {
 	switch o := v.Outcome; {
 	case len(o.Findings) > 0:
@@ -53,7 +53,7 @@ func (v *drawn) Failed() string {
 	return ""
 }
 
-// draws is a stream of choices drawn by rapid, which shrinks them.
+// draws is a stream of choices from rapid, which can shrink them.
 type draws struct{ t *rapid.T }
 
 func (d draws) Pick(n int, label string) int {
@@ -63,7 +63,7 @@ func (d draws) Pick(n int, label string) int {
 	return rapid.IntRange(0, n-1).Draw(d.t, label)
 }
 
-// Property checks the case against the laws under schedules drawn by rapid, which shrinks a failure:
+// Property checks the case against the laws under schedules from rapid, which shrinks a failure:
 //
 //	rapid.Check(t, c.Property())
 func (c *Case) Property() func(t *rapid.T) { return property(c.runs("rapid")) }
@@ -104,7 +104,7 @@ func fuzz(run func(sim.Choices) (*drawn, error), dir func(*testing.T) string) fu
 	}
 }
 
-// write minimizes a failure and writes it; it returns the text to report.
+// write minimizes a failure and writes it to a file. It returns the text to report.
 func (v *drawn) write(dir string) string {
 	if len(v.Outcome.Findings) == 0 {
 		return "no law was violated: nothing to minimize"

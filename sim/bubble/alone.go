@@ -13,9 +13,9 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 )
 
-// alone keeps the order of the goroutines of programs from depending on anything else. While rooms exist, the Go
-// process has one processor: on two, a handler that enqueues a key twice races with the worker that takes it. Garbage
-// is collected between commands, because a collection stops the running goroutine and lets others run first.
+// alone makes the order in which the goroutines of programs run deterministic. While rooms exist, the Go process has
+// one processor. On two processors, a handler that enqueues a key twice races with the worker that takes it. Garbage is
+// collected between commands, because a collection stops the running goroutine and lets others run first.
 //
 // One influence remains: the runtime preempts a goroutine after ten milliseconds of real time. Commands take tenths of
 // a millisecond. Longer ones occur on a machine whose processors are busy with other work.
@@ -33,7 +33,7 @@ var solitude = alone{sample: []metrics.Sample{{Name: "/memory/classes/heap/objec
 
 const (
 	least  = 64 << 20 // a smaller heap is not collected
-	beyond = 2 << 30  // allocation by one command, beyond the heap, at which the runtime collects by itself
+	beyond = 2 << 30  // how much a command may allocate beyond the heap before the runtime collects by itself
 	often  = 16       // commands between two checks of the heap
 )
 
@@ -48,7 +48,7 @@ func (a *alone) enter() {
 	a.grow()
 }
 
-// leave undoes enter with the last room.
+// leave undoes enter when the last room is closed.
 func (a *alone) leave() {
 	if a.rooms--; a.rooms > 0 {
 		return
@@ -67,8 +67,8 @@ func (a *alone) sweep() {
 	a.grow()
 }
 
-// grow sets how far the heap may grow, and the limit at which the runtime collects during a command. A limit set by the
-// user is kept: garbage is collected at half of it.
+// grow sets the heap size at which sweep collects, and the limit at which the runtime collects during a command. If the
+// user has set a limit, sweep collects at half of it.
 func (a *alone) grow() {
 	a.heap = max(least, a.size()/100*uint64(100+max(a.percent, 0)))
 	if a.limit == math.MaxInt64 {
@@ -83,7 +83,7 @@ func (a *alone) size() uint64 {
 	return a.sample[0].Value.Uint64()
 }
 
-// settle changes the settings of the Go process that the package's documentation lists.
+// settle changes the settings of the Go process, as the package's documentation says.
 var settle = sync.OnceFunc(func() {
 	utilruntime.ErrorHandlers = nil
 	utilruntime.PanicHandlers = append([]func(context.Context, any){toldOfPanic}, utilruntime.PanicHandlers...)

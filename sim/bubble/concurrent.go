@@ -10,16 +10,16 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Concurrent makes a controller whose Sync may start goroutines, several of which may have requests pending at the same
-// time: an errgroup, growing batches. Each reconcile runs in the world's bubble until all its goroutines wait. Then the
-// schedule decides which pending request is executed or answered. Requests are ordered by content, and equal requests
-// by the start of their goroutines.
+// Concurrent makes a controller whose Sync may start goroutines, for example with an errgroup or in growing batches.
+// Several of these goroutines may have requests pending at the same time. Each reconcile runs in the world's bubble
+// until all its goroutines wait. Then the schedule decides which pending request is executed or answered. Requests are
+// ordered by content, and equal requests by the start of their goroutines.
 //
-// A reconcile that returns while one of its goroutines waits for an answer violates never-panic, with the line. So does
-// a reconcile that can never continue. In Sync and in New, time.Sleep and time.Now follow the world's clock.
+// A reconcile must not return while one of its goroutines waits for an answer, and it must not wait forever. Both
+// violate never-panic. In Sync and in New, time.Sleep and time.Now use the world's clock.
 //
-// It costs some microseconds a step, and limits the Go process to one processor. A reconcile without goroutines does
-// not need it.
+// Concurrent takes some microseconds per step, and limits the Go process to one processor. A reconcile without
+// goroutines does not need it.
 func Concurrent(ctl host.Controller) host.Controller {
 	ctl.Goroutines = func(c host.Place, run func(context.Context, host.Ask) error) host.Program {
 		return &shift{room: roomOf(c, ctl.Name), run: run}
@@ -60,7 +60,7 @@ func (s *shift) Answer(c *host.Call) {
 	s.wait()
 }
 
-// wait lets time pass if nothing else can happen in the reconcile.
+// wait lets time pass if the reconcile waits and has no request pending.
 func (s *shift) wait() {
 	s.life.mu.Lock()
 	waits := !s.life.over && len(s.life.open) == 0
@@ -82,7 +82,7 @@ func (s *shift) Ended() (error, bool) {
 	return s.life.err, s.life.over
 }
 
-// Kill ends the reconcile. One that has returned and left nothing behind is only marked.
+// Kill ends the reconcile. If it has returned and left nothing behind, Kill only marks it.
 func (s *shift) Kill() {
 	r, l := s.room, s.life
 	r.syncs = slices.DeleteFunc(r.syncs, func(o *shift) bool { return o == s })
@@ -96,7 +96,7 @@ func (s *shift) Kill() {
 	}
 }
 
-// stuck ends a reconcile for which time has passed without effect.
+// stuck ends a reconcile that waits although time has passed.
 func (s *shift) stuck() {
 	l := s.life
 	l.mu.Lock()

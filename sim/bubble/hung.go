@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// bubbled matches the head of the stack of a goroutine in a bubble: its state, and the bubble.
+// bubbled matches the first line of the stack of a goroutine in a bubble: the goroutine's state, and the bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
 // bubbleHere returns the name of the calling goroutine's bubble.
@@ -42,7 +42,7 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung describes the goroutines of a bubble that does not settle, and reports whether one of them runs.
+// hung describes the goroutines of a bubble that does not settle. It reports whether one of them runs.
 func (r *room) hung() (why host.Misuse, runs bool) {
 	var at, holders []string
 	reasons := map[string]bool{}
@@ -70,7 +70,7 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 	return host.Misuse(text), reasons[busy]
 }
 
-// asks is part of the stack of a goroutine that waits for the answer to a request.
+// asks is in the stack of a goroutine that waits for the answer to a request.
 const asks = "bubble.(*life).ask("
 
 // Reasons why a bubble does not settle.
@@ -98,7 +98,7 @@ func reason(state string) string {
 	return other
 }
 
-// from returns 0 for a goroutine in the program's own code, and 1 for one in its libraries.
+// from returns 0 for a goroutine whose own code belongs to the program, and 1 for a goroutine of a library.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -111,7 +111,7 @@ func from(stack string) int {
 	return 1
 }
 
-// leaked describes goroutines that outlive their program.
+// leaked describes goroutines that continue after their program has ended.
 func leaked(stacks []string) host.Misuse {
 	const most = 3
 	more := ""
@@ -123,11 +123,11 @@ func leaked(stacks []string) host.Misuse {
 		strings.Join(stacks, "\n\n") + more)
 }
 
-// givenUp holds rooms with programs that never settled. The value is true if one of their goroutines still runs, which
-// takes the processor from all others. roomsMu guards the map.
+// givenUp holds the rooms with programs that never settled. The value is true if one of their goroutines still runs. It
+// keeps the processor from all other goroutines. roomsMu guards the map.
 var givenUp = map[*room]bool{}
 
-// giveUp abandons a room, because nothing can end its goroutines. If they settle after all, the room is closed.
+// giveUp abandons a room, because nothing can end its goroutines. If they settle later, the room is closed.
 func (r *room) giveUp(runs bool) {
 	r.forget()
 	roomsMu.Lock()
@@ -143,8 +143,8 @@ func (r *room) giveUp(runs bool) {
 	}()
 }
 
-// refuse panics if waiting for a program would be useless: the program never settled before, or a goroutine that still
-// runs has the processor. Otherwise each world would wait for the full time again.
+// refuse panics if waiting for a program would be useless, because it never settled before, or because an abandoned
+// goroutine still runs. Otherwise each world would wait for the full time again.
 func refuse(name string) {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -156,8 +156,8 @@ func refuse(name string) {
 	}
 }
 
-// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the order of
-// their start, whichever runs first.
+// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the order in
+// which they were started.
 func numberHere() uint64 {
 	var head [64]byte
 	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")
@@ -169,7 +169,7 @@ func numberHere() uint64 {
 	return n
 }
 
-// whence returns the line of the controller that is being executed.
+// whence returns the line of the controller that the calling goroutine executes.
 func whence() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
@@ -184,10 +184,11 @@ func whence() string {
 	}
 }
 
-// frame matches a function and its line in a stack, or the function that started the goroutine.
+// frame matches a function and its line in a stack. It also matches the function that started the goroutine.
 var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
 
-// waiting lists what each goroutine of the bubble waits for, and where. Two runs of one schedule give the same text.
+// waiting lists for each goroutine of the bubble what it waits for, and where. Two runs of one schedule give the same
+// text.
 func (r *room) waiting() string {
 	var all []string
 	for _, g := range r.stacks() {

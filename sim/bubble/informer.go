@@ -16,11 +16,11 @@ import (
 
 // NewInformer makes a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of names, and it
 // calls its handlers in a fixed order. client-go's own informer selects at random between receiving a notification and
-// passing one on. A manager takes it as cache.Options.NewInformer of controller-runtime.
+// passing one on. A manager of controller-runtime takes NewInformer in cache.Options.NewInformer.
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)
-	if of != nil { // two groups may have types of the same name, and untyped objects carry their kind
+	if of != nil { // two groups may have types of the same name, and untyped objects state their kind
 		name += " of " + reflect.Indirect(reflect.ValueOf(of)).Type().PkgPath() + " " +
 			of.GetObjectKind().GroupVersionKind().String()
 	}
@@ -31,15 +31,15 @@ func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration
 	return i
 }
 
-// informer has client-go's reflector, queue and store, and calls its handlers in a fixed order.
+// informer uses client-go's reflector, queue and store. It calls its handlers in a fixed order.
 type informer struct {
 	config    cache.Config
 	cache     sortedIndexer
 	transform cache.TransformFunc
-	resync    time.Duration // for handlers without a period of their own
+	resync    time.Duration // for handlers that name no period
 	synced    *gate
 
-	mu       sync.Mutex // held briefly: no handler is called under it
+	mu       sync.Mutex // held only for a short time, never while a handler is called
 	reads    cache.Controller
 	stopped  bool
 	handlers []*handler
@@ -149,8 +149,8 @@ func (i *informer) store(d cache.Delta, initial bool) error {
 	return err
 }
 
-// replace stores a list with the version of the list, which is newer than that of any object. Clients that wait to see
-// their own writes use this version. Deletions are reported first.
+// replace stores a list and the list's version, which is newer than that of any object. Clients that wait to see their
+// own writes use this version. Handlers get deletions first.
 func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	listed, told := map[string]bool{}, []notice{}
 	for _, o := range list.Objects {
@@ -179,7 +179,7 @@ func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	return nil
 }
 
-// tell notifies the handlers. Only handlers that are due for a resync see an update of an unchanged object.
+// tell notifies the handlers. An update of an unchanged object goes only to handlers that are due for a resync.
 func (i *informer) tell(n notice) {
 	again := n.what == updated && version(n.old) == version(n.now)
 	for _, h := range i.handlers {
@@ -249,7 +249,7 @@ func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWith
 	return i.set(func() { i.config.WatchErrorHandlerWithContext = h })
 }
 
-// set makes a change that a running informer does not allow.
+// set makes a change that is not allowed while the informer runs.
 func (i *informer) set(f func()) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -263,7 +263,7 @@ func (i *informer) set(f func()) error {
 // GetController returns the informer as a controller that cannot be run.
 func (i *informer) GetController() cache.Controller { return reader{i} }
 
-// reader is a controller whose Run methods do nothing, since its informer runs.
+// reader is a controller whose Run methods do nothing, because its informer runs.
 type reader struct{ *informer }
 
 func (reader) Run(<-chan struct{}) {}

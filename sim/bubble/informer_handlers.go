@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// gate is closed until an event has happened.
+// gate is closed until an event has happened. Then it stays open.
 type gate struct {
 	name string
 	once sync.Once
@@ -56,7 +56,7 @@ type notice struct {
 
 const shortest = time.Second // the shortest period between two resyncs, in client-go
 
-// handler receives notifications one after the other, on a goroutine of its own.
+// handler receives notifications one after the other, on its own goroutine.
 type handler struct {
 	of     cache.ResourceEventHandler
 	synced *gate
@@ -68,7 +68,7 @@ type handler struct {
 	mu     sync.Mutex
 	more   *sync.Cond
 	queue  []notice
-	late   bool // notifications have to wait
+	late   bool // notifications must wait
 	closed bool
 }
 
@@ -176,17 +176,18 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	return h, nil
 }
 
-// after returns how long a late handler waits, a millisecond at most. A manager's sources check every tenth of a second
-// whether their cache is filled, and then add their handlers. The Go runtime chooses at random which of the timers due
-// at one instant fires first. That would decide which kind's objects come first in the queue.
+// after returns how long a late handler waits, at most a millisecond. A manager's sources check every tenth of a second
+// whether their cache is filled, and then add their handlers. Of timers that are due at the same instant, the Go
+// runtime fires one at random first. Without this delay, that would decide which kind's objects come first in the
+// queue.
 func (i *informer) after() time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(i.synced.name))
 	return time.Duration(1 + h.Sum32()%uint32(time.Millisecond))
 }
 
-// look sets how often the informer checks for resyncs, and the handler's period. An informer without resyncs never
-// checks. A running one does not check more often for a new handler.
+// look sets how often the informer checks for resyncs, and the period of a new handler. An informer without resyncs
+// never checks. A running informer does not check more often because of a new handler.
 func (i *informer) look(newcomer *handler) {
 	every := &i.config.FullResyncPeriod
 	switch {

@@ -41,14 +41,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informers makes a factory of shared informers, like informers.NewSharedInformerFactory, but of
-// [NewInformer]'s informers. A program that uses the factory is deterministic.
+// Informers makes a factory of shared informers, like informers.NewSharedInformerFactory, but with informers of
+// [NewInformer]. A program that uses the factory is deterministic.
 func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
 	return &factory{SharedInformerFactory: informers.NewSharedInformerFactory(client, resync), client: client,
 		resync: resync, running: newRunning[reflect.Type]()}
 }
 
-// factory replaces every informer. The typed ones come through InformerFor.
+// factory replaces every informer. InformerFor replaces the typed ones.
 type factory struct {
 	informers.SharedInformerFactory // makes informers whose arguments are copied; they are never started
 	*running[reflect.Type]
@@ -143,12 +143,12 @@ func (f *factory) Storagemigration() storagemigration.Interface {
 	return storagemigration.New(f, metav1.NamespaceAll, nil)
 }
 
-// running holds the informers of a factory in the order of their first use.
+// running holds a factory's informers in the order of their first use.
 type running[K comparable] struct {
 	mu       sync.Mutex
 	informer map[K]cache.SharedIndexInformer
 	order    []K
-	started  int // how many of them have been started
+	started  int // how many informers have been started
 	closed   bool
 	run      sync.WaitGroup
 }
@@ -188,7 +188,7 @@ func (r *running[K]) start(run func(cache.SharedIndexInformer)) {
 	}
 }
 
-// WaitForCacheSync waits until the running informers have listed, and returns for each whether it has.
+// WaitForCacheSync waits until the running informers have listed. It returns for each informer whether it has listed.
 func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	r.mu.Lock()
 	keys := r.order[:r.started:r.started]
@@ -207,7 +207,7 @@ func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	return synced
 }
 
-// Shutdown waits until the running informers have stopped. No more can start.
+// Shutdown waits until the running informers have stopped. After it, none can start.
 func (r *running[K]) Shutdown() {
 	r.mu.Lock()
 	r.closed = true
@@ -224,18 +224,20 @@ type byResource struct {
 func (f byResource) ForResource(of schema.GroupVersionResource) informers.GenericInformer {
 	return generic{f.get(of, func() cache.SharedIndexInformer {
 		i := unused(f.make(of).Informer())
-		i.synced = newGate("informer of " + of.String()) // an untyped object does not name its kind
+		i.synced = newGate("informer of " + of.String()) // an untyped object does not name its kind, so the resource does
 		return i
 	}), of.GroupResource()}
 }
 
-// MetadataInformers makes a factory of informers of objects' metadata, like metadatainformer's: see [Informers].
+// MetadataInformers makes a factory of deterministic informers of objects' metadata, like metadatainformer's: see
+// [Informers].
 func MetadataInformers(client metadata.Interface, resync time.Duration) metadatainformer.SharedInformerFactory {
 	return byResource{newRunning[schema.GroupVersionResource](),
 		metadatainformer.NewSharedInformerFactory(client, resync).ForResource}
 }
 
-// DynamicInformers makes a factory of informers of any objects, like dynamicinformer's: see [Informers].
+// DynamicInformers makes a factory of deterministic informers of unstructured objects, like dynamicinformer's: see
+// [Informers].
 func DynamicInformers(client dynamic.Interface, resync time.Duration) dynamicinformer.DynamicSharedInformerFactory {
 	return byResource{newRunning[schema.GroupVersionResource](),
 		dynamicinformer.NewDynamicSharedInformerFactory(client, resync).ForResource}
@@ -249,8 +251,8 @@ type made struct {
 	transform cache.TransformFunc
 }
 
-// madeOf reads the arguments of an informer from its unexported fields, because client-go's factories return only
-// informers. If a version of client-go has other fields, it panics at once.
+// madeOf reads the arguments of one of client-go's informers from its unexported fields, because client-go's factories
+// return only informers. If the fields of a version of client-go differ, it panics at once.
 func madeOf(i cache.SharedIndexInformer) (m made) {
 	of := reflect.ValueOf(i)
 	if of.Type().String() != "*cache.sharedIndexInformer" {
@@ -272,7 +274,7 @@ func read[T any](of reflect.Value, name string, into *T) {
 	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// unused makes a new informer from the arguments of one of client-go's.
+// unused makes a new informer with the arguments of one of client-go's informers.
 func unused(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)

@@ -19,24 +19,24 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is a program from its start to its end or its crash. It is the gate of the program's transport: every request
+// life is a program from its start to its end or its crash. It is the gate of the program's transport, so every request
 // waits here.
 type life struct {
 	room   *room
-	dead   chan struct{} // closed at its end, so that requests without a context end too
+	dead   chan struct{} // closed at the end of the life, so that requests without a context end too
 	cancel context.CancelFunc
 
-	sync bool // the life is one reconcile: see [Concurrent]
+	sync bool // set if the life is one reconcile: see [Concurrent]
 
 	mu     sync.Mutex
 	asked  []*host.Call
-	query  []host.Query // answered queries
+	query  []host.Query // queries that were answered
 	open   map[*host.Call]chan struct{}
 	feeds  map[*host.Stream]httpapi.Feed
 	over   bool // the program has returned
 	err    error
 	buried bool
-	killed bool // it was killed before its end
+	killed bool // the program was killed before it returned
 }
 
 func newLife(r *room) *life {
@@ -50,14 +50,14 @@ func (l *life) begin(run func(context.Context) error) {
 	l.room.whose.Store(l)
 	go func() {
 		err := l.call(ctx, run)
-		if !l.sync { // a reconcile's goroutines may outlive it
+		if !l.sync { // goroutines of a reconcile may continue after it
 			cancel()
 		}
 		l.ended(err)
 	}()
 }
 
-// ended notes the first end of the program.
+// ended notes the end of the program. A second call has no effect.
 func (l *life) ended(err error) {
 	l.mu.Lock()
 	if !l.over {
@@ -67,7 +67,7 @@ func (l *life) ended(err error) {
 	l.room.kick()
 }
 
-// call runs the program. A panic on its own goroutine ends it, like a process that exits.
+// call runs the program. A panic on the program's own goroutine ends it, as it would end a process.
 func (l *life) call(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -79,14 +79,14 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 }
 
 // end kills the program. First its context ends, so that queues and other users of the context stop. Then its requests
-// fail, including those with contexts. In the other order, a goroutine with an answer could use a queue that no longer
-// stops, and stay behind with a locked mutex.
+// fail, also those with contexts. In the other order, a goroutine with an answer could use a queue that no longer
+// stops, and stay blocked with a locked mutex.
 func (l *life) end() {
 	l.room.in(l.stop)
 	l.room.in(l.fail)
 }
 
-// stop ends the program's context. Its pending requests wait for fail.
+// stop ends the program's context. Its pending requests continue to wait, until fail is called.
 func (l *life) stop() {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -95,7 +95,7 @@ func (l *life) stop() {
 	l.cancel()
 }
 
-// fail lets every current and later request of the program fail.
+// fail makes every pending and later request of the program fail.
 func (l *life) fail() {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -110,7 +110,7 @@ var errDead = errors.New("the process was killed")
 // ask holds a request until the scheduler has executed it and delivers the answer.
 func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*host.Call, error) {
 	if ctx.Err() != nil {
-		return nil, l.lapsed(ctx) // such a request is not sent
+		return nil, l.lapsed(ctx) // a request with an ended context is not sent
 	}
 	var gone atomic.Bool
 	c := host.NewCall(req, watches, uint64(goroutine.Current()), gone.Load)
@@ -126,7 +126,7 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 		l.mu.Unlock()
 		return nil, errDead
 	}
-	if !l.killed { // a program that is being killed sends nothing more
+	if !l.killed { // a program that is being killed sends nothing
 		l.asked = append(l.asked, c)
 		l.open[c] = answered
 	}
@@ -143,8 +143,8 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 	}
 }
 
-// lapsed returns the error of a request whose context has ended. In a program that is being killed it waits until the
-// other requests fail, because by then queues have been shut down.
+// lapsed returns the error of a request whose context has ended. If the program is being killed, it waits until other
+// requests fail, because queues have been shut down by then.
 func (l *life) lapsed(ctx context.Context) error {
 	l.mu.Lock()
 	killed := l.killed
@@ -237,9 +237,9 @@ func (l *life) send(s *host.Stream, e watch.Event) {
 // lifeKey is the context key of a program's life.
 type lifeKey struct{}
 
-// toldOfPanic is a panic handler of utilruntime. The program whose goroutine panicked has ended, as its process would
-// have: the goroutine exits instead of the Go process. A manager that recovers a panic by itself calls the handlers
-// too. Later events are not delivered to it.
+// toldOfPanic is a panic handler of utilruntime. It ends the program whose goroutine panicked: that goroutine exits,
+// and the Go process continues. A manager that itself recovers a panic also calls the handlers. Later events are not
+// delivered to the program.
 func toldOfPanic(ctx context.Context, why any) {
 	l, is := ctx.Value(lifeKey{}).(*life)
 	if !is {
@@ -264,7 +264,7 @@ func (l *life) panicked(why any, at string) *host.Panic {
 	return p
 }
 
-// raised returns the line of the current panic, and whether HandleCrash will raise the panic again.
+// raised returns the line of the current panic, and whether HandleCrash will panic again.
 func raised() (at string, crashes bool) {
 	at = goroutine.Raised(func(function string) { crashes = crashes || function == handlesCrash })
 	return at, crashes
@@ -285,8 +285,8 @@ func whoseHere() *life {
 	return nil
 }
 
-// alone returns the life of the only program in a room without current reconciles. With several programs it is unknown
-// whose goroutines run when time passes.
+// alone returns the life of the only program in a room without current reconciles. With several programs it returns
+// nil, because nobody knows whose goroutines run when time passes.
 func (r *room) alone() (only *life) {
 	if len(r.last) == 1 && len(r.syncs) == 0 {
 		for _, only = range r.last {

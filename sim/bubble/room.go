@@ -14,11 +14,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// patience is how long, in real time, the programs of a world may run on one command before they count as hung.
+// patience is how long, in real time, the programs of a world may run for one command. After that they count as hung.
 var patience = 30 * time.Second
 
-// room is the bubble with the programs of one cluster. Its main goroutine executes each command, and then
-// waits until all goroutines of the programs wait.
+// room is the bubble with the programs of one cluster. Its main goroutine executes commands. After each it waits until
+// all goroutines of the programs wait.
 type room struct {
 	cluster host.Place
 	handler *httpapi.Handler
@@ -33,23 +33,23 @@ type room struct {
 	stirred chan struct{} // signals, inside the bubble, that a program has sent a request or returned
 	seeds   int64
 	quiet   *quiet.Quiet
-	asked   bool                       // a program has made a request while time passed
+	asked   bool                       // a program has sent a request while time passed
 	syncs   []*shift                   // current reconciles
-	strays  []string                   // lines of requests by goroutines whose reconcile had returned
+	strays  []string                   // lines of requests from goroutines whose reconcile had returned
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
 	last    map[string]*life           // the last life of each program
-	cut     bool                       // some reconcile was cut short: its goroutines may stay
-	panic   atomic.Pointer[host.Panic] // the last panic of a program; goroutines that wait for the panicking one stay
+	cut     bool                       // some reconcile was killed, so its goroutines may still exist
+	panic   atomic.Pointer[host.Panic] // the last panic of a program; goroutines that wait for the panicking goroutine still exist
 }
 
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
-	bubbles sync.Map   // names -> rooms. Not under roomsMu: its holder may wait for the turn of a reader of this map.
+	bubbles sync.Map   // names -> rooms; roomsMu must not guard it, because its holder may wait for a reader of this map
 	turn    sync.Mutex // held by the command of one room at a time, because rooms share math/rand's source
 )
 
-// roomOf returns the room of a cluster for a controller of that name. The first program of a cluster opens it.
+// roomOf returns the room of a cluster. name is the controller's name. The first program of a cluster opens the room.
 func roomOf(c host.Place, name string) *room {
 	settle()
 	refuse(name)
@@ -92,7 +92,7 @@ func (r *room) gate() *httpapi.Handler {
 func (r *room) live() {
 	defer close(r.left)
 	defer func() {
-		if recover() != nil { // goroutines were left behind, and stay where they are
+		if recover() != nil { // goroutines were left behind, and cannot be ended
 			r.leaked = r.stacks()
 		}
 	}()
@@ -109,12 +109,12 @@ func (r *room) live() {
 	})
 }
 
-// in runs a function in the bubble, and waits until every goroutine there waits.
+// in runs a function in the bubble, and waits until every goroutine of the bubble waits.
 func (r *room) in(f func()) {
 	turn.Lock()
 	defer turn.Unlock()
 	if r.hangs {
-		return // the panic was reported
+		return // the hang was reported
 	}
 	solitude.sweep()
 	r.watch.Reset(patience)
@@ -168,7 +168,7 @@ func (r *room) kick() {
 	}
 }
 
-// seed makes random numbers from math/rand, such as the jitter of a backoff, depend only on the history.
+// seed seeds math/rand, so that random numbers, such as the jitter of a backoff, depend only on the history.
 func (r *room) seed() {
 	r.seeds++
 	turn.Lock()
@@ -176,7 +176,7 @@ func (r *room) seed() {
 	turn.Unlock()
 }
 
-// beside moves the bubble's clock to a time, or until a program sends a request.
+// beside moves the bubble's clock forward to a time. It stops earlier when a program sends a request.
 func (r *room) beside(to time.Duration) (came time.Duration) {
 	r.seed()
 	r.in(func() {
@@ -203,7 +203,7 @@ func (r *room) beside(to time.Duration) (came time.Duration) {
 	return came
 }
 
-// settled is called after a long time without a request.
+// settled is called when no program has sent a request for a long time.
 func (r *room) settled() {
 	for _, s := range r.syncs {
 		s.stuck()

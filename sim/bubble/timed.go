@@ -11,9 +11,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Timed makes a controller for which time.Now and timers follow the world's time: in New, in handlers and in Sync. If a
-// Sync sleeps, it is ahead of the world until the world catches up. A program and a [Concurrent] controller have the
-// world's time already.
+// Timed makes a controller for which time.Now and timers follow the world's time in New, in handlers and in Sync. If a
+// Sync sleeps, its time is ahead of the world's time for a while. Programs and [Concurrent] controllers do not need
+// Timed.
 func Timed(ctl host.Controller) host.Controller {
 	if !ctl.Hosted() && ctl.Goroutines == nil {
 		ctl.Inside = insideOf
@@ -21,17 +21,17 @@ func Timed(ctl host.Controller) host.Controller {
 	return ctl
 }
 
-// clock is a bubble with the time of a world. Its main goroutine runs functions one after another. Between
-// them it waits for a channel from outside the bubble, so that no time passes by itself.
+// clock is a bubble with the time of a world. Its main goroutine runs functions one after another. Between functions it
+// waits for a channel from outside the bubble, so that no time passes without a function.
 type clock struct {
 	world *sim.Clock
 	at    time.Duration // the world's time when it was last read
 	do    chan func()
 	done  chan struct{} // closed when the bubble is gone
 	gone  bool
-	ended bool // the last function has returned
+	ended bool // the last function has returned or panicked
 	panic any  // the panic that ended it; nil for runtime.Goexit
-	stuck any  // why the bubble is gone; nil if it was closed
+	stuck any  // why the bubble has ended; nil if it was closed
 }
 
 var (
@@ -63,7 +63,7 @@ func insideOf(of host.Place) func(func()) {
 
 func (c *clock) live() {
 	defer close(c.done)
-	defer func() { c.stuck = recover() }() // goroutines that were left behind stay where they are
+	defer func() { c.stuck = recover() }() // goroutines that were left behind cannot be ended
 	synctest.Test(&testing.T{}, func(*testing.T) {
 		for f := range c.do {
 			c.catchUp()
@@ -94,10 +94,10 @@ func (c *clock) run(f func()) {
 	c.ended = true
 }
 
-// in runs a function in the bubble, and ends in the same way as the function.
+// in runs a function in the bubble. A panic or Goexit of the function continues in the caller.
 func (c *clock) in(f func()) {
 	if c.gone {
-		return // the panic was reported
+		return // the end of the bubble was reported
 	}
 	c.do <- f
 	_, there := <-c.done
@@ -108,6 +108,6 @@ func (c *clock) in(f func()) {
 	case c.stuck != nil && !c.ended:
 		panic(host.Misuse("a sync waits, on its own goroutine, for what cannot happen before it returns"))
 	default:
-		runtime.Goexit() // the function has done so
+		runtime.Goexit() // the function called it
 	}
 }

@@ -17,18 +17,18 @@ var FaultNames = func() (names []string) {
 	return names
 }()
 
-// budget holds how many more faults of each sort a run may have.
+// budget holds how many more faults of each kind a run may have.
 type budget struct {
 	cluster *Cluster
 	left    []int               // by the fault's index in [FaultNames]
-	details map[string][]string // the same, by process; computed once
+	details map[string][]string // the details of fault actions, by process; computed once
 }
 
-// NewBudget returns an actor that injects up to the given number of faults of each sort, by name, wherever they make a
+// NewBudget returns an actor that injects up to the given number of faults of each kind, by name, wherever they make a
 // difference. A name that is not in [FaultNames] is an error. The faults are:
 //
 //	crash     a process crashes with a request pending or its answer under way, and restarts; a program
-//	only after it has sent a request other than a list or a watch
+//	          only after it has sent a request other than a list or a watch
 //	stale     the same, and it restarts from lists of a lagging server
 //	conflict  a write is answered 409 without having been executed
 //	throttle  a request is answered 429
@@ -51,7 +51,7 @@ func (c *Cluster) NewBudget(counts map[string]int) (sim.Actor, error) {
 
 func (b *budget) Name() string { return "faults" }
 
-// Offer lists the faults that would make a difference now. Slot holds the process and the fault.
+// Offer lists the faults that would make a difference now. An action's Slot encodes the process and the fault.
 func (b *budget) Offer(into []sim.Action) []sim.Action {
 	for i, p := range b.cluster.processes {
 		if p.Down {

@@ -2,12 +2,12 @@ package host
 
 import "github.com/threelaws/threelaws/sim"
 
-// change is one change to one object, as a watch of its kind delivers it.
+// change is a change of one object, as a watch of its kind delivers it.
 type change struct {
 	version       uint64   // the server's resourceVersion; 0 for none
-	before, after *version // nil: the object did not exist before, or does not exist after
+	before, after *version // before is nil if the object did not exist before, after if it does not exist afterwards
 	cause         int      // index of the commit's record
-	tombstone     bool     // learned from a relist
+	tombstone     bool     // a deletion that a relist showed
 	resync        bool     // nothing changed
 }
 
@@ -27,7 +27,7 @@ func (c *change) digest(h *sim.Hash) {
 	h.Word(changeFlags(c, false))
 }
 
-// changeFlags holds the properties of a change without its versions.
+// changeFlags encodes the properties of a change other than its versions.
 func changeFlags(c *change, initial bool) uint64 {
 	var f uint64
 	for i, is := range [...]bool{c.after == nil, c.resync, c.tombstone, initial} {
@@ -45,11 +45,11 @@ func (c *change) abstract() uint64 {
 	return sim.Mix(^c.before.abstract)
 }
 
-// stream holds the changes that a watch has sent and its informer has not received, in order.
+// stream holds, in order, the changes that a watch has sent and its informer has not received.
 type stream struct {
 	changes []change
-	gone    int  // how many of the changes are delivered
-	digest  fifo // the digest of the other changes
+	gone    int  // how many of changes are delivered
+	digest  fifo // of the changes that are not delivered
 }
 
 func streamOf(changes []change) stream {

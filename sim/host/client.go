@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// client is a Client. Its requests come from a process, whose running worker is then parked, or from a client outside
-// of all processes.
+// client is a Client. Its requests come from a process, whose running worker then waits, or from a client outside of
+// all processes.
 type client struct {
 	server *fakeapi.Server
 	send   func(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
@@ -23,7 +23,7 @@ type client struct {
 // Server returns the server that the requests go to.
 func (c *client) Server() *fakeapi.Server { return c.server }
 
-// Do sends a request. An unknown kind is answered with 404, as for a client without discovery.
+// Do sends a request. If its kind is unknown, the answer is 404, as for a client without discovery.
 func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	resp, err := c.send(ctx, req)
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response
 	return resp, nil
 }
 
-// Client returns a client that is not a process: a user or a third party. Each call is executed at once, within the
+// Client returns a client that is not a process, for a user or a third party. Each call is executed at once, within the
 // current step.
 func (c *Cluster) Client(who string) Client {
 	return &client{server: c.server, send: func(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
@@ -43,7 +43,7 @@ func (c *Cluster) Client(who string) Client {
 	}}
 }
 
-// send parks the running sync until the response to a request is delivered.
+// send makes the running reconcile wait until the response to a request is delivered.
 func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	var w *worker
 	var k *concurrentSync
@@ -68,7 +68,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	return w.call(req), nil
 }
 
-// outsideSync is the text of the panic for a request from a place that cannot send one.
+// outsideSync is the text of the panic for a request from code that cannot wait for an answer.
 func (p *Process) outsideSync(req *fakeapi.Request) string {
 	called := fmt.Sprintf("host: %s made an API call outside a sync (%s): ", p.Name, req.Verb)
 	if p.concurrent() {
@@ -94,8 +94,8 @@ func notServed(gvk schema.GroupVersionKind) error {
 }
 
 // object returns the kind, the metadata and the value to send for a caller's object. An unstructured object of a kind
-// with a Go type is sent as that type, because the server keeps one form of each kind. An object that does not fit gets
-// a 400, like any body that the server cannot decode.
+// with a Go type is converted to that type, because the server stores one form of each kind. If it does not fit, the
+// error is a 400, as for any body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {
@@ -104,7 +104,7 @@ func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runti
 			gvk = obj.GetObjectKind().GroupVersionKind()
 		}
 		if gvk.Empty() {
-			gvk.Kind = fmt.Sprintf("%T", obj) // its Go type, if it does not name a kind
+			gvk.Kind = fmt.Sprintf("%T", obj) // without a kind, the error names the Go type
 		}
 		return nil, nil, nil, notServed(gvk)
 	}

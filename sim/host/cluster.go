@@ -18,21 +18,21 @@ type Cluster struct {
 	world     *sim.World
 	server    *fakeapi.Server
 	states    map[*fakeapi.Kind]*kindState
-	order     []*kindState // the same, in the order of the table of kinds
+	order     []*kindState // the states in the order of the table of kinds
 	processes []*Process
 	failures  []*FailedRequest
 
 	running   *worker // the worker that runs now
 	cause     int     // the record that caused the current event; -1 for none
 	syncs     uint64
-	noted     []change // the change of each revision since the cluster began, in order
+	noted     []change // the change of each revision, in order
 	compacted uint64   // the server has forgotten all revisions up to this one
 	scratch   []byte
-	free      *btree.FreeListG[*version] // nodes of the caches' trees
+	free      *btree.FreeListG[*version] // nodes for the trees of caches
 	closing   []func()
 }
 
-// NewCluster joins a server to a world. The server's content is the initial state.
+// NewCluster adds a server to a world. The server's content is the initial state.
 func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	c := &Cluster{
 		world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1,
@@ -45,8 +45,7 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns the state of a kind, in whichever version. It creates the state for a kind that was added after the
-// cluster began.
+// state returns the state of a kind, whatever its version. For a kind that was added later, it creates the state.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
@@ -56,7 +55,7 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 		c.states[k] = s
 		return s
 	}
-	// A changed CRD makes a new kind; its objects stay the same.
+	// A changed CRD makes a new kind, but its objects stay the same.
 	if old := c.custom(k); old != nil {
 		c.states[k] = old
 		return old
@@ -119,7 +118,7 @@ func (c *Cluster) Process(name string) *Process {
 	return nil
 }
 
-// As executes one request at once, as a step of its own, for a client that is not a process: a user or a third party.
+// As executes one request at once, as a separate step, for a client that is not a process: a user or a third party.
 func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	c.world.Do(who+" "+string(req.Verb), func() { resp = c.Request(who, req) })
 	return resp
@@ -133,8 +132,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is like As, but the client gets the answer told instead of the server's own, and the request is not
-// executed. If commits is set, the request is executed, and the server's answer is used if it is a refusal.
+// AsFailing is like As, but returns told and does not execute the request. If commits is set, it executes the request.
+// If the server refuses it then, AsFailing returns the refusal.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {
@@ -163,9 +162,8 @@ func (c *Cluster) digest(h *sim.Hash) {
 	}
 }
 
-// AbstractHash digests the world without the names, UIDs, versions and times that differ between two rounds of a fight.
-// It covers contents, caches and pending work. A state that recurs with a write in between may recur without end
-// (NOFIGHT-1).
+// AbstractHash digests contents, caches and pending work. It leaves out the names, UIDs, versions and times that differ
+// between two rounds of a fight. If a state recurs with a write in between, it may recur without end (NOFIGHT-1).
 func (c *Cluster) AbstractHash() uint64 {
 	var h sim.Hash
 	for _, s := range c.order {
@@ -177,8 +175,8 @@ func (c *Cluster) AbstractHash() uint64 {
 	return uint64(h)
 }
 
-// kind returns the form of a kind that processes watch. It panics if the server does not serve the kind. When a CRD is
-// changed or deleted, processes continue to watch its kind in the form that they first used.
+// kind returns the form of a kind that processes watch. It panics if the server does not serve the kind. If a CRD is
+// changed or deleted, processes continue to watch its kind in the form that they used first.
 func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	if k := c.server.Kind(gvk); k != nil {
 		return c.state(k).kind
@@ -205,8 +203,8 @@ func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	return k
 }
 
-// custom returns the state of a kind from an earlier form of its CRD, whichever version was stored then. It
-// is nil for a new kind.
+// custom returns the state of a kind that an earlier form of its CRD defined, with any storage version. It is nil for a
+// new kind.
 func (c *Cluster) custom(k *fakeapi.Kind) *kindState {
 	definition, _ := k.Definition()
 	if definition == nil {

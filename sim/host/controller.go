@@ -18,36 +18,36 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Controller declares a program that reconciles objects of one kind, and its Contract. It is a value, and a table of
+// Controller declares a program that reconciles objects of one kind, and its Contract. It is a value. A table of
 // controllers is a slice of such values.
 type Controller struct {
 	Name string // "replicaset"
 	Era  string // "controllerref"; "" if there is only one
 
-	For  schema.GroupVersionKind   // the kind that it reconciles; zero if there is none (the garbage collector)
+	For  schema.GroupVersionKind   // the kind that it reconciles; zero if there is none, as for the garbage collector
 	Owns []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
 	// New makes the controller's reconciler, with empty memory. It is called at every start and after each crash,
 	// because only the API survives a crash.
 	New func(env *Env) Reconciler
-	// Routes map events to keys. They run before handlers that the controller adds to its informers itself.
+	// Routes map events to keys. They run before the handlers that the controller itself adds to its informers.
 	Routes []Route
 
-	Workers int     // how many keys may be reconciled at once; 0 means 1
-	Backoff Backoff // delays of a key whose reconcile failed; zero: the defaults of client-go's queues (WRITE-8)
+	Workers int     // how many keys may be reconciled at the same time; 0 means 1
+	Backoff Backoff // delays of a key whose reconcile failed; zero means client-go's defaults (WRITE-8)
 
-	// Goroutines, if set, runs New and each Sync as a [Program] on goroutines of its own, so that a Sync may start
-	// goroutines. The program calls run once and ends with it. The ask that it passes waits until a call is answered.
-	// See Concurrent of package bubble.
+	// Goroutines, if set, runs New and each Sync as a [Program], so that a Sync may start goroutines. The program calls
+	// run once, and ends when run returns. The ask that it passes waits until a call is answered. See Concurrent of
+	// package bubble.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
-	// Inside, if set, returns a function that runs New, handlers and syncs, one after another, where time.Now
-	// is the world's time. See Timed of package bubble.
+	// Inside, if set, returns a function that runs New, handlers and syncs, one after another, in such a way that
+	// time.Now is the world's time. See Timed of package bubble.
 	Inside func(at Place) func(do func())
 
 	Contract law.Contract // what the laws may expect of the controller
-	Careless Careless     // rules of writing controllers that its queue violates
+	Careless Careless     // rules that its queue does not enforce
 
-	program bool // a whole program; set by [Hosting]
+	program bool // set by [Hosting] for a whole program
 }
 
 // FullName is "name@era", or "name" without an era.
@@ -61,12 +61,12 @@ func (ctl *Controller) FullName() string {
 // Hosted reports whether the controller is a whole program ([Hosting]).
 func (ctl *Controller) Hosted() bool { return ctl.program }
 
-// Careless lists rules of writing controllers that the host does not enforce for a controller. Mutants violate them,
-// and a program with a queue of its own does not need the host's.
+// Careless lists rules of writing controllers that the host does not enforce for a controller. Mutants violate these
+// rules. A program with its own queue does not need them enforced.
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
-	SharedKeys    bool // two workers may reconcile the same key at once (WRITE-1)
-	HastyDelays   bool // ... if its delay ends during its reconcile
+	SharedKeys    bool // two workers may reconcile the same key at the same time (WRITE-1)
+	HastyDelays   bool // ... if the key's delay ends during its reconcile
 	DropErrors    bool // a failed reconcile is not retried (WRITE-8)
 }
 
@@ -78,22 +78,22 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at every call. Generated listers
 	// work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Behind returns the number of deliveries of a kind until the process's cache is as new as a resource version. It
-	// is 0 for a kind that the process does not watch, and for a version that is not a number. Unlike
-	// LastStoreSyncResourceVersion, it keeps revisions out of the state: they depend on everything that ever happened.
+	// Behind returns how many deliveries of a kind the process's cache lacks until it is as new as a resource version.
+	// It is 0 for a kind that the process does not watch, and for a version that is not a number. Unlike
+	// LastStoreSyncResourceVersion, it keeps revisions, which depend on all earlier changes, out of the state.
 	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	// Kinds returns the server's current kinds, for controllers that work on any kind. CRDs may be added and removed
-	// while they run.
+	// while a controller runs.
 	Kinds func() []*fakeapi.Kind
-	// Served is like Kinds, and includes further versions of the kinds, which references may name.
+	// Served is like Kinds, but includes other versions of the kinds, which references may name.
 	Served func() []*fakeapi.Kind
 
 	_ struct{}
 }
 
-// Client is the API for a controller. Every method is one request. The worker is parked until the scheduler has
-// executed the request and, in a step of its own, delivered the response. Errors are *apierrors.StatusError. Returned
-// objects are stored versions that are shared: change only a DeepCopy. The caller keeps the objects that it passes.
+// Client is the API for a controller. Every method is one request. The worker waits until the scheduler has executed
+// the request and, in a separate step, delivered the response. Errors are *apierrors.StatusError. Returned objects are
+// shared: change only a DeepCopy. The caller keeps the objects that it passes.
 type Client interface {
 	Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error)
 	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object,
@@ -114,11 +114,11 @@ type Patch struct {
 	Subresource string // "" or "status"
 }
 
-// Route is a pure function from an event on one kind to its effect on the queue and on expectations. Therefore the
-// routing clauses (WATCH-1 to WATCH-6) can be tested as tables.
+// Route is a pure function from an event on one kind to its effect on the queue and on expectations. Therefore tables
+// can test the routing clauses (WATCH-1 to WATCH-6).
 type Route struct {
 	Kind schema.GroupVersionKind
-	// Do receives the process's view after the event.
+	// Do gets the process's caches as they are after the event.
 	Do func(v View, e Event, out *Effect)
 }
 
@@ -133,9 +133,9 @@ type Event struct {
 type Effect struct {
 	Keys    []string // to enqueue, in this order
 	Delayed []Delayed
-	Created []string // keys whose expected creations are lowered by one
+	Created []string // keys whose number of expected creations decreases by one
 	Deleted []string // keys whose expected deletion of this object is fulfilled
-	Forget  []string // keys whose expectations are dropped (the owner is gone or replaced)
+	Forget  []string // keys whose expectations are dropped, because the owner is gone or recreated
 }
 
 // Delayed is a key to enqueue after a delay.
@@ -155,39 +155,38 @@ type View interface {
 // Reconciler is a controller's memory and its reconcile function. Optional methods make it a [Waiter], an
 // [ExpectationObserver] or a [Forgetter].
 //
-// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers everything that a later reconcile,
-// route or timer depends on, with times as their distance from now. Exhaustive search merges two states only if it
-// knows what the controller remembers. Without a digest, the memory counts as everything that the process was ever
-// shown, in order: each event, and each turn with its reads and answers. A [Stateless] function has no memory.
+// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers everything on which a later reconcile,
+// route or timer depends, with times as their distance from now. Exhaustive search merges two states only if it knows
+// what the controller remembers. Without a digest, it assumes that the controller remembers everything that the process
+// was ever shown: each event, and each turn with its reads and answers. A [Stateless] function has no memory.
 type Reconciler interface {
-	// Sync brings the object named by key ("namespace/name") closer to its desired state. It runs on a coroutine: every
-	// call on env.Client is a scheduling point. After an error the key is added again with backoff.
+	// Sync brings the object named by key ("namespace/name") closer to its desired state. Every call on env.Client is a
+	// scheduling point. After an error the key is added again with backoff.
 	Sync(ctx context.Context, key string) error
 }
 
-// SyncFunc is a Reconciler that is one function. It may be a closure with memory: see [Stateless].
+// SyncFunc is a Reconciler that is one function. The function may be a closure with memory: see [Stateless].
 type SyncFunc func(ctx context.Context, key string) error
 
 // Sync calls f.
 func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Stateless is a Reconciler that promises to remember nothing from one reconcile to the next. Therefore exhaustive
-// search can merge its states.
+// Stateless is a Reconciler that remembers nothing from one reconcile to the next. Therefore exhaustive search can
+// merge its states.
 type Stateless func(ctx context.Context, key string) error
 
 // Sync calls f.
 func (f Stateless) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Waiter is a Reconciler that may wait for events (an expectation). A key that is listed when the world has settled
-// waits for ever (WATCH-7).
+// Waiter is a Reconciler that may wait for events, as expectations do. If Waiting lists a key when the world has
+// settled, the key waits forever (WATCH-7).
 type Waiter interface {
 	Waiting() []string
 }
 
-// ExpectationObserver is a Reconciler whose expectations the host lowers as its routes say (WATCH-2).
+// ExpectationObserver is a Reconciler whose expectations the host fulfils as its routes say (WATCH-2).
 type ExpectationObserver interface {
-	// Observed says that a watch event fulfilled one expected creation or deletion of object (namespace/name)
-	// for key.
+	// Observed says that a watch event fulfilled one expected creation or deletion of object (namespace/name) for key.
 	Observed(key string, deletion bool, object string)
 }
 
@@ -196,20 +195,20 @@ type Forgetter interface {
 	Forget(key string)
 }
 
-// Mutant is a controller that violates a rule on purpose. Most lack one guard. A law is known to find violations only
-// if it finds some mutant.
+// Mutant is a controller that violates a rule on purpose. Most mutants lack one guard. A law must find at least one
+// mutant, which shows that it can find violations.
 type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard enforces: "ADOPT-4"
 	Sentence string // what the mutant does wrong
-	// Law is the clause of the law that must find the mutant; "" if none does, because the mistake is corrected in the
-	// end.
+	// Law is the clause of the law that must find the mutant. It is "" if no law does, because the mistake is corrected
+	// later.
 	Law string
 
 	Make func() Controller
 }
 
-// notInNames are the characters that separate names in files and on command lines.
+// notInNames are characters that names cannot contain, because they separate names in files and on command lines.
 const notInNames = " \t\r\n\"'@#,="
 
 // Check returns a mistake in a controller's declaration, in one line. It returns nil for a valid one.

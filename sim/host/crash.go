@@ -2,9 +2,9 @@ package host
 
 import "fmt"
 
-// Crash kills the process immediately. A pending request is never executed. The response to an executed one is lost. A
-// crash of a manager's member is a crash of the manager. With comeBack the restart is offered as an action, otherwise
-// the process stays down until [Process.Restart].
+// Crash kills the process immediately. A pending request is never executed. The response to an executed request is
+// lost. If a member of a manager crashes, the manager crashes. If comeBack is set, a restart is offered as an action.
+// Otherwise the process stays down until [Process.Restart].
 func (p *Process) Crash(comeBack bool) {
 	if p.manager != nil {
 		p.manager.Crash(comeBack)
@@ -21,7 +21,7 @@ func (p *Process) Crash(comeBack bool) {
 	p.cluster.fact(p, "crash", detail)
 }
 
-// kill ends the process's workers and timers. It returns a description of their work.
+// kill ends the process's workers and timers. It describes the work that was under way.
 func (p *Process) kill() (detail string) {
 	if p.engine != nil {
 		detail = p.engine.kill()
@@ -46,8 +46,8 @@ func (p *Process) kill() (detail string) {
 	return detail
 }
 
-// Restart starts a new incarnation of a process, and crashes it first if it runs. Its initial lists are read at the
-// given revision, 0 for the latest. An older revision models a lagging API server.
+// Restart starts a new incarnation of a process. If the process runs, it crashes first. Its initial lists are read at
+// the given revision; 0 means the latest. An older revision models a lagging API server.
 func (p *Process) Restart(from uint64) {
 	if p.manager != nil {
 		p.manager.Restart(from)
@@ -65,7 +65,7 @@ func (p *Process) Restart(from uint64) {
 	p.cluster.fact(p, "restart", detail)
 }
 
-// Switch replaces the process's program by another era: an upgrade or a downgrade.
+// Switch replaces the process's program by another era of it, like an upgrade or a downgrade.
 func (p *Process) Switch(ctl Controller) {
 	p.Crash(false)
 	p.controller = ctl
@@ -75,9 +75,9 @@ func (p *Process) Switch(ctl Controller) {
 }
 
 // A controller manager is a process that takes part in an election. Its members are processes that run only while it
-// leads. They fail together: a crash of one is a crash of the manager and of all members.
+// leads. A crash of a member is a crash of the manager and of all its members.
 
-// Member is a controller of a manager, with the name of its process.
+// Member is a controller that a manager runs, and the name of its process.
 type Member struct {
 	Name       string
 	Controller Controller
@@ -85,8 +85,8 @@ type Member struct {
 	_ struct{}
 }
 
-// StartManager starts a manager. The controller that elector returns takes part in the election: its reconcile calls
-// lead when it has won or lost. The members stand by until then.
+// StartManager starts a manager. elector returns a controller that takes part in the election. The reconcile of that
+// controller calls lead when it has won or lost. Until it wins, the members stand by.
 func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Controller, members []Member) *Process {
 	var manager *Process
 	manager = c.Start(name, elector(func(on bool) { manager.lead(on) }))
@@ -110,7 +110,7 @@ func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Contro
 // Members returns the processes that run only while this one leads.
 func (p *Process) Members() []*Process { return p.members }
 
-// Manager returns the process whose member this one is, or nil.
+// Manager returns the process of whose manager this one is a member, or nil.
 func (p *Process) Manager() *Process { return p.manager }
 
 func (p *Process) lead(on bool) {
@@ -136,8 +136,8 @@ func (p *Process) standBy(why string) {
 	p.cluster.fact(p, "stop", why)
 }
 
-// SwitchMembers replaces the programs of a manager's members, in their order. The manager restarts and stands
-// for election.
+// SwitchMembers replaces the programs of a manager's members, in their order. The manager restarts and takes part in
+// the election again.
 func (p *Process) SwitchMembers(programs []Controller) {
 	p.Crash(false)
 	for i, m := range p.members {

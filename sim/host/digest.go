@@ -12,22 +12,22 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// metaRule says how a field of an object's metadata counts in its digests. Exact digests contain every field except
-// those marked never.
+// metaRule says how the digests of an object include a field of its metadata. Exact digests include every field except
+// those marked never. Abstract digests include fewer fields.
 type metaRule uint8
 
 const (
 	always    metaRule = iota
-	never              // a revision: it depends on changes to other objects
-	exactOnly          // it differs between two rounds of a fight
-	presence           // abstract: only whether it is set
-	named              // abstract: unless the server generated it (generateName)
-	owners             // abstract: each without the owner's UID
-	annotated          // abstract: without createdByAnnotation
+	never              // excluded: a revision depends on changes to other objects
+	exactOnly          // not in abstract digests, because it differs between two rounds of a fight
+	presence           // abstract digests include whether it is set
+	named              // abstract digests include it unless the server generated it
+	owners             // abstract digests include each owner without its UID
+	annotated          // abstract digests include all but createdByAnnotation
 )
 
-// metaRules are the rules of both encodings of objects. Unstructured objects use the field's name in JSON.
-// Types of k8s.io/api use its number in protobuf; their field 1 is ObjectMeta.
+// metaRules are the rules for both encodings of objects. Unstructured objects use the field's name in JSON. Types of
+// k8s.io/api use the field's number in protobuf; field 1 of such an object is its ObjectMeta.
 var metaRules = [...]struct {
 	name  string
 	field int
@@ -44,13 +44,13 @@ var metaRules = [...]struct {
 	{"managedFields", 17, exactOnly},
 }
 
-// The number of the UID in an owner reference.
+// The name and the number of the UID in an owner reference.
 const (
 	ownerUID      = "uid"
 	ownerUIDField = 4
 )
 
-// createdByAnnotation contains its creator's UID and resource version in the eras before ControllerRef.
+// createdByAnnotation contains the creator's UID and resource version, in the eras before ControllerRef.
 const createdByAnnotation = "kubernetes.io/created-by"
 
 func ruleOfField(field int) metaRule {
@@ -71,7 +71,7 @@ func ruleOfName(name string) metaRule {
 	return always
 }
 
-// abstract folds a field that counts completely or not at all.
+// abstract folds a field that is included as a whole or not at all.
 func (r metaRule) abstract(name, content uint64, generated bool, h *sim.Hash) {
 	switch {
 	case r == exactOnly, r == named && generated:
@@ -154,8 +154,8 @@ func digestValue(v any, h *sim.Hash) {
 	}
 }
 
-// patchDigest digests a patch without its resourceVersion precondition. That follows from the version that was read,
-// which is part of the digest already.
+// patchDigest digests a patch without its resourceVersion precondition, which follows from the version that was read.
+// The digest includes that version already.
 func patchDigest(r *fakeapi.Request) uint64 {
 	var tree map[string]any
 	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {

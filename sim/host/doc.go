@@ -1,6 +1,6 @@
-// Package host is the stepped host: it runs reconcile functions as coroutines against a [fakeapi.Server]
-// inside a [sim.World]. A worker yields at every API call. Executing the request and delivering the response
-// are two steps, and a crash is possible at each.
+// Package host is the stepped host. It runs reconcile functions as coroutines against a [fakeapi.Server] inside a
+// [sim.World]. A worker yields at every API call. Executing the request and delivering the response are two steps. A
+// crash is possible at each.
 //
 // Five names are enough to write a controller:
 //
@@ -13,7 +13,7 @@
 //   - [Client] is the API; each call is a step of its own.
 //   - [Reconciler] is the factory's result. The simplest is a [SyncFunc].
 //
-// A whole one, as [Controller]'s example runs it:
+// A complete controller, which the example of [Controller] runs:
 //
 //	greeter := host.Controller{
 //		Name: "greeter", For: maps,
@@ -33,16 +33,17 @@
 //
 // # Optional methods of a reconciler
 //
-// [Reconciler] has only Sync. A reconciler with a memory of its own implements [sim.Digester], so that
-// exhaustive search can tell states apart. A [Stateless] function promises to have none. A [Waiter] waits for
-// expectations, so that one that waits for ever is found. An [ExpectationObserver] sees its expectations
-// fulfilled, and a [Forgetter] learns that one of its objects is gone.
+// [Reconciler] has only the method Sync. A reconciler with memory implements [sim.Digester], so that exhaustive search
+// can distinguish states. A [Stateless] function has no memory. A [Waiter] reports the keys that wait for expectations,
+// so that a key that waits forever is found. The host tells an [ExpectationObserver] which expectations are fulfilled,
+// and a [Forgetter] which objects are gone.
 //
-// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute may have calls executed at once.
+// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can have a request
+// executed at once.
 //
 // # Where to go next
 //
-// Package simtest runs a controller in a test, package trial once, package cli under every command. A
-// [Cluster] alone runs each controller as a [Process] and judges nothing; [Cluster.NewBudget] adds faults. A
-// controller that cannot run is an error of [Controller.Check] or a [Misuse].
+// Package simtest runs a controller in a test, package trial runs it once, and package cli runs it in every command. A
+// [Cluster] alone runs each controller as a [Process] and evaluates no laws. [Cluster.NewBudget] adds faults. If a
+// controller cannot run, [Controller.Check] returns an error, or the host panics with a [Misuse].
 package host

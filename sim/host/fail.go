@@ -8,14 +8,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// FailedRequest makes requests of a process fail: the nth one that matches, or all.
+// FailedRequest makes matching requests of a process fail: only the nth, or all.
 type FailedRequest struct {
 	Process string       // "" for every process
 	Verb    fakeapi.Verb // "" for every verb
 	Kind    string       // "" for every kind
 	Nth     int          // from 1; 0 means every one
 	Code    int          // 409, 429, 500 or 504
-	Commits bool         // the request is executed; only its answer is lost
+	Commits bool         // the request is executed, and its answer is lost
 	seen    int
 }
 

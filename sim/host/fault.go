@@ -8,18 +8,18 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// fault is a sort of fault of a budget.
+// fault is one kind of fault that a budget can inject.
 type fault struct {
 	name string
 	// strikes reports whether the fault makes a difference to a process now.
 	strikes func(p *Process) bool
-	// strike injects the fault at a place where it makes a difference.
+	// strike injects the fault at one of the places where it makes a difference.
 	strike func(p *Process)
-	// digest folds the facts that matter only while the fault can still be injected; nil for none.
+	// digest folds the state that matters only while the fault can still be injected; nil for none.
 	digest func(c *Cluster, h *sim.Hash)
 }
 
-// pick chooses among the places where a fault can be injected.
+// pick chooses one of the places where a fault can be injected.
 func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 	var those []T
 	for _, x := range from {
@@ -33,10 +33,10 @@ func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 // crash kills a process with a request pending or its answer under way, and restarts it.
 var crash = &fault{name: "crash", strikes: (*Process).isAtWork, strike: func(p *Process) { p.Crash(true) }}
 
-// mostStale is the largest number of writes by which the lists of a lagging server are behind.
+// mostStale is the maximum number of writes that the lists of a lagging server can lack.
 const mostStale = 4
 
-// stale is a crash after which the process restarts from lists of a lagging server.
+// stale is a crash after which the process restarts with lists of a lagging server.
 var stale = &fault{
 	name:    "stale",
 	strikes: (*Process).isAtWork,
@@ -49,8 +49,8 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-// isAtWork reports whether a process has a request under way and has finished filling its caches. An earlier crash
-// would interrupt nothing, and a stopped manager of controller-runtime would spin for ever.
+// isAtWork reports whether a process has a request under way and has filled its caches. An earlier crash would
+// interrupt nothing, and would make a manager of controller-runtime loop forever while it stops.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())
@@ -65,7 +65,7 @@ var failure = answer("error", FailedRequest{Code: 500})
 // lost executes a write and answers 504.
 var lost = answer("lost", FailedRequest{Code: 504, Commits: true})
 
-// asker returns the first thread of a process that waits to have a request executed and for which f holds, or nil.
+// asker returns the first thread of a process with a request that waits to be executed and for which f is true, or nil.
 func (p *Process) asker(f func(asker) bool) asker {
 	for _, w := range p.workers {
 		if w.state == asking && f(w) {
@@ -83,7 +83,7 @@ func (p *Process) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// answer returns a fault that answers a pending request of a process.
+// answer returns a fault that replaces the answer to a pending request of a process.
 func answer(name string, f FailedRequest) *fault {
 	hits := func(a asker) bool { return f.answers(a.request()) }
 	return &fault{
@@ -106,7 +106,7 @@ func answer(name string, f FailedRequest) *fault {
 
 // answers reports whether a server can give this answer to a request.
 func (f *FailedRequest) answers(req *fakeapi.Request) bool {
-	write := f.Code == 409 || f.Commits // only a write gets such an answer
+	write := f.Code == 409 || f.Commits // only writes get such an answer
 	switch req.Verb {
 	case fakeapi.Get, fakeapi.List:
 		return !write
@@ -120,8 +120,8 @@ func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 // mostSlow is the longest duration of a slow write, in seconds.
 const mostSlow = 2
 
-// slow makes each write of a process take a second or two from now on. Otherwise no time passes between a write and its
-// consequences. Then a controller that writes the current time in each reconcile finds nothing to change.
+// slow makes each write of a process take one or two seconds from now on. Without this fault, no time passes between a
+// write and its consequences. A controller that writes the current time in each reconcile then finds nothing to change.
 var slow = &fault{
 	name: "slow",
 	strikes: func(p *Process) bool {

@@ -6,17 +6,18 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// relist breaks a watch: the process lists again and misses what happened in between.
+// relist breaks a watch. The process then lists again, and misses what happened in between.
 var relist = onWatch("relist", (*Process).Relist, func(i *informer) bool {
 	return i.synced && i.pending() > 1 && len(i.backlog) == 0
 }, engine.gaps)
 
-// resync delivers every cached object again, unchanged. A whole program decides on its resyncs itself.
+// resync delivers every cached object again, unchanged. It does not apply to a whole program, which has its own
+// resyncs.
 var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
 }, func(engine) []*fakeapi.Kind { return nil })
 
-// onWatch returns a fault of a watch, in a reconciler or a whole program, that makes a difference.
+// onWatch returns a fault that affects a watch of a reconciler or a whole program, if it makes a difference.
 func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*informer) bool,
 	kinds func(engine) []*fakeapi.Kind) *fault {
 	return &fault{
@@ -58,7 +59,7 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 	return true
 }
 
-// Relist makes the process's watch of a kind fail with 410 Gone. The process lists again and never sees the events in
+// Relist makes the process's watch of a kind fail with 410 Gone. The process lists again, and misses the events in
 // between. It reports whether the process watches the kind.
 func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// hosted is the host's state of a process that runs a [Program]: its requests and watches, and the objects that it has
-// been shown.
+// hosted is the host's state of a process that runs a [Program]: its requests and watches, and the objects that the
+// program has received.
 type hosted struct {
 	process *Process
 	make    func(c *Cluster, process string) Program
@@ -26,23 +26,23 @@ type hosted struct {
 	held    map[*fakeapi.Kind]bool
 	known   map[*fakeapi.Kind]*observations
 	order   []*observations
-	aging   map[*fakeapi.Kind]bool // kinds that this life has listed
-	expired map[*fakeapi.Kind]bool // kinds whose watch the server has ended: they are listed again
-	begun   bool                   // this life has sent a request other than a list or a watch
-	last    int                    // the last record that the program was shown, -1 for none
+	aging   map[*fakeapi.Kind]bool // kinds that the program has listed since its start
+	expired map[*fakeapi.Kind]bool // kinds whose watch the server has ended, so that the program lists them again
+	begun   bool                   // since its start, the program has sent a request other than a list or a watch
+	last    int                    // the last record that the program has received; -1 for none
 	spoken  map[uint64]int         // goroutines answered in the last step -> the record at which they began their current work
-	from    uint64                 // the revision of this life's first lists; 0 for the latest
+	from    uint64                 // the revision of the first lists after the start; 0 for the latest
 }
 
-// Hosting makes a controller of a whole program. The function make makes the program for each process. New, Routes and
-// Workers are only for reconcilers. The other fields of the [Controller] tell the laws what to expect of the program.
+// Hosting makes a controller of a whole program. make makes the program for each process. New, Routes and Workers of as
+// are not used. Its other fields tell the laws what to expect of the program.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
 	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }
 	return as
 }
 
-// Sync is never called: the reconciles of a program are not visible to the host.
+// Sync is never called, because the host cannot see the reconciles of a program.
 func (g *hosted) Sync(_ context.Context, key string) error {
 	panic("host: a program was to sync " + key)
 }
@@ -61,7 +61,7 @@ func (g *hosted) start(p *Process) {
 	g.program.Start()
 }
 
-// kill ends the program. It returns a description of its work.
+// kill ends the program. It describes the work that was under way.
 func (g *hosted) kill() (detail string) {
 	if g.program == nil { // the program could not be made
 		return ""
@@ -82,7 +82,7 @@ func (p *Process) Printed(lines int) []string {
 	return nil
 }
 
-// collect takes the program's new requests, and drops abandoned ones.
+// collect takes the program's new requests, and drops requests whose callers have gone.
 func (g *hosted) collect() {
 	if g.process.Down {
 		return
@@ -99,7 +99,7 @@ func (g *hosted) collect() {
 	for _, c := range fresh {
 		g.adopt(c)
 		if since, ok := spoken[c.Thread]; ok {
-			c.since = since // the goroutine may still do the same work
+			c.since = since // the goroutine may continue the same work
 		}
 		g.begun = g.begun || !c.Watches && c.Request.Verb != fakeapi.List
 		g.calls = append(g.calls, c)
@@ -110,14 +110,14 @@ func (g *hosted) collect() {
 	})
 }
 
-// adopt takes over a call of the program.
+// adopt registers a new call of the program.
 func (g *hosted) adopt(c *Call) {
 	now := g.process.cluster.world.History.Len()
 	c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
 	c.key = c.name()
 }
 
-// distinguish gives calls with the same key digests of their content.
+// distinguish sets the digests of calls that have the same key.
 func (g *hosted) distinguish() {
 	seen := map[string]*Call{}
 	for _, c := range g.calls {
@@ -133,7 +133,7 @@ func (g *hosted) sign(c *Call, r *sim.Record) {
 	r.Cause, r.Asked = c.cause, c.asked
 }
 
-// saw returns the version of an object on which a call can be based.
+// saw returns the version of an object on which a call may be based.
 func (g *hosted) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
 	return g.observations(k).saw(namespace, name, c)
 }
@@ -158,16 +158,16 @@ func (g *hosted) execute(c *Call, f *FailedRequest) {
 	c.state = answered
 }
 
-// exit is the action of a program that has returned. It is started again after a delay.
+// exit is the action for a program that has returned. Its process restarts it after a delay.
 const (
 	exit        = "exit"
-	backOff     = 10 * time.Second // a kubelet's first delay before it restarts a container, doubled each time
+	backOff     = 10 * time.Second // the delay of a kubelet before it restarts a container the first time; each restart doubles it
 	mostBackOff = 5 * time.Minute
 	crashLoop   = 5 // exits in a row without a successful write
 )
 
-// offer lists the program's next actions. The oldest waiting event comes first. Programs react at once, so a program
-// that is always busy with one kind would otherwise never see another by default.
+// offer lists the program's next actions. Watch events are ordered by age. Otherwise a program that is always busy with
+// one kind would never get events of another kind in the default schedule.
 func (g *hosted) offer(into []sim.Action) []sim.Action {
 	g.collect()
 	name := g.process.Name
@@ -193,7 +193,7 @@ func (g *hosted) offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-// detail names a watch among those of its process, by its kind if that is enough.
+// detail names a watch of the process: its kind, and its selector if it has one.
 func (g *hosted) detail(s *Stream) string {
 	if s.scope == "" {
 		return s.Kind.GVK.Kind
@@ -236,8 +236,7 @@ func (g *hosted) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf returns the newest record if it is no older than a call, because then the call's answer shows it. Otherwise it
-// returns -1.
+// lastOf returns the newest record, or -1 if the call is newer. The answer to the call shows that record.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1
@@ -245,7 +244,7 @@ func (c *Cluster) lastOf(asked int) int {
 	return -1
 }
 
-// exited ends a process whose program has returned, and lets it restart by itself.
+// exited ends a process whose program has returned, and sets the timer for its restart.
 func (g *hosted) exited() {
 	p := g.process
 	err, _ := g.program.Ended()
@@ -266,13 +265,13 @@ func (g *hosted) exited() {
 	p.cluster.fact(p, "crash", detail)
 	p.exitedAt = p.cluster.world.History.Len()
 	if hangs || p.exits >= crashLoop {
-		return // the program would end in the same way again
+		return // no restart: the program would end in the same way again
 	}
 	wait := min(backOff<<min(p.exits-1, crashLoop), mostBackOff)
 	p.cluster.world.Clock.After(wait, p.Name, restart, func() { p.Restart(0) })
 }
 
-// wroteSince reports whether the process has changed an object since a record.
+// wroteSince reports whether the process has changed an object after a record.
 func (g *hosted) wroteSince(from int) bool {
 	h := &g.process.cluster.world.History
 	for i := from; i < h.Len(); i++ {

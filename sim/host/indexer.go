@@ -12,47 +12,47 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// indexer is a cache.Indexer whose lists are sorted by key, so that a controller's reads depend only on its events.
-// (client-go's own lists are in map order.) The process sees every read, and knows which worker is running.
+// indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
+// (client-go's own lists are in map order.) It reports every read to the process.
 type indexer struct {
-	items   *btree.BTreeG[*version] // the tree [nothing] until an object is added
+	items   *btree.BTreeG[*version] // [nothing] until an object is added
 	indexes []*index                // without the namespace index, because keys begin with the namespace
 	rv      uint64
-	asked   bool                    // some code reads rv
-	show    func(*version) *version // converts a version to the form that readers get; nil: no conversion
+	asked   bool                    // some code has read rv
+	show    func(*version) *version // converts a version to the form that readers get; nil if none is needed
 	reader  reader                  // nil outside a process
-	probe   version                 // for look-ups, so that they do not allocate
-	found   []*version              // by the current list
-	prefix  string                  // the key prefix of the last listed namespace
+	probe   version                 // for look-ups, so that they need no allocation
+	found   []*version              // reused by lists
+	prefix  string                  // the key prefix of the last namespace that was listed
 	free    *btree.FreeListG[*version]
-	reads   *sync.Mutex // guards reads by reconciles that may start goroutines; otherwise nil
+	reads   *sync.Mutex // guards reads if reconciles may start goroutines; otherwise nil
 
-	exact, abstract uint64 // sums over the items' mixed digests
+	exact, abstract uint64 // sums over the digests of the items
 }
 
-// reader receives what is read: nil when a read begins, then each version and key that is returned.
+// reader is notified of reads: with nil when a read begins, then with each returned version or key.
 type reader interface {
 	noteRead(v *version)
 	noteNamed(keys []string)
 }
 
-// index holds cached versions by the values of its index function.
+// index holds cached versions by the values of an index function.
 type index struct {
 	name   string
 	values cache.IndexFunc
 	sets   map[string]*btree.BTreeG[*version]
 }
 
-// nothing is the tree of all empty caches: most caches of a process that watches every kind are empty. It is never
-// changed.
+// nothing is the tree of all empty caches, and is never changed. Most caches of a process that watches every kind are
+// empty.
 var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }
 
 const degree = 16
 
-// newIndexer returns an empty cache with the namespace index of generated listers. Its trees take their nodes
-// from a common free list.
+// newIndexer returns an empty cache with the namespace index that generated listers use. Its trees take their nodes
+// from free.
 func newIndexer(free *btree.FreeListG[*version]) *indexer {
 	return &indexer{free: free, items: nothing}
 }
@@ -79,7 +79,7 @@ func (x *indexer) put(v *version) *version {
 	return old
 }
 
-// enter adds a version to an index, in place of the one that it replaces, if any.
+// enter adds a version to an index. It replaces old, if old is not nil.
 func (x *indexer) enter(ix *index, v, old *version) {
 	values := x.valuesOf(ix, v)
 	if old != nil {
@@ -134,7 +134,7 @@ func (x *indexer) drop(key string) *version {
 	return old
 }
 
-// plus and minus are factors of the wrapping sums.
+// plus and minus are factors for the sums of digests, which wrap around.
 const plus, minus = uint64(1), ^uint64(0)
 
 func (x *indexer) sum(v *version, sign uint64) {
@@ -148,7 +148,7 @@ func (x *indexer) get(key string) *version {
 	return v
 }
 
-// shown returns a cached version in the form that the process asks for.
+// shown returns a cached version in the form that readers get.
 func (x *indexer) shown(v *version) *version {
 	if x.show == nil || v == nil {
 		return v
@@ -193,7 +193,7 @@ func (x *indexer) forget() {
 	x.found = x.found[:0]
 }
 
-// begin notes the start of a read, whether or not it finds anything.
+// begin notes the start of a read, even if the read finds nothing.
 func (x *indexer) begin() {
 	if x.reader != nil {
 		x.reader.noteRead(nil)
@@ -209,8 +209,7 @@ func (x *indexer) find(name string) *index {
 	return nil
 }
 
-// within calls f for the versions of a namespace in key order. Objects of kinds without namespaces are in the
-// namespace "".
+// within calls f for the versions of a namespace in key order. Cluster-scoped objects are in the namespace "".
 func (x *indexer) within(namespace string, f func(*version) bool) {
 	if namespace == "" {
 		if first, ok := x.items.Min(); ok && first.meta.GetNamespace() == "" {

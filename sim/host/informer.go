@@ -11,32 +11,32 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// informer is one process's shared informer of one kind: its cache, and the events that its watch has sent. It is a
-// cache.SharedIndexInformer. The scheduler delivers one change at a time.
+// informer is a process's shared informer of one kind: its cache, and the events that its watch has sent. It is a
+// cache.SharedIndexInformer. The scheduler delivers the changes one at a time.
 type informer struct {
 	process  *Process
 	kind     *fakeapi.Kind
 	gvk      schema.GroupVersionKind // the version that the process requests
 	state    *kindState
-	slot     int // in the process's order
+	slot     int // index in the process's order
 	cache    *indexer
 	handlers []*registration
 
 	synced  bool
-	held    bool     // its watch is paused
-	noticed bool     // the process knows that events wait
+	held    bool     // the watch is paused
+	noticed bool     // the process offers the delivery of waiting events
 	stream  stream   // from its watch
-	backlog []change // differences of a relist, delivered before the stream
+	backlog []change // differences that a relist found, which are delivered before the stream
 	from    uint64   // revision of the initial list; 0 for the latest
 
-	relisted uint64 // revision of the last relist, which the cache gets when the backlog is delivered
+	relisted uint64 // revision of the last relist; the cache gets it when the backlog is delivered
 
 	seq      uint64     // deliveries so far
 	readBy   []readMark // by worker
 	replaced []replaced // versions that left the cache and that current reconciles may have read
 }
 
-// readMark says when a worker last read this cache: in which reconcile, after how many deliveries.
+// readMark records when a worker last read this cache: in which reconcile, and after how many deliveries.
 type readMark struct{ sync, seq uint64 }
 
 // replaced is a version that left the cache during a reconcile.
@@ -46,7 +46,7 @@ type replaced struct {
 	seq uint64 // the delivery that replaced it
 }
 
-// registration is a handler that a controller added itself.
+// registration is a handler that the controller itself added.
 type registration struct {
 	informer *informer
 	handler  cache.ResourceEventHandler
@@ -54,7 +54,7 @@ type registration struct {
 }
 
 // show converts a stored version to the version that the process requested, as the server sends it. If that version is
-// no longer served, the stored version is returned.
+// no longer served, it returns the stored version.
 func (i *informer) show(v *version) *version {
 	if v.obj.GetObjectKind().GroupVersionKind() == i.gvk {
 		return v
@@ -73,7 +73,7 @@ func (i *informer) pending() int {
 	return len(i.backlog) + i.stream.len()
 }
 
-// deliver takes the next step of the watch: the initial list, or one change.
+// deliver performs the initial list, or delivers one change.
 func (i *informer) deliver() {
 	if !i.synced {
 		i.list()
@@ -93,7 +93,7 @@ func (i *informer) deliver() {
 	i.apply(&c, false)
 }
 
-// list performs the initial list, at the revision that the process restarted from.
+// list performs the initial list at the revision from.
 func (i *informer) list() {
 	at := i.from
 	if at == 0 {
@@ -109,8 +109,8 @@ func (i *informer) list() {
 	}
 }
 
-// relist replaces the watch by a list, as after 410 Gone. The differences to the cache are delivered one by one.
-// Deleted objects are delivered as tombstones. Events in between are never seen.
+// relist replaces the watch by a list, as after 410 Gone. The differences from the cache are delivered one by one,
+// deleted objects as tombstones. The process never gets the events in between.
 func (i *informer) relist() {
 	at := i.process.cluster.server.Version()
 	items, _, _ := i.process.cluster.listAt(i.state, at)
@@ -135,16 +135,16 @@ func (i *informer) relist() {
 	i.caughtUp()
 }
 
-// caughtUp makes the cache as new as the last relist once the whole relist is delivered. client-go's queue delivers a
-// list as one item (AtomicFIFO).
+// caughtUp sets the version of the cache to that of the last relist when the whole relist is delivered. client-go's
+// queue delivers a list as one item (AtomicFIFO).
 func (i *informer) caughtUp() {
 	if len(i.backlog) == 0 {
 		i.cache.rv = max(i.cache.rv, i.relisted)
 	}
 }
 
-// missedForGood reports whether the stream holds changes that no list and no later event shows: the whole life of an
-// object, or its last change of owners before its deletion.
+// missedForGood reports whether the stream holds changes that no list and no later event will show: the whole life of
+// an object, or its last change of owners before its deletion.
 func (i *informer) missedForGood(listed map[string]bool) bool {
 	for _, c := range i.stream.waiting() {
 		if c.after != nil || listed[c.key()] {
@@ -166,8 +166,8 @@ func sameOwners(a, b metav1.Object) bool {
 // resyncPeriod is the shortest resync period of kube-controller-manager. controller-runtime's default is ten hours.
 const resyncPeriod = 12 * time.Hour
 
-// resyncLater sets a timer for the periodic resync of the process's informers, which shows objects that a watch gap has
-// hidden. Without such a gap a resync would show nothing new, so there is no timer.
+// resyncLater sets a timer for the periodic resync of the process's informers, which repairs what a gap in a watch has
+// hidden. Without a gap there is no timer, because a resync would show nothing new.
 func (p *Process) resyncLater() {
 	for _, a := range p.cluster.world.Clock.Pending() {
 		if a.Owner == p.Name && a.Label == "resync" {
@@ -193,7 +193,7 @@ func (i *informer) resync() {
 	i.notice()
 }
 
-// apply brings the cache up to date with one change, and calls routes and handlers.
+// apply updates the cache by one change, and calls routes and handlers.
 func (i *informer) apply(c *change, initial bool) {
 	i.seq++
 	key := c.key()
@@ -219,8 +219,8 @@ func (i *informer) apply(c *change, initial bool) {
 	i.process.notify(i, c, old, initial)
 }
 
-// sawIn returns the version of a key that a worker last read in its current reconcile. ok is false if it has not read
-// this cache in it.
+// sawIn returns the version of a key that a worker last read in its current reconcile. ok is false if this reconcile
+// has not read the cache.
 func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 	if w.id >= len(i.readBy) || i.readBy[w.id].sync != w.sync {
 		return nil, false

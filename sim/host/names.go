@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// keyOf returns namespace/name, or the bare name of a cluster-scoped object.
+// keyOf returns namespace/name, or only the name of a cluster-scoped object.
 func keyOf(m metav1.Object) string {
 	if ns := m.GetNamespace(); ns != "" {
 		return ns + "/" + m.GetName()
@@ -35,10 +35,10 @@ func splitKey(key string) (namespace, name string) {
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// apiserver is the process name for changes that the server makes by itself.
+// apiserver is the process name for the server's own changes.
 const apiserver = "apiserver"
 
-// Misuse is the host's panic for a controller that is wired wrongly. Such a controller cannot run under any schedule.
+// Misuse is the panic of the host for a controller that cannot run, whatever the schedule.
 type Misuse string
 
 // Error returns the mistake in one line.
@@ -49,6 +49,6 @@ type strayError struct{ what string }
 
 func (e *strayError) Error() string { return e.what }
 
-// Stray returns the error of a [Program] whose reconcile has not returned although no more events are possible. The
-// text names the waiting goroutines.
+// Stray returns the error of a [Program] whose reconcile has not returned although no more events are possible. what
+// names the waiting goroutines.
 func Stray(what string) error { return &strayError{what} }

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// observations holds the objects of a kind that any watch of a program has shown: the newest version of each object,
-// and earlier ones.
+// observations holds the versions of a kind's objects that watches have shown to a program: for each object the newest
+// version and earlier ones.
 type observations struct {
 	state    *kindState
 	shown    map[string]*version
@@ -31,8 +31,7 @@ type observation struct {
 	obj    any    // nil: the object was deleted
 }
 
-// observationsKept is the number of versions kept of one object, which exceeds the number that a goroutine sees during
-// one piece of work.
+// observationsKept is the number of versions to keep of one object. A goroutine reads fewer during one piece of work.
 const observationsKept = 16
 
 func (g *hosted) observations(k *fakeapi.Kind) *observations {
@@ -45,8 +44,8 @@ func (g *hosted) observations(k *fakeapi.Kind) *observations {
 	return s
 }
 
-// saw returns the version on which a call can be based. An update names its version. Otherwise it is the
-// oldest version of the existing object that the goroutine can have read since it began its current work.
+// saw returns the version on which a call may be based. If an update names a version, saw returns it. Otherwise it
+// returns the oldest version that the goroutine may have read since it began its current work.
 func (s *observations) saw(namespace, name string, c *Call) any {
 	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any
@@ -96,7 +95,7 @@ func (s *observations) put(key string, v *version) (old *version) {
 	return old
 }
 
-// show records that a watch has shown a change, if the process does not know it yet.
+// show records that a watch has shown a change. It skips changes that the process knows already.
 func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s, key, c := g.observations(k), ch.key(), g.process.cluster
 	known := s.shown[key]
@@ -121,7 +120,7 @@ func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s.remember(key, is)
 }
 
-// open opens a watch. The program has seen its earlier list by now.
+// open opens a watch. If the watch begins at a revision, the program has received the list of that revision.
 func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	cluster, req := g.process.cluster, c.Request
 	source, err := cluster.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
@@ -139,12 +138,12 @@ func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	return s, fakeapi.Response{Code: http.StatusOK}
 }
 
-// listed records the content of a list at a revision, and the deletion of the objects that are missing in it.
+// listed records the content of a list at a revision, and the deletion of objects that the list lacks.
 func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	c := g.process.cluster
 	there := c.selected(req, from)
 	if there == nil {
-		return // the revision has been forgotten; the watch reports that
+		return // the revision was forgotten, and the watch will report that
 	}
 	known := g.observations(c.met(req.Kind))
 	initial := len(known.past) == 0
@@ -155,7 +154,7 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 		}
 	}
 	if scope := scopeOf(req); scope != "" && scope != req.Namespace {
-		return // an object that no longer matches a selector may still exist
+		return // an object that does not match a selector may still exist
 	}
 	for _, key := range sortedKeys(known.shown) {
 		v := known.shown[key]
@@ -165,7 +164,7 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	}
 }
 
-// selected returns the keys that a request selects at a revision, or nil if that revision has been forgotten.
+// selected returns the keys that a request selects at a revision, or nil if the revision was forgotten.
 func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
 	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
@@ -183,7 +182,7 @@ func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]boo
 	return there
 }
 
-// waiting returns how many events wait in a watch.
+// waiting returns the number of events that wait in a watch.
 func (g *hosted) waiting(s *Stream) int {
 	c := g.process.cluster
 	for _, e := range s.source.Next() {
@@ -193,7 +192,7 @@ func (g *hosted) waiting(s *Stream) int {
 		}
 		s.queue = append(s.queue, p)
 	}
-	if s.source.Done() && !s.ended { // a program that opens it again gets the same answer
+	if s.source.Done() && !s.ended { // a program that opens the watch again gets the same answer
 		if n := len(s.queue); n == 0 || s.queue[n-1].event.Type != watch.Error {
 			s.queue = append(s.queue, pending{event: watch.Event{Type: watch.Error, Object: expired()}})
 		}
@@ -202,14 +201,14 @@ func (g *hosted) waiting(s *Stream) int {
 	return len(s.queue)
 }
 
-// toldBy returns the change that an event reports.
+// toldBy returns the change that a watch event reports.
 func (c *Cluster) toldBy(k *fakeapi.Kind, e watch.Event) change {
 	m := e.Object.(metav1.Object)
 	revision, _ := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
 	s := c.state(k)
 	if at := c.find(revision); at < len(c.noted) && c.noted[at].version == revision {
 		ch := c.noted[at]
-		if e.Type == watch.Deleted && ch.after != nil { // it no longer matches the selector
+		if e.Type == watch.Deleted && ch.after != nil { // the object no longer matches the selector
 			ch.before, ch.after = ch.after, nil
 		}
 		return ch
@@ -231,14 +230,14 @@ func (g *hosted) deliver(s *Stream) {
 	g.program.Send(s, next.event)
 }
 
-// expired is the last event of a watch that the server cannot continue.
+// expired returns the last event of a watch that the server cannot continue.
 func expired() runtime.Object {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
 }
 
-// aged answers the first list of each kind that fills a cache as a lagging server would, if the process was started
-// from an older state. It returns the revision of the list.
+// aged changes the first list of each kind that fills a cache to an older revision, if the process was started with a
+// lagging server. It returns the list and its revision.
 func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
 		return req, g.process.cluster.server.Version()
@@ -250,7 +249,7 @@ func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	return &old, g.from
 }
 
-// fills reports whether a request is the list that fills a cache, for which any revision is acceptable.
+// fills reports whether a request is a list that fills a cache: any revision is acceptable for its answer.
 func fills(req *fakeapi.Request) bool {
 	return req.Verb == fakeapi.List && req.List.ResourceVersion == "0"
 }

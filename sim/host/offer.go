@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// actor makes a process an actor of the world.
+// actor is a process as an actor of the world.
 type actor struct{ p *Process }
 
 func (a actor) Name() string { return a.p.Name }
@@ -16,15 +16,15 @@ const restart = "restart"
 
 func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
 
-// Offers lists what the process can do next: receive a response, have a request executed, receive the next
-// event of a watch, take a key from its queue, restart. The list stays valid until something touches the
-// process. A whole program may change at any time.
+// Offers lists what the process can do next: receive a response, have a request executed, receive the next event of a
+// watch, take a key from its queue, or restart. The list is valid until something touches the process. For a whole
+// program it is made again at each call.
 func (a actor) Offers() []sim.Action {
 	p := a.p
 	switch {
 	case p.engine != nil && !p.Down:
 		p.offers, p.touched = p.engine.offer(p.offers[:0]), true
-	case p.concurrent() && p.busy > 0: // time may wake goroutines
+	case p.concurrent() && p.busy > 0: // goroutines of a reconcile may continue because time has passed
 		p.offers, p.touched = p.offer(p.offers[:0]), true
 	case p.touched:
 		p.offers, p.touched = p.offer(p.offers[:0]), false
@@ -61,8 +61,8 @@ func (p *Process) offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-// notice updates the action of a delivery. Every function that may change whether events wait calls it. A garbage
-// collector watches every kind, and most kinds never have events.
+// notice updates the action for the delivery of events. Every function that changes whether events wait calls it,
+// because checking all informers is slow: a garbage collector watches every kind, and most kinds never have events.
 func (i *informer) notice() {
 	has := !i.held && i.pending() > 0
 	if has == i.noticed {
@@ -107,18 +107,18 @@ func (a actor) Take(x sim.Action) {
 	p.touched = true
 }
 
-// deliver delivers the next change to an informer, and so to its handlers.
+// deliver delivers the next change to an informer and its handlers.
 func (p *Process) deliver(i *informer) {
 	if p.concurrent() || p.timed != nil {
 		p.inside("a handler", i.deliver)
 	} else {
-		i.deliver() // the usual case: this avoids allocating a method value for each delivery
+		i.deliver() // the usual case; the call below would allocate a method value for each delivery
 	}
 	p.noteSynced()
 }
 
-// Asking returns the request that a worker of the process waits to have executed (answered is false) or answered
-// (answered is true).
+// Asking returns the first pending request of the process. isAnswered means that the request was executed and its
+// answer is not delivered yet.
 func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	for _, w := range p.workers {
 		if w.state != idle && w.req != nil {
@@ -147,12 +147,12 @@ func (p *Process) noteSynced() {
 	p.cluster.fact(p, "synced", "")
 }
 
-// Footprint says that every action of a process touches its private state, and that executing a request touches the
-// server as well.
+// Footprint says that every action of a process touches the process's private state. The execution of a request also
+// touches the server.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,
-		Global: len(p.members) > 0 || p.slow > 0} // it may start and stop other processes, or move the clock
+		Global: len(p.members) > 0 || p.slow > 0} // an action may start and stop other processes, or move the clock
 	switch {
 	case p.engine != nil:
 		f.Global = true
@@ -168,13 +168,12 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 		if req.Name != "" {
 			f.Object = req.Namespace + "/" + req.Name
 		}
-		// A namespaced write depends on its namespace's phase, and a deletion of a namespace changes it.
+		// A write in a namespace depends on the namespace's phase, which a deletion of the namespace changes.
 		if req.Kind.GVK.Kind == "Namespace" && f.Write {
 			f.Global = true
 		}
 	case x.Class == sim.Deliver:
-		// A list reads the server. If this event is the last waiting one, a later write enables the watch again. That
-		// commutes.
+		// An initial list reads the server. Other deliveries commute with writes: a write only adds a waiting event.
 		if i := p.order[x.Slot]; !i.synced {
 			f.Kind = i.kind.GVK.Kind
 		}
@@ -200,7 +199,7 @@ func (a actor) Digest(h *sim.Hash) {
 		return
 	}
 	if p.engine != nil {
-		p.engine.digestAbstract(h) // a program's memory is unknown: see Undigested
+		p.engine.digestAbstract(h) // the memory of a program is unknown: see Undigested
 		return
 	}
 	for _, i := range p.order {
@@ -222,7 +221,7 @@ func (a actor) Digest(h *sim.Hash) {
 	p.digestMemory(h)
 }
 
-// Undigested names a process that runs a whole program, whose memory cannot be digested.
+// Undigested names a process that runs a whole program, because its memory cannot be digested.
 func (a actor) Undigested() string {
 	if a.p.IsProgram() {
 		return "the program " + a.p.Name
@@ -230,12 +229,12 @@ func (a actor) Undigested() string {
 	return ""
 }
 
-// digestAbstract folds what matters for whether a fight repeats itself. It leaves out a controller's memory: either it
-// follows from what the controller sees, or the fight is a bug of another kind.
+// digestAbstract folds the state that decides whether a fight repeats itself. It leaves out the controller's memory,
+// which follows from what the controller has read, unless it has another bug.
 func (p *Process) digestAbstract(h *sim.Hash) {
 	h.Bool(p.Down)
 	if p.Down {
-		return // its caches are lost
+		return // the caches of a crashed process are lost
 	}
 	if p.engine != nil {
 		p.engine.digestAbstract(h)

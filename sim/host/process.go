@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Process is one running instance of a controller: its own caches, its own queue, its own workers. It is the
-// unit of staleness and of failure.
+// Process is one running instance of a controller, with its own caches, queue and workers. Each process may be stale
+// and may fail independently.
 type Process struct {
 	Name        string
 	Era         string
@@ -31,35 +31,35 @@ type Process struct {
 	informers  map[*fakeapi.Kind]*informer
 	order      []*informer  // in the order of their first use
 	synced     bool         // every informer has delivered its initial list
-	news       []sim.Action // the possible deliveries: see notice
+	news       []sim.Action // the possible deliveries: see [informer.notice]
 	offers     []sim.Action // its last offer
-	touched    bool         // its last offer may be out of date
+	touched    bool         // offers may be out of date
 	busy       int          // workers in a reconcile
 	restarts   bool         // down, and allowed to restart
 	from       uint64       // revision of the next start's lists; 0 for the latest
 
 	slow time.Duration // the duration of each write
 
-	exits    int // consecutive exits of its program without a successful write in between
+	exits    int // consecutive exits of its program without a successful write
 	exitedAt int // the number of records at the last exit
 
 	causes  map[string]int // queued key -> the record that queued it
-	memory  sim.Hash       // everything that it was shown since its start
+	memory  sim.Hash       // digest of everything that it received since its start
 	manager *Process       // nil if it is not a member of a manager
 	members []*Process     // processes that run while this one leads
 
-	timed func(func()) // runs the controller's functions in a bubble; nil: they are called directly
+	timed func(func()) // runs the controller's functions in a bubble; nil if they are called directly
 
 	reads sync.Mutex      // guards caches against the goroutines of reconciles
-	last  *concurrentSync // the last one that began
-	apart string          // the code that runs outside of reconciles, where reconciles may start goroutines
+	last  *concurrentSync // the last concurrent reconcile that began
+	apart string          // the code that runs outside of reconciles now, if reconciles may start goroutines
 
-	names  []string // keys enqueued and observed, in records
+	names  []string // memory for the keys in records
 	effect Effect
 }
 
-// engine runs a process that is not a reconciler of the stepped host. Such a process has no workers, queue and
-// informers of its own.
+// engine runs a process that is not a reconciler of the stepped host. The process then has no workers, queue and
+// informers.
 type engine interface {
 	start(p *Process)
 	kill() (about string)
@@ -69,24 +69,24 @@ type engine interface {
 
 	// asking returns a request that waits to be executed, or answered.
 	asking() (req *fakeapi.Request, answered, ok bool)
-	// filling reports whether it has so far sent only lists and watches.
+	// filling reports whether the program has sent only lists and watches since its start.
 	filling() bool
 	// asker finds a thread that waits to have a request executed.
 	asker(f func(asker) bool) asker
-	// watched lists the kinds that it watches, gaps those with more than one waiting event.
+	// watched lists the kinds that the program watches. gaps lists those with more than one waiting event.
 	watched() []*fakeapi.Kind
 	gaps() []*fakeapi.Kind
 	// relist ends the watches of a kind. It reports whether there was one.
 	relist(k *fakeapi.Kind) bool
-	// hold pauses or resumes the watches of a kind. It reports whether it watches the kind.
+	// hold pauses or resumes the watches of a kind. It reports whether the program watches the kind.
 	hold(k *fakeapi.Kind, held bool) bool
-	// holding reports whether some watch is paused, withheld whether events wait for a paused one.
+	// holding reports whether a watch is paused. withheld reports whether events wait for a paused watch.
 	holding() bool
 	withheld() bool
 }
 
-// Start runs a controller as a process of its own. The name must be unique in the cluster. Two processes may
-// run the same controller.
+// Start runs a controller as a separate process. The name must be unique in the cluster. Two processes may run the same
+// controller.
 func (c *Cluster) Start(name string, ctl Controller) *Process {
 	if c.Process(name) != nil {
 		panic(Misuse("a process named " + name + " runs already"))
@@ -143,8 +143,8 @@ func (p *Process) start() {
 	p.listEmpty()
 }
 
-// listEmpty performs the initial lists of kinds that never had an object. A garbage collector watches every kind, and a
-// step for each would only multiply states.
+// listEmpty performs the initial lists of kinds that never had an object. Separate steps would only multiply states,
+// because a garbage collector watches every kind.
 func (p *Process) listEmpty() {
 	for _, i := range p.order {
 		if len(i.state.latest) == 0 {
@@ -155,7 +155,7 @@ func (p *Process) listEmpty() {
 	p.noteSynced()
 }
 
-// watched lists the kinds a controller declares, each once.
+// watched lists the kinds that a controller declares, each once.
 func (ctl *Controller) watched() []schema.GroupVersionKind {
 	var out []schema.GroupVersionKind
 	add := func(gvk schema.GroupVersionKind) {
@@ -173,8 +173,8 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	return out
 }
 
-// known notes that the process read the server's kinds. No event announces their changes, so the result is part of the
-// process's knowledge.
+// known notes that the process read the server's kinds. The result is part of the process's knowledge, because no event
+// announces changes of kinds.
 func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
@@ -201,7 +201,7 @@ func (p *Process) stamp(r *sim.Record) {
 	r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
 }
 
-// delivery returns the record of a change that the process is shown.
+// delivery returns the record of a change that the process receives.
 func (p *Process) delivery(kind *fakeapi.Kind, ch *change, v *version, initial bool) sim.Record {
 	r := sim.Record{Op: sim.Delivery, Cause: ch.cause, Verb: "deliver", Object: refOf(kind, v.meta), Version: ch.version,
 		Initial: initial, Tombstone: ch.tombstone}
@@ -246,7 +246,7 @@ func (p *Process) enqueued(key string, fresh bool) {
 	p.names = append(p.names, key)
 }
 
-// causeOf returns and forgets the record that queued a key.
+// causeOf returns the record that queued a key, and forgets it.
 func (p *Process) causeOf(key string) int {
 	cause, ok := p.causes[key]
 	if !ok {
@@ -256,8 +256,8 @@ func (p *Process) causeOf(key string) int {
 	return cause
 }
 
-// ownerOf finds the object of a key in the process's own cache. If a controller reconciles no kind of its own, the key
-// itself stands for it.
+// ownerOf finds the object of a key in the process's cache. For a controller that reconciles no kind, the key itself
+// stands for the object.
 func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	if p.controller.For.Empty() {
 		return sim.Ref{Name: key}, nil

@@ -16,13 +16,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Program is a whole program on goroutines of its own, which a process runs in place of a reconciler's coroutines: see
-// [Hosting]. Packages bubble and agent implement it. Only the scheduler calls it. Start, Kill, Answer and Send return
-// when every goroutine of the program waits for an answer, an event or the clock.
+// Program is a whole program on its own goroutines: see [Hosting]. A process runs it in place of a reconciler. Packages
+// bubble and agent implement it. Only the scheduler calls it. Start, Kill, Answer and Send return when every goroutine
+// of the program waits for an answer, an event or the clock.
 type Program interface {
-	// Start begins a new life, with an empty memory.
+	// Start starts the program with an empty memory.
 	Start()
-	// Kill ends the life immediately. No request is answered any more.
+	// Kill ends the program immediately. No request is answered after that.
 	Kill()
 	// Asked returns the calls since it was last called, in any order.
 	Asked() []*Call
@@ -36,9 +36,9 @@ type Program interface {
 	Send(s *Stream, e watch.Event)
 }
 
-// immediate is a Program that may have a call executed at once, in the middle of a step in which time passes.
-// SetExecute is called before Start. After execute, the call has its Response. It is for requests that need no decision
-// of the schedule, such as the renewal of a Lease every two seconds.
+// immediate is a Program that can have a call executed at once, during a step in which time passes. SetExecute is
+// called before Start. After execute, the call has its Response. Use it for requests about which the schedule need not
+// decide, such as the renewal of a Lease every two seconds.
 type immediate interface {
 	Program
 	SetExecute(execute func(*Call))
@@ -46,7 +46,7 @@ type immediate interface {
 
 // printer is a Program whose output is kept.
 type printer interface {
-	// Printed returns the last lines that the program has printed, in this life and in earlier ones.
+	// Printed returns the last lines that the program has printed, also before restarts.
 	Printed(lines int) []string
 }
 
@@ -54,25 +54,25 @@ type printer interface {
 type Query struct {
 	Method, URI string         // "GET", "/apis?timeout=32s"
 	Object      runtime.Object // a review
-	Body        []byte         // set if there is no object
+	Body        []byte         // if there is no object
 }
 
-// QueryOf returns a request as a query. The object is decoded from its body; nil for none.
+// QueryOf returns a request as a query. obj is the object in its body, or nil.
 func QueryOf(r *http.Request, obj runtime.Object) Query {
 	q := Query{Method: r.Method, URI: r.URL.RequestURI(), Object: obj}
 	if obj != nil || r.GetBody == nil {
 		return q
 	}
 	if body, err := r.GetBody(); err == nil {
-		q.Body, _ = io.ReadAll(body) // no error: the body is in memory
+		q.Body, _ = io.ReadAll(body) // there is no error, because the body is in memory
 	}
 	return q
 }
 
-// Panic is the error of a program that ended by a panic, or that had to be killed.
+// Panic is the error of a program that has panicked, or that had to be killed.
 type Panic struct {
 	Text  string // the value, and the line: "a nil map, at widget/sync.go:17"
-	Hangs bool   // it would never have ended, so it is not started again
+	Hangs bool   // the program never ends, so it is not started again
 }
 
 // Error returns the text.
@@ -83,52 +83,52 @@ type workerState uint8
 const (
 	idle     workerState = iota
 	asking               // a request waits to be executed
-	answered             // its response waits to be delivered
+	answered             // the response waits to be delivered
 	gathered             // the worker is in a reconcile whose goroutines send requests: see concurrentSync
 )
 
 // Call is a request of a program that waits to be executed or answered.
 type Call struct {
 	Request  *fakeapi.Request
-	Watches  bool   // it opens a watch on the objects that it lists
-	Thread   uint64 // the goroutine that sent it
+	Watches  bool   // the call opens a watch on the objects that it lists
+	Thread   uint64 // the goroutine that sent the call
 	From     string // the source line of the request, if known
 	Response fakeapi.Response
-	Stream   *Stream // of a call that watches, once it has been executed
+	Stream   *Stream // set when a call that watches has been executed
 
 	withdrawn func() bool // reports whether the caller has gone
 	of        requester
 	state     workerState
 	key       string
-	digest    uint64 // distinguishes calls with the same key; 0 for a single one
-	asked     int    // the number of records when it was made
+	digest    uint64 // distinguishes calls with the same key; 0 if there is only one
+	asked     int    // the number of records when the call was made
 	since     int    // the number of records when the goroutine began its current work
-	at        uint64 // the revision of a list's answer
-	cause     int    // the record that the goroutine was shown last, -1 for none
+	at        uint64 // the revision of the answer to a list
+	cause     int    // the last record that the goroutine received before the call; -1 for none
 
 	// For a call of a reconcile:
 	done            int      // the number of records when it was executed
-	late            uint64   // like [worker]'s
+	late            uint64   // like the field of [worker]
 	local, abstract sim.Hash // of the response
 }
 
-// Place is the part of a [Cluster] that a program's host needs.
+// Place is the part of a [Cluster] that the host of a program needs.
 type Place interface {
 	World() *sim.World
 	Server() *fakeapi.Server
 	AtStop(f func())
 }
 
-// Ask waits, on the calling goroutine, until a request is answered. It returns an error if the request will never be
-// answered.
+// Ask waits, on the calling goroutine, until a request is answered. It returns an error if the request cannot be
+// answered any more.
 type Ask func(ctx context.Context, req *fakeapi.Request) (*Call, error)
 
-// NewCall makes a call of a goroutine. The function reports whether its caller has gone.
+// NewCall makes a call of a goroutine. withdrawn reports whether the caller has gone.
 func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func() bool) *Call {
 	return &Call{Request: req, Watches: watches, Thread: thread, withdrawn: withdrawn}
 }
 
-// requester is the program or reconcile of a goroutine that sends a request.
+// requester is the program or reconcile whose goroutine sends a request.
 type requester interface {
 	sign(c *Call, r *sim.Record)
 	saw(c *Call, k *fakeapi.Kind, namespace, name string) any
@@ -138,17 +138,17 @@ type requester interface {
 
 func (c *Call) sign(r *sim.Record) { c.of.sign(c, r) }
 
-// sawObject returns the version on which the goroutine can base its request.
+// sawObject returns the version on which the goroutine may base its request.
 func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	return c.of.saw(c, k, namespace, name)
 }
 
 func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 
-// execute has the server execute the call. A non-nil failure replaces the answer.
+// execute makes the server execute the call. If f is not nil, it replaces the answer.
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// about describes the work of a program or a reconcile with these calls when it is killed.
+// about describes the pending calls of a program or a reconcile that is killed.
 func about(calls []*Call) (detail string) {
 	for _, c := range calls {
 		if c.state == answered {
@@ -189,17 +189,17 @@ type Stream struct {
 	Kind *fakeapi.Kind
 
 	source *fakeapi.Watch
-	scope  string // the selector in the form that steps name it; "" for all objects
+	scope  string // the selector, as steps name it; "" for all objects
 	queue  []pending
 	closed func() bool
-	ended  bool // the server sends nothing more
-	over   bool // the server sends nothing more, and everything has been delivered
+	ended  bool // the server sends no more events
+	over   bool // the server sends no more events, and all events have been delivered
 }
 
 // pending is a waiting event.
 type pending struct {
 	event watch.Event
-	is    change // the change; without versions for a bookmark and for an error
+	is    change // without versions for a bookmark and for an error
 }
 
 // SetClosed sets the function that reports whether the program has closed the watch.

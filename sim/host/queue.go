@@ -10,8 +10,8 @@ import (
 )
 
 // queue is client-go's rate-limiting work queue on virtual time, without locks or goroutines. It is first in, first
-// out. A key is in the queue at most once, and never with two workers at once. A key that is added during its reconcile
-// is queued again afterwards (WRITE-1).
+// out. A key is in the queue at most once, and two workers never have the same key. A key that is added during its
+// reconcile is queued again afterwards (WRITE-1).
 type queue struct {
 	clock      *sim.Clock
 	owner      string // process name, for timers
@@ -24,21 +24,21 @@ type queue struct {
 	waiting    map[string]*sim.Alarm
 	shut       bool
 	cause      *int                         // the record that caused the current event
-	pushed     *bool                        // set when a key is added to the queue
-	delayed    func(key string)             // called for each key that is to be added later
-	added      func(key string, fresh bool) // called at each Add; fresh if the key was not queued already
-	careless   bool                         // mutant: returns a key to two workers at once
-	hasty      bool                         // mutant: ... when its delay is over
+	pushed     *bool                        // set to true when a key is added to the queue
+	delayed    func(key string)             // called for each key that is added with a delay
+	added      func(key string, fresh bool) // called at each Add; fresh is false if the key was in the queue
+	careless   bool                         // for mutants: two workers may get the same key
+	hasty      bool                         // for mutants: two workers may get the same key when its delay is over
 }
 
 // Backoff is the delay of a key after its first failure. It doubles with each further failure, up to the longest.
 type Backoff struct{ First, Longest time.Duration }
 
-// usual is the per-key half of workqueue.DefaultTypedControllerRateLimiter. Its other half, a token bucket
-// over all keys, reads the wall clock.
+// usual is the part of workqueue.DefaultTypedControllerRateLimiter that limits each key. Its other part, a token bucket
+// for all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// steps returns the number of failures after which the delay stays the same. Further failures do not belong to the
+// steps returns the number of failures after which the delay no longer increases. Further failures are not part of the
 // state.
 func (b Backoff) steps() (n int) {
 	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
@@ -80,8 +80,8 @@ func (q *queue) push(key string) {
 
 func (q *queue) Len() int { return len(q.ready) }
 
-// Get takes the oldest key. It does not wait. Without a ready key it reports shutdown, because only the host takes
-// keys.
+// Get takes the oldest key. It does not wait. Without a ready key it reports shutdown; that is safe because only the
+// host takes keys.
 func (q *queue) Get() (string, bool) {
 	if len(q.ready) == 0 {
 		return "", true
@@ -90,7 +90,7 @@ func (q *queue) Get() (string, bool) {
 	if len(q.ready) < 64 {
 		q.ready = slices.Delete(q.ready, 0, 1)
 	} else {
-		q.ready[0], q.ready = "", q.ready[1:] // this does not move a long queue for each key
+		q.ready[0], q.ready = "", q.ready[1:] // advancing the slice avoids moving a long queue
 	}
 	q.line.pop(sim.HashString(key))
 	q.processing[key] = true
@@ -107,12 +107,12 @@ func (q *queue) Done(key string) {
 
 func (q *queue) ShutDown() { q.shut = true }
 
-// ShutDownWithDrain is ShutDown: no key is being processed while it is called.
+// ShutDownWithDrain is ShutDown, because no key is being processed when it is called.
 func (q *queue) ShutDownWithDrain() { q.shut = true }
 
 func (q *queue) ShuttingDown() bool { return q.shut }
 
-// AddAfter adds a key once d has passed. The earliest of several delays counts.
+// AddAfter adds a key after d has passed. If there are several delays, the shortest one counts.
 func (q *queue) AddAfter(key string, d time.Duration) {
 	if d <= 0 {
 		q.Add(key)
@@ -167,7 +167,7 @@ func (q *queue) digest(h *sim.Hash) {
 	h.Bool(q.shut)
 }
 
-// digestKey digests a key of one of the sets with its number of failures, which determines its next delay.
+// digestKey digests a key of one of the sets. It includes the number of failures, which determines the next delay.
 func (q *queue) digestKey(key string, set uint64) uint64 {
 	var h sim.Hash
 	h.String(key)
@@ -176,11 +176,11 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	return sim.Mix(uint64(h))
 }
 
-// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, the oldest item first. It is updated when items
-// are added and removed, because fight detection needs it after every write and most queues have not changed.
+// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, with the oldest item first. Adding and removing
+// items updates it, because fight detection needs it after every write and most queues have not changed.
 type fifo struct {
 	sum   uint64
-	power uint64 // fifoBase to the power of the number of items; 0 stands for 1 at first
+	power uint64 // fifoBase to the power of the number of items; 0 means that it is not set yet
 }
 
 const (

@@ -9,13 +9,12 @@ import (
 )
 
 // caller is one thread of a process that sends a request: a worker of the stepped host, or a goroutine of a program.
-// The records of a request need nothing else from it.
 type caller interface {
-	// sign sets the actor and the cause.
+	// sign sets the actor and the cause of a record.
 	sign(r *sim.Record)
 	// sawObject returns the version of an object that the thread last read, or nil.
 	sawObject(k *fakeapi.Kind, namespace, name string) any
-	// told notes the object of an answer.
+	// told notes the object of a response.
 	told(k *fakeapi.Kind, m metav1.Object)
 }
 
@@ -37,8 +36,8 @@ func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	return hit
 }
 
-// serve executes a pending request. A non-nil f makes it fail. If f.Commits, the request is executed and its answer is
-// lost, unless the server refuses it. Otherwise the request is not executed.
+// serve executes a pending request. If f is not nil, the request fails. With f.Commits it is executed and its answer is
+// lost, unless the server refuses it. Otherwise it is not executed.
 func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakeapi.Response {
 	var t sim.Record
 	by.sign(&t)
@@ -58,7 +57,7 @@ func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakea
 	}
 }
 
-// request has the server execute a request, and records the result.
+// request makes the server execute a request, and records the result.
 func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, by caller) fakeapi.Response {
 	resp, events := c.server.Do(c.world.Clock.Now(), req)
 	for i := range events {
@@ -78,7 +77,7 @@ func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, by caller) fakeap
 	return resp
 }
 
-// committed records one change and notes it.
+// committed records one change, and notes it for watches.
 func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Record, by caller) {
 	r, s := *t, c.state(e.Kind)
 	r.Op, r.Verb, r.Subresource, r.Version = sim.Commit, string(req.Verb), req.Subresource, e.Version
@@ -108,8 +107,8 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	}
 }
 
-// follows marks a record as the server's own change of a kind other than the request's: a quota or a budget is updated,
-// objects are deleted with their CRD, or a CRD is deleted after its last object.
+// follows changes a record to one of the server's own changes, which follow from a request about another kind. The
+// server updates a quota or a budget, deletes objects with their CRD, or deletes a CRD after its last object.
 func follows(r *sim.Record) {
 	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update),
 		Cause: r.Cause, Object: r.Object, Version: r.Version, Before: r.Before, After: r.After}
@@ -130,7 +129,7 @@ func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Re
 	}
 	st := resp.Err.ErrStatus
 	if st.Reason == metav1.StatusReasonAlreadyExists && st.Details != nil {
-		r.Object.Name = st.Details.Name // the URL of a create has no name
+		r.Object.Name = st.Details.Name // the URL of a create has no name, so the error names it
 	}
 	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
 	r.Guards = guards(req)
@@ -148,7 +147,7 @@ func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.R
 		r.Object = refOf(req.Kind, m)
 		r.After = resp.Object
 		if v := c.state(req.Kind).current(m.GetNamespace(), m.GetName()); req.Subresource == "scale" && v != nil {
-			r.After = v.obj // a Scale is derived from the stored object
+			r.After = v.obj // a Scale is made from the stored object
 		}
 	}
 	c.world.Record(r)
@@ -172,8 +171,8 @@ func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 
 func writes(req *fakeapi.Request) bool { return req.Verb != fakeapi.Get && req.Verb != fakeapi.List }
 
-// linger lets the time of a slow process's write pass. Timers that are due in this time fire late. A settle with an end
-// time does not run longer than that.
+// linger lets the time of a slow process's write pass. Timers that are due in that time fire late. A settle with an end
+// time does not run longer because of it.
 func (p *Process) linger(req *fakeapi.Request) {
 	clock := &p.cluster.world.Clock
 	if to := clock.Elapsed() + p.slow; p.slow > 0 && writes(req) && (clock.Horizon == 0 || to <= clock.Horizon) {

@@ -14,13 +14,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The server keeps the stored objects and a log of changes, and drops old revisions on request. For each
-// revision the cluster notes what the server does not know: the versions before and after with their digests, and the
-// record of the change. The server answers lists and watches that begin in the past, and the cluster looks them up in
+// The server keeps the stored objects and a log of changes, and drops old revisions on request. For each revision the
+// cluster notes what the server does not know: the versions before and after it with their digests, and the record of
+// the change. The server answers lists and watches that begin in the past. The cluster then looks up their objects in
 // these notes.
 
 // note records a change that the server has just stored, and sends it to the watches of its kind. A process that is
-// down keeps its old events until it restarts.
+// down gets no events.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)
@@ -29,7 +29,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	}
 	c.noted = append(c.noted, ch)
 	for _, p := range c.processes {
-		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a closed watch receives nothing
+		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a closed watch receives no events
 			i.stream.push(ch)
 			i.notice()
 		}
@@ -37,7 +37,8 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	c.forget()
 }
 
-// forget lets the server forget old revisions if the world forgets its history. It keeps as many revisions as records.
+// forget makes the server forget old revisions if the history forgets old records. It keeps as many revisions as
+// records.
 func (c *Cluster) forget() {
 	keep := uint64(c.world.History.Forget)
 	if keep == 0 || c.server.Version() < c.compacted+2*keep {
@@ -55,8 +56,8 @@ func (c *Cluster) forget() {
 	c.forgetKinds()
 }
 
-// forgetKinds drops states of kinds in forms that a CRD no longer has. A kind stays known in its first form and its
-// current one. A late request in another form finds the same state again.
+// forgetKinds drops the states of kinds in forms that a CRD no longer has. The first form and the current form of a
+// kind stay, so a late request in another form finds the same state.
 func (c *Cluster) forgetKinds() {
 	served := c.server.Kinds()
 	maps.DeleteFunc(c.states, func(k *fakeapi.Kind, s *kindState) bool {
@@ -72,8 +73,8 @@ func (c *Cluster) find(revision uint64) int {
 	return i
 }
 
-// since returns the changes to a kind after a revision. Objects that existed when the cluster met the kind
-// count as created at that revision.
+// since returns the changes to a kind after a revision. An object that existed before the cluster met the kind counts
+// as created at that revision.
 func (c *Cluster) since(s *kindState, revision uint64) []change {
 	var out []change
 	revision = max(revision, c.server.Oldest(s.kind))
@@ -95,15 +96,15 @@ func (c *Cluster) since(s *kindState, revision uint64) []change {
 	return out
 }
 
-// listAt returns a list of a kind at a revision, in key order, and the changes after it. If the server has forgotten
-// the revision, the oldest known one is used. It returns the revision used.
+// listAt returns a list of a kind at a revision, in key order, the changes after it, and the revision. If the server
+// has forgotten the revision, it uses the oldest one.
 func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later []change, at uint64) {
 	at = max(revision, c.server.Oldest(s.kind))
 	later = c.since(s, at)
 	if at < s.met {
 		return nil, later, at
 	}
-	then := make(map[string]*version, len(later)) // the earlier versions of changed objects
+	then := make(map[string]*version, len(later)) // versions of changed objects before the changes
 	for _, ch := range slices.Backward(later) {
 		then[ch.key()] = ch.before
 	}
@@ -125,8 +126,8 @@ func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later
 	return items, later, at
 }
 
-// digestBefore folds a list at a revision and the changes after it. A process that restarts from a lagging server's
-// lists depends on them.
+// digestBefore folds the lists at a revision and the changes after it. A process that restarts with a lagging server
+// depends on them.
 func (c *Cluster) digestBefore(revision uint64, h *sim.Hash) {
 	for _, s := range c.order {
 		c.digestKindBefore(s, revision, h)
@@ -143,8 +144,8 @@ func (c *Cluster) digestKindBefore(s *kindState, revision uint64, h *sim.Hash) {
 	}
 }
 
-// digestLast folds the last changes of all kinds in order, with the versions before each. Lists at one of the last n
-// revisions depend on them.
+// digestLast folds the last changes of all kinds in order, each with the version before it. They determine the lists at
+// the last n revisions.
 func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	now := c.server.Version()
 	for _, s := range c.order {
@@ -169,8 +170,8 @@ func (c *Cluster) DigestHistory(h *sim.Hash) {
 }
 
 // behind returns how many deliveries the process's cache of a kind is behind a resource version: see [Env]. A positive
-// answer is folded into the reconcile like a read from the cache. The answer 0 is not folded, because the reconcile
-// then continues as if it had not called Behind.
+// result is folded into the reconcile like a read from the cache. The result 0 is not folded, because the reconcile
+// then continues as without the call.
 func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) int {
 	p.reads.Lock()
 	defer p.reads.Unlock()
@@ -204,7 +205,7 @@ func (i *informer) behind(revision uint64) int {
 	return len(i.backlog) + upTo(i.stream.waiting(), revision)
 }
 
-// upTo returns the number of changes up to the first one that is as new as a revision.
+// upTo returns the number of changes up to the first one with this revision or a later one.
 func upTo(changes []change, revision uint64) int {
 	for n := range changes {
 		if changes[n].version >= revision {
@@ -214,14 +215,14 @@ func upTo(changes []change, revision uint64) int {
 	return len(changes)
 }
 
-// kindState is what the cluster knows about one kind in addition to the server: the latest version of every key, and
-// digests of the stored versions.
+// kindState is what the cluster knows about one kind beyond the server: the latest version of every key, and digests of
+// the stored versions.
 type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64
 	met             uint64              // the revision at which the cluster met the kind
-	latest          map[string]*version // a removed key keeps its last version, without an object
-	removed         []removal           // oldest first; used if the cluster forgets
+	latest          map[string]*version // for a removed key: its last version, without an object
+	removed         []removal           // oldest first; used only if the cluster forgets
 	exact, abstract uint64
 	buf             []byte // for look-ups
 }
@@ -242,13 +243,13 @@ func (s *kindState) current(namespace, name string) *version {
 	return s.latest[string(s.buf)]
 }
 
-// commit stores a new version of a key. obj is nil for a removal. It returns the versions before and after; nil for
-// none.
+// commit stores a new version of a key. obj is nil for a removal. It returns the versions before and after the change,
+// or nil.
 func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
 	return s.commitVersion(key, obj, newVersion)
 }
 
-// commitVersion is commit with another constructor of versions.
+// commitVersion is commit with a constructor of versions.
 func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion func(salt uint64, key string, n uint32,
 	obj runtime.Object) *version) (before, after *version) {
 	old := s.latest[key]
@@ -263,7 +264,7 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	}
 	v := newVersion(s.salt, key, n, obj)
 	if obj == nil && before != nil {
-		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // another UID means another state
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // a recreated object is another state
 	}
 	s.latest[key] = v
 	s.exact += sim.Mix(v.exact)
@@ -274,8 +275,8 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	return before, v
 }
 
-// forget drops versions of keys that were removed at or before a revision and not created again. The digest still
-// counts them.
+// forget drops the versions of keys that were removed at a revision or before and do not exist. The digest still
+// includes them.
 func (s *kindState) forget(revision uint64) {
 	n := 0
 	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {

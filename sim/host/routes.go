@@ -43,7 +43,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	before := c.cause
 	c.cause = rec.Index
 	if len(p.names) >= namesKept {
-		p.names = make([]string, 0, 2*namesKept) // records keep their part of the old array
+		p.names = make([]string, 0, 2*namesKept) // earlier records keep the old array
 	}
 	start := len(p.names)
 	observed := p.route(i.gvk, e)
@@ -112,7 +112,7 @@ func (i *informer) handle(e Event, initial bool) {
 	}
 }
 
-// view gives routes a process's caches.
+// view gives routes access to a process's caches.
 type view Process
 
 func (v *view) Get(gvk schema.GroupVersionKind, namespace, name string) runtime.Object {

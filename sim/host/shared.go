@@ -24,7 +24,7 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 	return r, nil
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandler: resyncs are steps of the scenario ([Process.Resync]), not timers.
+// AddEventHandlerWithResyncPeriod is AddEventHandler, because resyncs are actions ([Process.Resync]) and not timers.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
 	_ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
@@ -54,7 +54,7 @@ func (i *informer) HasSynced() bool { return i.synced }
 // LastSyncResourceVersion returns the newest delivered revision.
 func (i *informer) LastSyncResourceVersion() string { return i.cache.LastStoreSyncResourceVersion() }
 
-// Run and RunWithContext do nothing: the scheduler delivers.
+// Run and RunWithContext do nothing, because the scheduler delivers events.
 func (i *informer) Run(<-chan struct{})            {}
 func (i *informer) RunWithContext(context.Context) {}
 
@@ -65,8 +65,8 @@ func (i *informer) GetController() cache.Controller { return controllerStub{i} }
 
 func (i *informer) HasSyncedChecker() cache.DoneChecker { return doneChecker{i} }
 
-// The following methods have no meaning without a connection. A transform is refused, because it would change the
-// cached objects.
+// The following methods have no effect without a connection. SetTransform is refused, because a transform would change
+// the cached objects.
 func (i *informer) SetWatchErrorHandler(cache.WatchErrorHandler) error { return nil }
 func (i *informer) SetWatchErrorHandlerWithContext(cache.WatchErrorHandlerWithContext) error {
 	return nil

@@ -7,12 +7,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The state of a current reconcile is its place in its program and its variables. Both are invisible, but follow from
-// its inputs: the key, the versions that it read from caches, its controller's memory at each of its turns, and the
-// responses. These inputs and the pending request are therefore folded. Memory changes only between two turns, so it is
-// folded once a turn.
+// The state of a current reconcile is its position in its code and its variables. The host cannot read them, but they
+// follow from the reconcile's inputs: the key, the versions read from caches, the controller's memory at each turn, and
+// the responses. Therefore these inputs and the pending request are folded. Memory changes only between two turns, so
+// it is folded once per turn.
 
-// resumeSync runs a reconcile: from its start, or with a response.
+// resumeSync starts a reconcile, or continues it with a response.
 func (w *worker) resumeSync() {
 	w.listen()
 	if w.process.concurrent() {
@@ -25,18 +25,18 @@ func (w *worker) resumeSync() {
 // listen folds the inputs of a reconcile's turn into its state.
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
-		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // it may read the clock
+		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // the reconcile may read the clock
 		p.digestMemory(&w.local)
 		p.memory.Word(uint64(w.local))
 	}
 }
 
-// digestMemory folds the controller's memory: its own digest, or everything that it was ever shown.
+// digestMemory folds the controller's own digest of its memory, or everything that the process ever received.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:
 		d.Digest(h)
-	case Stateless: // it declares that it has no memory
+	case Stateless: // a Stateless function has no memory
 	default:
 		h.Word(uint64(p.memory))
 	}
@@ -68,7 +68,7 @@ func (s *kindState) foldObject(m metav1.Object, local, abstract *sim.Hash) {
 	}
 }
 
-// foldRead folds a read of the running reconcile into its state.
+// foldRead folds a read by the running reconcile into the reconcile's state.
 func (w *worker) foldRead(digest uint64) {
 	if w.concurrentSync != nil {
 		w.concurrentSync.read += sim.Mix(digest)
@@ -96,7 +96,7 @@ func (w *worker) foldRequest() {
 	h.Word(optionsDigest(r))
 }
 
-// noteRead notes a cached version that the running reconcile reads.
+// noteRead notes that the running reconcile reads a cached version.
 func (w *worker) noteRead(v *version) {
 	w.foldRead(v.exact)
 	w.abstract += sim.Hash(sim.Mix(v.abstract))
@@ -106,7 +106,7 @@ func (w *worker) noteRead(v *version) {
 	}
 }
 
-// noteRead notes a read of the cache.
+// noteRead notes that the running reconcile reads the cache. v is nil when the read begins.
 func (i *informer) noteRead(v *version) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process {
@@ -123,7 +123,7 @@ func (i *informer) noteRead(v *version) {
 	}
 }
 
-// noteNamed notes keys that were returned without their objects.
+// noteNamed notes that keys were returned without their objects.
 func (i *informer) noteNamed(keys []string) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
@@ -148,7 +148,7 @@ func (i *informer) digest(h *sim.Hash) {
 	for j := range i.backlog {
 		i.backlog[j].digest(h)
 	}
-	if i.relisted > i.cache.rv { // how far it is behind depends on what the relist skipped
+	if i.relisted > i.cache.rv { // the relist skipped some changes, which count for Behind
 		h.Word(uint64(len(i.process.cluster.since(i.state, i.cache.rv))))
 	}
 	if !i.synced {

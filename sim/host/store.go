@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The methods of client-go's interface of a cache. Lists are sorted by key.
+// The methods of client-go's cache.Indexer. Lists are sorted by key.
 
 func (x *indexer) List() []any {
 	defer x.lock()()
@@ -25,7 +25,7 @@ func (x *indexer) ListKeys() []string {
 	return x.keys(x.takeKeys())
 }
 
-// lock serializes reads by the goroutines of a reconcile, because reads are noted.
+// lock serializes reads by the goroutines of a reconcile, because each read is recorded.
 func (x *indexer) lock() (unlock func()) {
 	if x.reads == nil {
 		return func() {}
@@ -34,7 +34,7 @@ func (x *indexer) lock() (unlock func()) {
 	return x.reads.Unlock
 }
 
-// keys returns keys or values of an index. They count as reads of the cache.
+// keys returns keys or values of an index. The result counts as a read of the cache.
 func (x *indexer) keys(list []string) []string {
 	if x.reader != nil {
 		x.reader.noteNamed(list)
@@ -124,7 +124,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return all
 }
 
-// AddIndexers adds indexes, including for cached objects.
+// AddIndexers adds indexes, also if the cache contains objects.
 func (x *indexer) AddIndexers(more cache.Indexers) error {
 	names := sortedKeys(more)
 	for _, name := range names {
@@ -157,7 +157,7 @@ func (x *indexer) Bookmark(rv string) {
 // Resync does nothing: see [Process.Resync].
 func (x *indexer) Resync() error { return nil }
 
-// A write to an informer's cache is a bug of the controller, and refused.
+// The methods that write refuse, because a write to an informer's cache is a bug of the controller.
 func (x *indexer) Add(obj any) error           { return x.meddled("Add", obj) }
 func (x *indexer) Update(obj any) error        { return x.meddled("Update", obj) }
 func (x *indexer) Delete(obj any) error        { return x.meddled("Delete", obj) }

@@ -16,23 +16,23 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// version is one stored version of one object. The log and all caches that hold it share it. It holds facts that are
-// computed once.
+// version is one stored version of one object. The notes and all caches share it, so derived facts are computed only
+// once.
 type version struct {
 	obj  runtime.Object
 	meta metav1.Object
 	key  string
-	n    uint32 // counts the versions of all objects that ever had this key
+	n    uint32 // number of this version among those of all objects that ever had the key
 
-	// exact digests the content with n in place of the resource version, so that it does not depend on changes to other
-	// objects.
+	// exact is a digest of the content with n in place of the resource version. Therefore it does not depend on changes
+	// to other objects.
 	exact uint64
-	// abstract leaves out what differs between two rounds of a fight: see metaRules.
+	// abstract is a digest that leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
 
 	views   []*version // the same object in other API versions
-	encoded []byte     // its stored encoding; a cached object with another encoding was changed in place
-	sync    uint64     // the reconcile that last checked it, because each reconcile checks it once
+	encoded []byte     // the encoding when stored; a cached object with another encoding was changed in place
+	sync    uint64     // the reconcile that last checked it; each reconcile checks it once
 }
 
 // as converts the version to another API version.
@@ -57,7 +57,7 @@ func (v *version) as(k *fakeapi.Kind) *version {
 	return w
 }
 
-// protoObject is an object of k8s.io/api's generated types.
+// protoObject is an object of a type that k8s.io/api generates.
 type protoObject interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
@@ -101,14 +101,14 @@ func encode(obj runtime.Object) []byte {
 	return buf
 }
 
-// intact reports whether the object is still as it was stored. The buffer has the length of the stored encoding:
-// calling Size on an object takes almost as long as encoding it.
+// intact reports whether the object is still as it was stored. buf must have the length of the stored encoding, because
+// computing an object's size takes almost as long as encoding it.
 func (v *version) intact(buf []byte) (same bool) {
 	p, ok := v.obj.(protoObject)
 	if !ok {
 		return bytes.Equal(encode(v.obj), v.encoded)
 	}
-	defer func() { _ = recover() }() // an object that no longer fits panics
+	defer func() { _ = recover() }() // encoding an object that no longer fits the buffer panics
 	n, err := p.MarshalToSizedBuffer(buf)
 	return err == nil && n == len(buf) && bytes.Equal(buf, v.encoded)
 }
@@ -164,15 +164,15 @@ func isCreatedBy(field []byte) bool {
 	return num == 1 && string(message(key)) == createdByAnnotation
 }
 
-// message removes tag and length from a length-delimited field.
+// message removes the tag and the length of a length-delimited field.
 func message(field []byte) []byte {
 	_, t := binary.Uvarint(field)
 	_, l := binary.Uvarint(field[t:])
 	return field[t+l:]
 }
 
-// protoField returns the first field of an encoded message: its number, its bytes with tag and length, and the
-// remaining message.
+// protoField returns the number of the first field of an encoded message, the field's bytes with tag and length, and
+// the remaining message.
 func protoField(data []byte) (num int, field, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	end := n
@@ -193,8 +193,8 @@ func protoField(data []byte) (num int, field, rest []byte) {
 	return int(tag >> 3), data[:end], data[end:]
 }
 
-// standing keeps versions of large objects that exist when clusters begin. Many clusters begin with the same CRDs of a
-// megabyte each, and encoding them takes longer than a whole run.
+// standing caches versions of large objects that exist when clusters begin. Many clusters begin with the same CRDs,
+// which can have a megabyte. Encoding them takes longer than a whole run.
 var standing standingVersions
 
 type standingVersions struct {
@@ -203,13 +203,14 @@ type standingVersions struct {
 	order []runtime.Object // oldest first
 }
 
-// Encoded bytes from which an object is large, and the number of large objects kept.
+// The size of an encoding from which an object is large, and the number of large objects to keep.
 const (
 	largeObject   = 16 << 10
 	mostStandings = 256
 )
 
-// version is newVersion for an object that exists when a cluster begins. Stored objects never change.
+// version is newVersion for an object that exists when a cluster begins. It caches the version, because stored objects
+// never change.
 func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtime.Object) *version {
 	c.mutex.Lock()
 	made := c.made[obj]
@@ -238,13 +239,13 @@ func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtim
 	return v
 }
 
-// mutationOf returns the record of a cached object that was changed in place, with the changed field. The original is
-// decoded from its stored encoding.
+// mutationOf returns the record of a cached object that was changed in place, with the changed field. It decodes the
+// original from the stored encoding.
 func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"
 	if original := decode(k.New(), v.encoded); original != nil {
-		gvk := v.obj.GetObjectKind().GroupVersionKind() // not part of the encoding
+		gvk := v.obj.GetObjectKind().GroupVersionKind() // the encoding does not contain it
 		original.GetObjectKind().SetGroupVersionKind(gvk)
 		r.Before = original
 		if leaves := objectdiff.Of(original, v.obj); len(leaves) > 0 {
@@ -264,7 +265,7 @@ func decode(into runtime.Object, data []byte) runtime.Object {
 	return into
 }
 
-// shown returns a value for a message: text unquoted, anything else as JSON.
+// shown formats a value for a message: text without quotes, anything else as JSON.
 func shown(v reflect.Value) string {
 	if v = objectdiff.Inside(v); !v.IsValid() {
 		return "(absent)"

@@ -19,7 +19,7 @@ func (p *Process) Watches() []*fakeapi.Kind {
 	return out
 }
 
-// Waiting lists the keys for which the reconciler waits on an expectation.
+// Waiting lists the keys for which the reconciler waits for expectations.
 func (p *Process) Waiting() []string {
 	if w, ok := p.reconciler.(Waiter); ok && !p.Down {
 		return w.Waiting()
@@ -39,13 +39,13 @@ func (p *Process) Withheld() bool {
 		p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world has settled, and which keys wait for ever. The reason says why a world counts as
-// settled although work is left.
+// Settled records that the world has settled, and which keys wait forever. reason says why a world counts as settled
+// although work is left.
 func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {
 			if p.Withheld() {
-				continue // the events that it waits for may be withheld
+				continue // the events for which it waits may be withheld
 			}
 			for _, key := range p.Waiting() {
 				r := sim.Record{Op: sim.Stuck, Cause: -1, Verb: "wait"}

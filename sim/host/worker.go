@@ -14,18 +14,18 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// worker is one thread of a process: a coroutine that reconciles keys and yields at every API call.
+// worker is one thread of a process. It is a coroutine that reconciles keys and yields at every API call.
 type worker struct {
 	process *Process
 	id      int
-	label   string // in action keys; "" in a process with one worker
+	label   string // for action keys; "" in a process with one worker
 
 	goroutine goroutine.ID // the coroutine's goroutine
 
-	concurrentSync *concurrentSync // the current reconcile, if reconciles may start goroutines; nil for a coroutine
+	concurrentSync *concurrentSync // the current reconcile if it may start goroutines; otherwise nil
 
 	resume func() (struct{}, bool)
-	turns  func() // resume, if the controller is timed; otherwise nil
+	turns  func() // calls resume in the bubble of a timed controller; otherwise nil
 	stop   func()
 	yield  func(struct{}) bool
 
@@ -34,18 +34,18 @@ type worker struct {
 	sync  uint64 // number of the reconcile in the whole cluster
 	start int    // index of its SyncStart record
 	owner sim.Ref
-	saw   *version // the owner as read when the reconcile began
+	saw   *version // the owner as cached when the reconcile began
 	req   *fakeapi.Request
-	asked int    // the number of records when it was sent
-	late  uint64 // digest of later deliveries, which the laws do not count as known
+	asked int    // the number of records when req was sent
+	late  uint64 // digest of deliveries after req was sent, which the laws do not count as known
 	resp  fakeapi.Response
 	err   error
 
-	live  []liveRead // live reads of this reconcile
-	reads []*version // cached versions read in this reconcile, each once
+	live  []liveRead // objects that this reconcile has read from the server
+	reads []*version // cached versions that this reconcile has read, each once
 
-	// local folds all inputs and requests of the reconcile since it began. A reconcile is a function of its inputs, so
-	// this is its whole private state: see resumeSync.
+	// local folds all inputs and requests of the reconcile. They determine the reconcile, so local stands for its
+	// private state: see resumeSync.
 	local, abstract sim.Hash
 }
 
@@ -54,7 +54,7 @@ type liveRead struct {
 	meta metav1.Object
 }
 
-// killed unwinds a worker whose process crashed.
+// killed is the panic that unwinds a worker whose process crashed.
 type killed struct{}
 
 func newWorker(p *Process, id int) *worker {
@@ -66,7 +66,7 @@ func newWorker(p *Process, id int) *worker {
 		w.stop = func() {}
 		return w
 	}
-	if timed := p.timed; timed != nil { // a coroutine must be resumed where it was made
+	if timed := p.timed; timed != nil { // a coroutine must be resumed in the bubble where it was made
 		timed(func() { w.resume, w.stop = iter.Pull(w.body) })
 		resume, stop := func() { w.resume() }, w.stop
 		w.turns, w.stop = func() { timed(resume) }, func() { timed(stop) }
@@ -104,7 +104,7 @@ func (p *Process) workerHere() *worker {
 	return nil
 }
 
-// syncOnce calls the controller's Sync. A panic in it is the controller's bug: it ends the reconcile and is reported.
+// syncOnce calls the controller's Sync. A panic is a bug of the controller. It ends the reconcile, and is reported.
 func (w *worker) syncOnce(ctx context.Context) (err error) {
 	defer func() {
 		r := recover()
@@ -122,7 +122,7 @@ func (w *worker) syncOnce(ctx context.Context) (err error) {
 type panicError struct {
 	Process, Key string
 	Value        any
-	At           string // the line, if it belongs to the controller
+	At           string // the line of the panic, if it is in the controller's code
 }
 
 func (e *panicError) Error() string {
@@ -133,7 +133,7 @@ func (e *panicError) Error() string {
 	return text
 }
 
-// run runs the worker until it parks again.
+// run runs the worker until it yields or ends.
 func (w *worker) run() {
 	c := w.process.cluster
 	before := c.running
@@ -163,7 +163,7 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish adds the key again or forgets it, as workers built on client-go do. It runs on the coroutine, in the last step
+// finish adds the key again or forgets it, like workers built on client-go. It runs on the coroutine, in the last step
 // of the reconcile.
 func (w *worker) finish() {
 	p := w.process
@@ -190,7 +190,7 @@ func (w *worker) finish() {
 	p.forgetReplaced()
 }
 
-// call parks the worker with a request until the response is delivered.
+// call makes the worker wait until the response to a request is delivered.
 func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 	w.req, w.state, w.asked, w.late = req, asking, w.process.cluster.world.History.Len(), 0
 	w.foldRequest()
@@ -201,7 +201,7 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 	return w.resp
 }
 
-// execute has the server execute the pending request. A non-nil failure replaces the answer.
+// execute makes the server execute the pending request. If f is not nil, it replaces the answer.
 func (w *worker) execute(f *FailedRequest) {
 	w.resp = w.process.cluster.serve(w, w.req, f)
 	w.process.linger(w.req)
@@ -209,7 +209,7 @@ func (w *worker) execute(f *FailedRequest) {
 	w.fold()
 }
 
-// sawObject returns the version of an object that the reconcile last read, live or cached, or nil.
+// sawObject returns the version of an object that the reconcile last read from the server or a cache, or nil.
 func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
 		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {
@@ -219,7 +219,7 @@ func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	if i := w.process.informers[k]; i != nil {
 		key := name
 		if now := i.state.current(namespace, name); now != nil {
-			key = now.key // reuses the string
+			key = now.key // reuses the string of the cached object
 		} else if namespace != "" {
 			key = namespace + "/" + name
 		}
@@ -236,7 +236,7 @@ func (w *worker) told(k *fakeapi.Kind, m metav1.Object) {
 	w.live = append(w.live, liveRead{kind: k, meta: m})
 }
 
-// sign fills in a request's record as stamp does, with the reconcile as its cause.
+// sign sets the actor of a request's record like stamp, and the reconcile as its cause.
 func (w *worker) sign(r *sim.Record) {
 	r.Cause, r.Asked = w.start, w.asked
 	w.stamp(r)
@@ -250,11 +250,11 @@ func (w *worker) stamp(r *sim.Record) {
 	}
 }
 
-// checkCaches finds objects that the reconcile read from its caches and changed in place (WRITE-5). The cache shares
-// them with the server and all other processes.
+// checkCaches finds objects that the reconcile read from its caches and changed in place (WRITE-5). The server and all
+// processes share these objects.
 func (w *worker) checkCaches() {
 	c := w.process.cluster
-	if w.process.concurrent() { // any goroutine may have read first
+	if w.process.concurrent() { // the order of the reads is random
 		slices.SortFunc(w.reads, func(a, b *version) int { return strings.Compare(a.key, b.key) })
 	}
 	for _, v := range w.reads {

@@ -1,8 +1,8 @@
 // Package trial runs a world once, to its end, under the laws.
 //
-// A world is an API server, a cluster of controllers, a user, and one source of choices. A [Trial] holds all
-// of it, with the judge and the fight detector. Nothing else in this module steps a world: scenario files,
-// simtest, benchmarks, exploration and serve all use it. So none of them can apply half of the laws.
+// A world is an API server, a cluster of controllers, a user, and one source of choices. A [Trial] holds a world, the
+// judge that evaluates the laws, and the fight detector. Scenario files, simtest, benchmarks, exploration and serve all
+// use trials, and nothing else in this module steps a world. Therefore they all apply all laws.
 //
 // # Five names to know
 //
@@ -28,11 +28,11 @@
 //		fmt.Println(b.Law.Name, b.Text)
 //	}
 //
-// The package's example is this one, whole.
+// The package's example is the complete program.
 //
 // # Where to go next
 //
 // One run is one schedule. To try many, write the world as a simtest.Case and call simtest.Check (package
-// scenarios/simtest), or write it as a scenario file (package scenarios). Package sim/host defines
-// controllers, and package sim/law defines laws.
+// scenarios/simtest), or write it as a scenario file (package scenarios). Package sim/host defines controllers, and
+// package sim/law defines laws.
 package trial

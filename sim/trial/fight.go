@@ -17,11 +17,10 @@ type watch struct {
 	own      ownTrigger
 	threads  map[[2]string]string
 	deed     stepped
-	rounds   int   // recurrences since the last user action or fault
-	cycle    []int // a fight that was found and not yet recorded
+	rounds   int   // how often states recurred since the last user action or fault
+	cycle    []int // the records of a fight that was found and not yet recorded
 }
 
-// tally counts writes.
 type tally struct {
 	writes    int // commits, without status writes, since the trial began
 	committed int // the step of the last commit
@@ -29,18 +28,18 @@ type tally struct {
 
 // stepped describes the last step for the fight detector.
 type stepped struct {
-	thread  string // a process, or the events of one kind to one process
-	record  int    // its last commit, -1 for none
+	thread  string // the process, or the events of one kind to one process
+	record  int    // index of its last commit; -1 for none
 	object  sim.Ref
 	outside bool // a user action or a fault was part of it
 }
 
-// fightRounds is how often a state must recur to count as a fight. Two instances of one controller may undo each
-// other's work once by chance.
+// fightRounds is how often a state must recur to count as a fight, because two instances of one controller may undo
+// each other's work once by chance.
 const fightRounds = 3
 
-// programRounds is fightRounds for worlds with whole programs. Their queues are invisible, so states that look equal
-// may differ.
+// programRounds is fightRounds for worlds with whole programs. The host cannot see their queues, so states that look
+// equal may differ.
 const programRounds = 12
 
 func (t *Trial) enough() int {
@@ -64,7 +63,7 @@ func (w *watch) reset() {
 	w.deed = stepped{record: -1}
 }
 
-// observer counts the writes of a run, and notes which process did what in the step.
+// observer counts the writes of a run, and notes which process acted in the step.
 type observer Trial
 
 // Observe handles one record. A deletion request and the removal in the same step count as one write.
@@ -92,11 +91,10 @@ func (o *observer) Observe(r *sim.Record) {
 	}
 }
 
-// Digest folds nothing. The counters only decide when a settle is stopped, and a fight continues from its state
-// whatever was counted before.
+// Digest folds nothing, because the counters only decide when a settle is stopped. Whether a fight continues depends
+// only on the world's state.
 func (o *observer) Digest(*sim.Hash) {}
 
-// watch passes the last step to the fight detector.
 func (t *Trial) watch() {
 	w := &t.fight
 	d := w.deed
@@ -130,8 +128,8 @@ func (w *watch) thread(process, kind string) string {
 	return name
 }
 
-// busy lists the threads that have an enabled action. A cycle in which one of them did nothing is an artifact of the
-// schedule. A process whose events are withheld does not fight, however often it retries.
+// busy lists the threads that have an enabled action. If one of them did nothing in a cycle, only the schedule caused
+// the cycle. A process whose events are withheld does not fight, however often it retries.
 func (t *Trial) busy() []string {
 	var names []string
 	for _, a := range t.World.Enabled() {
@@ -177,7 +175,7 @@ func (t *Trial) fought() bool {
 	return true
 }
 
-// blindIn reports whether a process of the cycle has withheld events, which might end the cycle.
+// blindIn reports whether a process of the cycle has withheld events. These might end the cycle.
 func (t *Trial) blindIn(cycle []int) bool {
 	return slices.ContainsFunc(cycle, func(i int) bool {
 		r := t.World.History.At(i)
@@ -196,14 +194,14 @@ func (t *Trial) disturbed() bool {
 	})
 }
 
-// After firstLook writes, and whenever the number has quadrupled, the last records of a disturbed world are searched
-// for a repetition. The law does not call that a fight.
+// After firstLook writes, and each time the number has quadrupled, the last records of a disturbed world are searched
+// for a repetition. The law does not report such a repetition as a fight.
 const (
 	firstLook   = 512
 	lookRecords = 4000
 )
 
-// loops reports whether the last records of a disturbed world repeat themselves.
+// loops reports whether the last records of a disturbed world repeat.
 func (t *Trial) loops() bool {
 	if !t.disturbed() {
 		return false

@@ -16,36 +16,36 @@ import (
 type Settling struct {
 	Settled bool          `json:"settled"`
 	At      time.Duration `json:"at"`
-	Writes  int           `json:"writes"`           // commits, without status writes
+	Writes  int           `json:"writes"`           // commits, except of statuses
 	Steps   int           `json:"steps"`            // steps of the world
 	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
-	Broken  bool          `json:"broken,omitempty"` // stopped at a violation
-	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run: nothing was judged
-	Idle    string        `json:"idle,omitempty"`   // the loop that repeated itself while nothing was written
-	Middle  string        `json:"middle,omitempty"` // the work that the end time cut off: nothing was judged
+	Broken  bool          `json:"broken,omitempty"` // the settle was stopped at a violation
+	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run, and no law was evaluated
+	Idle    string        `json:"idle,omitempty"`   // a loop that repeated without a write
+	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted, so that no law was evaluated
 }
 
 // Limits end a settle that does not end by itself. The defaults suit a world of any size, because they far exceed what
-// it needs. Heartbeats do not count while all other work waits for a timer that is far away.
+// it needs. If all other work waits for a timer that is far away, heartbeats do not count.
 type Limits struct {
-	Writes int           // commits, without status writes; 0: half a million
+	Writes int           // commits, except of statuses; 0: half a million
 	Steps  int           // 0: two million; with a whole program 15,000 plus Recorded
 	Idle   int           // steps without a commit, plus an allowance for For; 0: 20,000, and more for many objects
 	For    time.Duration // virtual time; 0: none
 
 	Recorded int         // the number of steps of a replayed run
-	Rest     bool        // when For has passed, finish the work that it cut off and judge the world as settled
-	Stop     func() bool // called after each step: whether to stop at a violation; nil: never
+	Rest     bool        // after For has passed, finish interrupted work and evaluate the laws as if the world had settled
+	Stop     func() bool // called after each step; true means to stop at a violation; nil: never stop
 }
 
 // The default bounds of a settle. They end a run that never settles before its history fills the memory.
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
-	maxHosted = 15_000 // with a whole program, whose steps take a hundred times as long
+	maxHosted = 15_000 // with a whole program, because its steps take a hundred times as long
 	maxIdle   = 20_000
 
-	stepsOfLook = 20 // steps in which a process reads all its objects again
+	stepsOfLook = 20 // number of steps in which a process reads all its objects again
 )
 
 func (l *Limits) fill(hosted bool) {
@@ -56,14 +56,14 @@ func (l *Limits) fill(hosted bool) {
 	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-// counted holds the values from which the limits of a settle count. They move with steps that do not count.
+// counted holds the values at which counting began. Steps that do not count move these values forward.
 type counted struct {
 	writes, steps int
 	wrote         int
 	lulled        int // steps that did not count
 }
 
-// pass notes a step and its writes. In a lull the step does not count.
+// pass notes a step and its writes. In a lull, when only timers fire, they do not count.
 func (t *Trial) pass(from *counted) {
 	c := &t.fight.tally
 	wrote := c.writes - from.wrote
@@ -79,11 +79,11 @@ func (t *Trial) pass(from *counted) {
 	}
 }
 
-// deadline holds when the current settle ends, which is part of the world's state.
+// deadline holds the end of the current settle, which is part of the world's state.
 type deadline struct {
 	writes int // the number of writes at which it ends
 	tally  *tally
-	last   time.Duration // the time until which cut-off work may continue; 0: no work was cut off
+	last   time.Duration // the time until which interrupted work may continue; 0: no work was interrupted
 }
 
 func (d *deadline) digest(h *sim.Hash, now time.Duration) {
@@ -95,15 +95,15 @@ func (d *deadline) digest(h *sim.Hash, now time.Duration) {
 	}
 }
 
-// When the time of a settle has passed, unfinished work continues until nothing has changed for doneFor, but at most
-// for goesOn. The Job controller waits a second before each sync, and a retry waits a few seconds at most.
+// After the time of a settle has passed, interrupted work continues until nothing has changed for doneFor, but not
+// longer than goesOn. The Job controller waits a second before each reconcile, and a retry waits a few seconds at most.
 const (
 	doneFor = 10 * time.Second
 	goesOn  = time.Minute
 )
 
-// next returns when the next timer fires, and whether it may belong to unfinished work: it fires within doneFor of the
-// last change.
+// next returns when the next timer fires, and whether it may belong to interrupted work, because it fires
+// within doneFor of the last change.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
 		return pending[0].At, pending[0].At <= t.rest.since+doneFor
@@ -111,7 +111,7 @@ func (t *Trial) next() (at time.Duration, soon bool) {
 	return 0, false
 }
 
-// underWay describes a controller's last work: "a reconcile of job/a by job".
+// underWay describes a controller's last work, for example "a reconcile of job/a by job".
 func (t *Trial) underWay() string {
 	h := &t.World.History
 	for i := h.Len() - 1; i >= 0; i-- {
@@ -129,10 +129,10 @@ func (t *Trial) underWay() string {
 	return "a reconcile"
 }
 
-// Settle steps until only faults are enabled, or a heartbeat that changes nothing, or until a limit is reached. A
-// settled world is judged by the laws about settled worlds. A world that does not settle violates EXACT-7, or NOFIGHT-1
-// if it fights. A settle whose time has passed is not judged, unless Limits.Rest is set. Then unfinished work continues
-// first; if it does not end, nothing is judged.
+// Settle steps until only faults are enabled, until only heartbeats without effect are left, or until a limit is
+// reached. When the world has settled, the laws about settled worlds are evaluated. A world that does not settle
+// violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the settle, these laws are evaluated only
+// with Limits.Rest, after interrupted work has ended.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
 	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
@@ -159,7 +159,7 @@ func (t *Trial) Settle(l Limits) Settling {
 		if l.For > 0 && t.idleUntil(enabled) > end {
 			t.rest.waits(t.World.Clock.Elapsed())
 			if !t.World.Clock.Reach(end) {
-				continue // an action is possible before that
+				continue // an action became possible before the end
 			}
 			next, soon := t.next()
 			if soon = soon && l.Rest; soon && end < next && next <= start+l.For+goesOn {
@@ -173,7 +173,7 @@ func (t *Trial) Settle(l Limits) Settling {
 			break
 		}
 		if l.For > 0 && t.World.Clock.Beside != nil && t.idle(enabled) && t.World.Clock.Elapsed() < end {
-			t.World.Clock.Reach(end) // a program may act by a timer of its own
+			t.World.Clock.Reach(end) // a program may act because of one of its own timers
 			continue
 		}
 		if beats = t.heartbeat(enabled, l.For > 0); beats {
@@ -227,7 +227,7 @@ func (t *Trial) Settle(l Limits) Settling {
 
 func (t *Trial) idle(e []sim.Action) bool { return len(e) == 0 || e[0].Class == sim.Fault }
 
-// idleUntil returns the time of the next step: now, unless only timers are left.
+// idleUntil returns the time of the next step. It is the current time unless only timers are left.
 func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	if len(e) == 0 || e[0].Class != sim.Timer {
 		return t.World.Clock.Elapsed()
@@ -238,8 +238,8 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	return t.World.Clock.Elapsed()
 }
 
-// mostIdle returns the largest allowed number of steps without a commit. A process that starts reads every object, and
-// in a settle with an end time it may do so every second.
+// mostIdle returns the maximum number of steps without a commit. A process that starts reads every object. In a settle
+// with an end time it may start every second.
 func (t *Trial) mostIdle(l *Limits) int {
 	each := stepsOfLook * int(l.For/time.Second)
 	if l.Idle > 0 {

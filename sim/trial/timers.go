@@ -13,30 +13,30 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A world in which only timers are left has settled when each of them has fired several times, over a long time, and
-// only the current time has changed. A controller that polls every ten minutes must not prevent a verdict. If a later
-// poll changes something, the settle needs Limits.For.
+// A world in which only timers are left has settled when each timer has fired several times, over a long time, and only
+// the current time has changed. Otherwise a controller that polls every ten minutes would prevent a verdict. If a later
+// poll changes something, use Limits.For.
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
-	// The same for whole programs, whose every poll takes many steps. It is longer than the backoff of client-go's
-	// queues.
+	// beatsFor for worlds with whole programs, where every poll takes many steps. It is longer than the backoff of
+	// client-go's queues.
 	pollsFor  = 20 * time.Minute
-	beatsMost = 1000 // the number of rounds, if they are short
+	beatsMost = 1000 // the number of rounds that is enough if they are short
 
-	// A timer with doubling delays fires three times within this many times the first one.
+	// A timer with doubling delays fires three times before its first delay has passed this many times.
 	beatsAway = 1 << beatsTimes
 )
 
 // resting counts heartbeats since the last change.
 type resting struct {
 	fired   map[beat]int
-	due     []*sim.Alarm // timers that could fire in the last step
+	due     []*sim.Alarm // timers that the last step could fire
 	since   time.Duration
 	rounds  int
-	lull    time.Duration // until this time only timers that are far away are left; 0: no lull
+	lull    time.Duration // until this time, only timers that are far away prevent that the world has settled; 0: no lull
 	changed bool
-	knocks  map[worker][]string // refusals (403) of each worker in its current reconcile
+	knocks  map[worker][]string // the 403 refusals that each worker got in its current reconcile
 }
 
 type worker struct {
@@ -53,11 +53,11 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest folds the part of the past that decides when a settle considers the world settled: the time of the last
-// change, and the timers that have fired since. The due timers follow from the clock's state.
+// digest folds the past that decides when the world counts as settled: the time of the last change, and the timers that
+// have fired since. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	if h.Bool(r.changed); r.changed {
-		return // the due timers do not count then
+		return // the due timers do not matter then
 	}
 	h.Word(uint64(min(now-r.since, beatsFor)))
 	h.Word(uint64(min(r.rounds, beatsMost)))
@@ -73,9 +73,9 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	h.Word(sum)
 }
 
-// note handles a record. It decides whether the record is a change. A failed reconcile or request is not a change if
-// events are withheld from its process, because it may wait for these events. A 403 (a quota, a missing permission) is
-// not a change either: another actor has to lift it, and retrying with growing delays is right.
+// note decides whether a record is a change. A failed reconcile or request is no change if events are withheld from its
+// process, because it may wait for these events. A 403, for a quota or a missing permission, is no change either. Only
+// another actor can remove its cause, and a controller retries with growing delays.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
@@ -99,8 +99,8 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// polls reports whether a program read an object that does not exist, or tried to take a lock: it tried to create an
-// object that another instance of it has created. How it ends the reconcile after that is invisible.
+// polls reports whether a program read an object that does not exist, or tried to take a lock. It tries to take a lock
+// if it creates an object that another instance of it has created. The host cannot see how the reconcile ends.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil || !p.IsProgram() {
@@ -116,7 +116,7 @@ func (t *Trial) polls(rec *sim.Record) bool {
 	return false
 }
 
-// creator returns the name of the process that has created an object, "" if that is unknown.
+// creator returns the name of the process that created an object, or "" if it is unknown.
 func (t *Trial) creator(object sim.Ref) string {
 	h := &t.World.History
 	for i := h.Len() - 1; i >= 0; i-- {
@@ -134,7 +134,7 @@ func (r *resting) knocked(end *sim.Record) bool {
 		func(refusal string) bool { return strings.Contains(end.Message, refusal) })
 }
 
-// heartbeat reports whether the remaining timers change nothing.
+// heartbeat reports whether only timers are left and they have no effect.
 func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	pending := t.World.Clock.Pending()
 	r := &t.rest
@@ -184,8 +184,8 @@ func (r *resting) waits(now time.Duration) {
 	}
 }
 
-// lulled reports whether the world would count as settled now, except for timers that are far away: a resync in twelve
-// hours, while a lease is renewed every two seconds.
+// lulled reports whether the world would count as settled if it had no timers that are far away. Such a timer may be a
+// resync in twelve hours, while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
 func (t *Trial) withheld(process string) bool {
@@ -193,12 +193,12 @@ func (t *Trial) withheld(process string) bool {
 	return p != nil && p.Withheld()
 }
 
-// electionFor is longer than an unrenewed lease lasts.
+// electionFor is longer than the duration of a lease.
 const electionFor = 30 * time.Second
 
-// patience returns how long timers must change nothing. A process with withheld events retries with growing delays, and
-// an hour of retries shows no more than three. An election is decided when a lease would have expired. A settle with an
-// end time waits in any case.
+// patience returns for how long timers must have no effect. A process with withheld events retries with growing delays,
+// and waiting an hour shows nothing more than three retries. An election is decided when a lease would have expired. A
+// settle with an end time waits in any case.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
@@ -215,11 +215,11 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	return enough
 }
 
-// roundSteps is the number of further steps that are taken to name a loop: enough for some rounds of a dozen
+// roundSteps is the number of further steps that are taken to describe a loop. It is enough for some rounds of a dozen
 // controllers.
 const roundSteps = 200
 
-// goingRound takes some more steps and names their work, in the order of its first occurrence.
+// goingRound takes some more steps and names their work, in the order in which it occurs first.
 func (t *Trial) goingRound() string {
 	from := t.World.History.Len()
 	for range roundSteps {

@@ -9,20 +9,20 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Do performs a user action at once, as a step of its own.
+// Do performs a user action at once, as a separate step.
 func (t *Trial) Do(label string, f func() error) error {
 	var err error
 	t.World.Do(label, func() { err = f() })
 	return err
 }
 
-// Later queues a user action, which happens when the schedule says. Queued actions keep their order.
+// Later queues a user action. The schedule decides when it happens. Queued actions keep their order.
 func (t *Trial) Later(label string, do func()) {
 	t.LaterUntil(label, func() bool { do(); return true })
 }
 
-// LaterUntil is [Trial.Later] for an action that may have to be repeated: do reports whether it is done. The user waits
-// a second before each further try.
+// LaterUntil is [Trial.Later] for an action that may have to be repeated. do reports whether it is done. Before each
+// further try, the user waits a second.
 func (t *Trial) LaterUntil(label string, do func() bool) {
 	t.user.clock = &t.World.Clock
 	t.user.queue = append(t.user.queue, deed{label, do})
@@ -31,7 +31,7 @@ func (t *Trial) LaterUntil(label string, do func() bool) {
 // Waiting returns the number of the user's queued actions.
 func (t *Trial) Waiting() int { return len(t.user.queue) }
 
-// Request executes one request of the user at once, as a step of its own. The error is the server's refusal.
+// Request executes one request of the user at once, as a separate step. The error is the server's refusal.
 func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 	resp := t.Cluster.As(law.User, req)
 	if resp.Err != nil {
@@ -44,12 +44,12 @@ func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 type user struct {
 	queue []deed
 	clock *sim.Clock
-	again time.Duration // when the first action is tried again; 0 if it was not tried
+	again time.Duration // when to try the first action again; 0 if it was not tried
 }
 
 type deed struct {
-	label string      // canonical: "delete rs/web-a"
-	do    func() bool // performs it, inside a step; false: it has to be repeated
+	label string      // in canonical form: "delete rs/web-a"
+	do    func() bool // performs the action in a step; false: it must be repeated
 }
 
 func (u *user) Name() string { return law.User }
@@ -69,7 +69,7 @@ func (u *user) Take(sim.Action) {
 	u.queue, u.again = u.queue[1:], 0
 }
 
-// Footprint says that an action touches everything: it may be a fault, a switch of era, or several requests.
+// Footprint says that an action touches everything, because it may be a fault, a switch of era, or several requests.
 func (u *user) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 
 func (u *user) Digest(h *sim.Hash) {
@@ -92,7 +92,7 @@ type Trap struct {
 // Set adds a trap.
 func (t *Trial) Set(x Trap) { t.traps = append(t.traps, &x) }
 
-// spring crashes the processes whose traps the last step reached.
+// spring crashes the processes whose traps match the last step.
 func (t *Trial) spring() {
 	t.traps = slices.DeleteFunc(t.traps, func(x *Trap) bool {
 		p := t.Cluster.Process(x.Process)

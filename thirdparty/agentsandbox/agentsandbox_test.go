@@ -60,7 +60,7 @@ func TestAgentSandbox(t *testing.T) {
 		}})
 }
 
-// ofNoPool says why a claim has to leave a pod alone.
+// ofNoPool returns the reason why a claim must leave a pod alone.
 func ofNoPool(f *law.Facts) string {
 	if pod, ok := f.Before.(*corev1.Pod); ok {
 		if ref := metav1.GetControllerOf(pod); ref != nil && ref.Kind != "SandboxWarmPool" {

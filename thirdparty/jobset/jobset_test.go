@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
-// setUp is what the project's main adds to its manager, but for its webhooks.
+// setUp does what the project's main adds to its manager, without its webhooks.
 func setUp(mgr ctrl.Manager) error {
 	ctx := context.Background()
 	if err := controllers.SetupJobSetIndexes(ctx, mgr.GetFieldIndexer()); err != nil {

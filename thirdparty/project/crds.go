@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// definitions returns a directory with the CRDs of a release without descriptions. Descriptions are most of a schema,
-// and every run of a world reads it.
+// definitions returns a directory with the CRDs of a release, without descriptions. Descriptions are the largest part
+// of a schema, and every run of a world reads the schema.
 func (s *Project) definitions(t testing.TB) string {
 	if s.kept != "" {
 		return s.kept
@@ -46,7 +46,7 @@ func (s *Project) definitions(t testing.TB) string {
 	return s.kept
 }
 
-// silenced returns a CRD without descriptions, or "" for anything else.
+// silenced returns a CRD without descriptions. For any other object it returns "".
 func silenced(text []byte) (string, error) {
 	var d map[string]any
 	if err := yaml.Unmarshal(text, &d); err != nil || d["kind"] != "CustomResourceDefinition" {
@@ -57,7 +57,7 @@ func silenced(text []byte) (string, error) {
 	return string(bare), err
 }
 
-// silence removes descriptions from a schema, but keeps properties of that name.
+// silence removes descriptions from a schema. It keeps properties that are called description.
 func silence(v any, names bool) {
 	switch v := v.(type) {
 	case map[string]any:

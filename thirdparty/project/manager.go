@@ -17,9 +17,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Program makes programs of a project's controllers: each is set up in a whole manager of controller-runtime with the
-// project's types, in the bubble. Its caches list in the order of names, and generated names are the same in every
-// life, so that a run can be repeated.
+// Program makes programs of a project's controllers. Each controller runs in a manager of controller-runtime with the
+// project's types, in the bubble. So that a run can be repeated, caches list in the order of names, and generated names
+// are the same after each restart.
 func Program(scheme *runtime.Scheme, add ...func(*runtime.Scheme) error) func(as host.Controller,
 	setup func(mgr ctrl.Manager) error) host.Controller {
 	for _, f := range add {
@@ -33,7 +33,7 @@ func Program(scheme *runtime.Scheme, add ...func(*runtime.Scheme) error) func(as
 			mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 				Scheme: scheme, Logger: logr.Discard(),
 				Metrics: server.Options{BindAddress: "0"},
-				// A world starts it again after each crash.
+				// A world starts the controller again after each crash.
 				Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 				Cache:      cache.Options{NewInformer: bubble.NewInformer},
 			})

@@ -1,4 +1,4 @@
-// Package project explores released controllers of other projects in worlds written as files, and reports the findings.
+// Package project explores released controllers of other projects in worlds from files, and reports the findings.
 package project
 
 import (
@@ -14,22 +14,22 @@ import (
 
 // Project is a project in a released version.
 type Project struct {
-	// Module is the Go module; its version is go.mod's.
+	// Module is the Go module. go.mod has its version.
 	Module string
-	// Definitions are the files of the module with its CustomResourceDefinitions, as
-	// patterns of package filepath. Worlds name them "define released".
+	// Definitions are the files of the module with its CustomResourceDefinitions, as patterns of package filepath.
+	// Worlds include them with "define released".
 	Definitions []string
 	// Controllers are the project's controllers.
 	Controllers []host.Controller
-	// Server, if set, has the functions that answer for its webhooks.
+	// Server, if set, has the functions that answer for the project's webhooks.
 	Server *fakeapi.Options
-	// Timed: the project writes the real time into objects, so that two runs have different hashes.
+	// Timed means that the project writes the real time into objects, so that two runs have different hashes.
 	Timed bool
 
 	kept string // the directory with its definitions, see definitions
 }
 
-// registry returns the controllers and functions that its worlds may name.
+// registry returns the controllers and functions that the project's worlds may name.
 func (s *Project) registry() *scenarios.Registry {
 	g := builtin.Registry()
 	g.Controllers = append(s.Controllers, g.Controllers...)
@@ -37,7 +37,7 @@ func (s *Project) registry() *scenarios.Registry {
 	return g
 }
 
-// release is a version of a module, with its directory in the module cache.
+// release is a version of a module, and the module's directory in the module cache.
 type release struct{ version, dir string }
 
 // released asks the go command for the module of a project.

@@ -16,14 +16,14 @@ var (
 )
 
 const (
-	longest = 80  // steps of the timeline of a finding: a fight is a few rounds
+	longest = 80  // steps of a finding's timeline; a fight needs only a few rounds
 	budget  = 120 // executions for minimizing one finding
 	verdict = "testdata/verdict.md"
 )
 
-// Test explores each world of testdata, compares the result with the expectation in its file, and replays each
-// violation from its shortest form. It writes the findings to testdata/verdict.md, from which
-// docs/evidence/third-party.md is generated.
+// Test explores each world of testdata, compares the result with the expectation in its file, and replays the shortest
+// form of each violation. It writes the findings to testdata/verdict.md, from which docs/evidence/third-party.md is
+// generated.
 func Test(t *testing.T, s Project) {
 	s.definitions(t)
 	all := s.worlds(t)
@@ -47,7 +47,7 @@ func Test(t *testing.T, s Project) {
 	}
 }
 
-// explore looks for the violation that the file expects.
+// explore looks for the violation that the world's file expects.
 func (w *world) explore(t *testing.T, s *Project) {
 	step := w.file.Steps[w.until]
 	o, err := step.ExploreOptions()
@@ -79,7 +79,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 }
 
-// replay runs the shortest form twice: it must violate the same law again.
+// replay runs the shortest form twice. Each run must violate the expected law.
 func (w *world) replay(t *testing.T, s *Project) {
 	raw, err := os.ReadFile(w.shrunk())
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *world) replay(t *testing.T, s *Project) {
 				}
 			}
 		}})
-	if *update { // a finding with only the CRDs that it needs has another hash
+	if *update { // the finding's file has fewer CRDs, and therefore another hash
 		write(t, w.shrunk(), s.without(t, string(f.Format())))
 	}
 	switch {

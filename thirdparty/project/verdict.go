@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// about is the handwritten text on a project: which part of it runs here, and how.
+// about is a handwritten text about a project: which part of it runs here, and how.
 const about = "testdata/about.md"
 
-// verdict writes the findings of a project, as a section of docs/evidence/third-party.md.
+// verdict writes the findings of a project as a section of docs/evidence/third-party.md.
 func (s *Project) verdict(t *testing.T, all []*world) string {
 	said, err := os.ReadFile(about)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Project) verdict(t *testing.T, all []*world) string {
 	return b.String()
 }
 
-// shown is the number of lines of a timeline on a page.
+// shown is the number of lines of a timeline that the section shows.
 const shown = 45
 
 // middle removes the middle of a long timeline.
@@ -62,7 +62,7 @@ func middle(text string) string {
 		strings.Join(tail, "")
 }
 
-// wrapped breaks text into lines of a page's width.
+// wrapped breaks text into lines of the page's width.
 func wrapped(text string) string {
 	var b strings.Builder
 	at := 0

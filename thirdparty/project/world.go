@@ -16,12 +16,12 @@ import (
 type world struct {
 	name  string // the file's name
 	what  string // description of the finding
-	known string // the report to its developers, "" for none
+	known string // the report to the project's developers; "" for none
 	code  string // the cause in the project's code
 	file  *scenarios.File
 	until int // index of the step that explores
 	x     *scenarios.Exploration
-	small *render.Page // the shortest schedule, replayed; nil without a violation
+	small *render.Page // the replay of the shortest schedule; nil without a violation
 	law   string       // the violated law
 }
 
@@ -29,7 +29,7 @@ var remark = regexp.MustCompile(`^# (known|code) (.*)`)
 
 var hash = regexp.MustCompile(`(?m)^hash\n----\n[0-9a-f]+\n\n`)
 
-// released is how worlds name the CRDs of a release. Shrunk files contain a copy of them, which is removed.
+// released is the line that includes the CRDs of a release. Shrunk files contain a copy of the CRDs, which is removed.
 const released = "define released\n"
 
 func (s *Project) worlds(t *testing.T) []*world {
@@ -87,7 +87,7 @@ func (w *world) read(text string) {
 // shrunk returns the path of the file that replays the finding.
 func (w *world) shrunk() string { return filepath.Join("testdata", "shrunk", w.name+".txtar") }
 
-// without returns a file's text without the added CRDs.
+// without returns a file's text without the CRDs that parse added.
 func (s *Project) without(t *testing.T, text string) string {
 	at := s.definitions(t)
 	text = strings.Replace(text, "define "+at+"\n", released, 1)

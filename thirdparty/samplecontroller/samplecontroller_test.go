@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
-// run is the project's main, between its flags and its signals.
+// run does what the project's main does between flags and signals.
 func run(ctx context.Context, cfg *rest.Config) error {
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

@@ -117,7 +117,6 @@ func (k *Keeper) watch(ctx context.Context, kind, from string, changed chan<- st
 	}
 }
 
-// reconcile makes the Secrets that lack.
 func (k *Keeper) reconcile(ctx context.Context) error {
 	var maps struct {
 		Items []object `json:"items"`

@@ -13,26 +13,26 @@ import (
 	"time"
 )
 
-// File is a file and its results.
+// File is a file with its results.
 type File struct {
-	Name string // the file's name, as it was given
+	Name string // the file's name, as the user wrote it
 	Took time.Duration
 
 	Problems []Problem // none if it passed
-	Skipped  string    // why it has no result; "" if it has one
+	Skipped  string    // why there is no result; "" if there is one
 	Page     string    // the printed page
 }
 
 // Problem is an error or violation in a file.
 type Problem struct {
-	Error bool   // there is no result: the file is bad, or runs cannot be trusted
+	Error bool   // there is no result, because the file is bad or its runs cannot be trusted
 	File  string // its path in the repository; "" if it is outside
 	Line  int    // from 1; 0 for the file as a whole
 	Title string // a short title: a law, "bad file"
 	Text  string
 }
 
-// Annotate writes the annotations of a case as GitHub workflow commands, one a line.
+// Annotate writes the annotations of a file as GitHub workflow commands, one per line.
 func Annotate(w io.Writer, c *File) error {
 	for i := range c.Problems {
 		if _, err := fmt.Fprintln(w, c.Problems[i].annotation()); err != nil {
@@ -57,13 +57,13 @@ func (p *Problem) annotation() string {
 	return "::error " + strings.Join(properties, ",") + "::" + data.Replace(p.Text)
 }
 
-// GitHub wants these characters escaped in messages and in properties, which end at a colon or a comma.
+// GitHub requires these characters to be escaped. Properties end at a colon or a comma, so these are escaped there too.
 var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// InRepository returns a file's path relative to the workspace. A file outside keeps its path.
+// InRepository returns a file's path relative to the workspace. The path of a file outside is unchanged.
 func InRepository(workspace, file string) string {
 	if workspace == "" {
 		return file
@@ -111,7 +111,7 @@ type testcase struct {
 
 type problem struct{ message, title, text string }
 
-// MarshalXML keeps line breaks, which xml.Marshal escapes.
+// MarshalXML keeps line breaks, because xml.Marshal would escape them.
 func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	start.Attr = []xml.Attr{{Name: xml.Name{Local: "message"}, Value: p.message}}
 	if p.title != "" {
@@ -120,7 +120,8 @@ func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	return errors.Join(e.EncodeToken(start), e.EncodeToken(xml.CharData(p.text)), e.EncodeToken(start.End()))
 }
 
-// WriteJUnit writes the elements and attributes that Jenkins, GitLab and GitHub's actions read. There is no standard.
+// WriteJUnit writes the elements and attributes that Jenkins, GitLab and GitHub's actions read. JUnit XML has no
+// standard.
 func WriteJUnit(w io.Writer, name string, cases []File) error {
 	n := counts{Tests: len(cases)}
 	all := suites{Suite: suite{Name: name}}
@@ -149,7 +150,7 @@ func WriteJUnit(w io.Writer, name string, cases []File) error {
 	return err
 }
 
-// testcase has only the first problem, because JUnit allows one for each testcase.
+// testcase returns an element with only the first problem, because JUnit allows one problem per testcase.
 func (c *File) testcase() testcase {
 	file := filepath.ToSlash(c.Name)
 	t := testcase{Name: strings.TrimSuffix(path.Base(file), path.Ext(file)), Class: path.Dir(file), File: file,

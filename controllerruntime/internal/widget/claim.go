@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// claim returns the ConfigMaps of a Widget: those that it controls and selects, and those that it adopts. It releases
-// those that it no longer selects.
+// claim returns the ConfigMaps of a Widget. It adopts selected ConfigMaps without a controller, and releases those that
+// the Widget no longer selects.
 func (r *Reconciler) claim(ctx context.Context, w *Widget) (own []*corev1.ConfigMap, err error) {
 	var all corev1.ConfigMapList
 	if err := r.List(ctx, &all, client.InNamespace(w.Namespace)); err != nil {

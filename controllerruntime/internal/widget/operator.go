@@ -18,7 +18,7 @@ import (
 
 const (
 	Label     = "widget"             // label of ConfigMaps: the Widget that selects them
-	Finalizer = "example.com/widget" // on every Widget until the operator has seen its deletion
+	Finalizer = "example.com/widget" // on every Widget, until the operator has handled its deletion
 	bySource  = "spec.source"        // the index of Widgets by their Secret
 )
 
@@ -35,7 +35,7 @@ type Reconciler struct {
 	Events  record.EventRecorder
 	Without Without
 
-	// made are ConfigMaps that the cache does not show yet, by Widget.
+	// made holds the created ConfigMaps that the cache does not show yet, by Widget.
 	made map[types.UID]map[types.UID]string
 }
 

@@ -22,10 +22,10 @@ const Finalizer = "kubernetes.io/pvc-protection"
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	InUse bool // release a claim although a pod uses it
-	Live  bool // trust the cache that no pod uses a claim
+	InUse bool // release a claim that a pod uses
+	Live  bool // do not ask the server whether a pod uses the claim
 }
 
 // New returns the controller. It reconciles claims of any owner, and creates none.
@@ -40,7 +40,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps returns the pod that uses a claim.
+// keeps describes the pod that uses a claim, or returns "".
 func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	claim, ok := obj.(*corev1.PersistentVolumeClaim)
 	if !ok {
@@ -54,7 +54,7 @@ func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	return ""
 }
 
-// wake enqueues a claim that lacks the finalizer, or waits for its removal.
+// wake enqueues a claim whose finalizer is missing or has to be removed.
 func wake(_ host.View, e host.Event, out *host.Effect) {
 	claim, ok := e.New.(*corev1.PersistentVolumeClaim)
 	if ok && held(claim) == (claim.DeletionTimestamp != nil) {
@@ -62,8 +62,8 @@ func wake(_ host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// wakeClaims enqueues the claims of a pod that is gone, has ended, or was replaced by another of its name. A pod
-// without a node never used them.
+// wakeClaims enqueues the claims of a pod that is gone, has ended, or was replaced by a pod of the same name. A pod
+// without a node never used its claims.
 func wakeClaims(_ host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || pod.Ended(p) || p.Spec.NodeName == "" {
@@ -132,7 +132,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// used reports whether a pod uses a claim. The cache may not show a new pod yet, so it also reads from the server.
+// used reports whether a pod uses a claim. It also reads from the server, because the cache may lack a new pod.
 func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeClaim) (bool, error) {
 	if c.without.InUse {
 		return false, nil
@@ -151,9 +151,9 @@ func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeCla
 	}), err
 }
 
-// uses reports whether a pod uses a claim. A pod without a node cannot start, because a kubelet starts no pod with a
-// terminating claim. A volume created for the pod is in use until the pod has ended, any other volume until the pod is
-// gone.
+// uses reports whether a pod uses a claim. A pod without a node never will, because a kubelet starts no pod with a
+// terminating claim. A claim created for the pod is in use until the pod has ended, and any other claim until the pod
+// is gone.
 func uses(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	if p.Spec.NodeName == "" {
 		return false

@@ -1,8 +1,9 @@
 // Package consistency makes a controller wait until its caches show its own writes.
 //
-// A controller's caches lag behind its writes. Expectations keep it from creating twice, but only for
-// [expectations.Timeout], and they ignore adoptions and statuses. So since Kubernetes 1.36 some controllers record the
-// resourceVersion of their writes, and do not begin a reconcile before each cache is as new (RULES D45 to D51).
+// A controller's caches lag behind its writes. Expectations keep it from creating twice, but they expire after
+// [expectations.Timeout], and they ignore adoptions and statuses. Therefore some controllers of Kubernetes 1.36 record
+// the resourceVersions of their writes. They begin a reconcile only when each cache has reached these versions (RULES
+// D45 to D51).
 package consistency
 
 import (
@@ -22,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Store holds a controller's writes for each of its owners. It is memory: a restarted process waits for no writes
-// (RULES D49). A nil Store holds nothing, and every owner is ready (RULES D50).
+// Store holds a controller's last writes for each owner. It is kept in memory, so a restarted process waits for no
+// writes (RULES D49). With a nil Store, every owner is ready (RULES D50).
 type Store struct {
 	behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	owners map[string]*owner
@@ -40,15 +41,15 @@ type write struct {
 	version string
 }
 
-// New returns a store without records. A cache is ready if behind (the host's Env.Behind) reports no missing delivery.
-// Kinds that the process does not watch, and versions that are not numbers, never delay (RULES D49).
+// New returns a store without records. behind is the host's Env.Behind: it returns how many deliveries a cache lacks.
+// Kinds that the process does not watch, and versions that are not numbers, delay nothing (RULES D49).
 func New(behind func(gvk schema.GroupVersionKind, resourceVersion string) int) *Store {
 	return &Store{behind: behind, owners: map[string]*owner{}}
 }
 
-// Wrote records that a write for an owner resulted in obj: a pod created or adopted, or the owner's own status.
-// Deletions and releases are not recorded (RULES D46, D47). key is the owner's namespace/name. A record of another
-// object of that name is dropped (RULES D48).
+// Wrote records that a write for an owner resulted in obj: a pod created or adopted, or the owner's own status. Callers
+// do not record deletions and releases (RULES D46, D47). key is the owner's namespace/name. Wrote drops the record of
+// another owner with that name (RULES D48).
 func (s *Store) Wrote(key string, uid types.UID, kind schema.GroupVersionKind, obj metav1.Object) {
 	if s == nil {
 		return
@@ -70,8 +71,8 @@ func (s *Store) Wrote(key string, uid types.UID, kind schema.GroupVersionKind, o
 	o.writes = append(o.writes, write{kind, version})
 }
 
-// Ready returns an error while a cache does not show the last write for an owner. It drops the record of a ready owner
-// (RULES D48).
+// Ready returns an error while a cache does not show the last writes for an owner. Otherwise it drops the owner's
+// record (RULES D48).
 func (s *Store) Ready(key string) error {
 	if s == nil || s.owners[key] == nil {
 		return nil
@@ -85,7 +86,7 @@ func (s *Store) Ready(key string) error {
 	return nil
 }
 
-// Clear drops the record of an owner with this uid, or, without a uid, of any owner of the name (RULES D48).
+// Clear drops the record of the owner with this key and uid. Without a uid it drops the record of the key (RULES D48).
 func (s *Store) Clear(key string, uid types.UID) {
 	if s == nil {
 		return
@@ -105,8 +106,8 @@ func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
 
-// Digest hashes the writes that caches do not show yet, as the number of deliveries until they do. Other writes make no
-// difference to a reconcile.
+// Digest hashes the writes that caches do not show yet, each with the number of missing deliveries. Other writes do not
+// affect a reconcile.
 func (s *Store) Digest(h *sim.Hash) {
 	if s == nil {
 		return
@@ -127,8 +128,8 @@ func (s *Store) Digest(h *sim.Hash) {
 	}
 }
 
-// Pods returns a client that records created, updated and patched pods, each for the controller in the answer. It does
-// not record a release, whose answer names no controller, or a deletion (RULES D46, D47).
+// Pods returns a client that records created, updated and patched pods for the controller in the response. A release is
+// not recorded, because its response names no controller, and neither is a deletion (RULES D46, D47).
 func (s *Store) Pods(c host.Client) host.Client {
 	if s == nil {
 		return c
@@ -160,7 +161,7 @@ func (r *recorder) Patch(ctx context.Context, gvk schema.GroupVersionKind, names
 	return made, err
 }
 
-// record records the answer to a request; a refusal has no object.
+// record records the pod in a response. obj is nil if the request was refused.
 func (r *recorder) record(obj runtime.Object) {
 	p, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package createdby handles the annotation that named an object's creator before ControllerRef. It names the creator,
-// not the owner.
+// Package createdby handles the annotation that named an object's creator before ControllerRef. The creator need not be
+// the owner.
 package createdby
 
 import (
@@ -14,7 +14,7 @@ import (
 const Annotation = "kubernetes.io/created-by"
 
 // Annotate returns annotations with the creator added. Upstream's annotation also had the creator's resourceVersion. It
-// is omitted here: two states that differ only in it are the same state.
+// is omitted here, because two states that differ only in it are the same state.
 func Annotate(annotations map[string]string, creator metav1.Object, kind schema.GroupVersionKind) map[string]string {
 	value, err := json.Marshal(&corev1.SerializedReference{
 		TypeMeta: metav1.TypeMeta{Kind: "SerializedReference", APIVersion: "v1"},
@@ -34,7 +34,7 @@ func Annotate(annotations map[string]string, creator metav1.Object, kind schema.
 	return out
 }
 
-// Creator returns an object's named creator, or nil if there is none or it is unreadable.
+// Creator returns an object's creator from the annotation, or nil if there is none or it cannot be parsed.
 func Creator(obj metav1.Object) *corev1.ObjectReference {
 	var r corev1.SerializedReference
 	if json.Unmarshal([]byte(obj.GetAnnotations()[Annotation]), &r) != nil || r.Reference.UID == "" {

@@ -1,8 +1,8 @@
-// Package cronjob is the CronJob controller in three eras: two that poll, and the current one, which watches.
+// Package cronjob is the CronJob controller in three eras: two eras poll, and the current one watches.
 //
-// A CronJob adopts and releases nothing (RULES J87): a Job is its own if the Job's ControllerRef says so. Its status
-// lists the Jobs that it started and that still run. A Job's name contains its scheduled minute, so none is started
-// twice (EXACT-3).
+// A CronJob adopts and releases nothing (RULES J87). It owns the Jobs whose ControllerRef names it. Its status lists
+// the Jobs that it started and that still run. A Job's name contains its scheduled minute, so no Job is started twice
+// (EXACT-3).
 package cronjob
 
 import (
@@ -47,7 +47,7 @@ func New(without Without) host.Controller {
 	return c
 }
 
-// declared holds the declarations of all eras for the laws.
+// declared returns the parts of the controller that the eras share, with the declarations for the laws.
 func declared(era string) host.Controller {
 	return host.Controller{
 		Name: "cronjob", Era: era,
@@ -68,16 +68,16 @@ func declared(era string) host.Controller {
 	}
 }
 
-// running reports whether the schedule started a Job and it has not finished. A Job that a user creates from the
-// template does not count.
+// running reports whether a Job was started by the schedule and has not finished. Jobs that a user creates from the
+// template are excluded.
 func running(job *batchv1.Job) bool { return scheduledAt(job) != "" && finished(job) == "" }
 
-// scheduledAt returns the time for which a Job was started, or "".
+// scheduledAt returns the scheduled time of a Job, or "".
 func scheduledAt(job *batchv1.Job) string {
 	return job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]
 }
 
-// atOnce returns how many Jobs a CronJob may run at a time; negative for any number.
+// atOnce returns how many Jobs a CronJob may run at the same time; negative means any number.
 func atOnce(owner runtime.Object) int {
 	cj := owner.(*batchv1.CronJob)
 	switch {
@@ -126,8 +126,8 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 
 func (r *reconciler) Digest(*sim.Hash) {}
 
-// Sync reconciles one CronJob: it tracks its Jobs and starts one that is due. For a rescheduled key it only sets the
-// next time.
+// Sync reconciles one CronJob: it tracks its Jobs and starts a Job that is due. For a key of a changed schedule it only
+// requeues the CronJob for its next time.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if cj, ok := rescheduled(key); ok {
 		r.await(cj)
@@ -151,8 +151,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// children returns the CronJob's own Jobs in the cache. Upstream uses only the owner's name, so it includes Jobs of an
-// earlier CronJob of that name, or of another kind of controller (RULES J88, kubernetes#120181).
+// children returns the CronJob's own Jobs in the cache. Upstream compares only the owner's name, so it includes Jobs of
+// an earlier CronJob with that name, or of another kind of controller (RULES J88, kubernetes#120181).
 func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 	objs, err := r.jobs.ByIndex(cache.NamespaceIndex, cj.Namespace)
 	if err != nil {
@@ -174,38 +174,38 @@ type round struct {
 	*reconciler
 	ctx     context.Context
 	cj      *batchv1.CronJob // a copy with the updated status
-	jobs    []*batchv1.Job   // its own, as cached
+	jobs    []*batchv1.Job   // the CronJob's own Jobs in the cache
 	now     time.Time
 	changed bool // the status must be written
-	polls   bool // for a polling era
+	polls   bool // the era polls
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Routing routing.Without
 
 	TakeOwned   bool // start Jobs without a reference to their CronJob
-	ChildUID    bool // own Jobs of any controller of the CronJob's name (RULES J88)
-	ByReference bool // own Jobs with the template's labels, not those that refer to it
+	ChildUID    bool // own the Jobs of any controller with the CronJob's name (RULES J88)
+	ByReference bool // own Jobs by the template's labels instead of their ControllerRef
 	Name        bool // use server-generated names for Jobs
-	AnyOwner    bool // any Job of the name counts as the one started before
-	Victim      bool // replace a Job even if another owner has it now
-	Newest      bool // clean up the last of the ended Jobs, not the first
-	Itself      bool // ... and the Job that is due, if the status does not list it yet
-	Unread      bool // ... and a Job that the status does not list, as the cache shows it
-	VictimUID   bool // delete Jobs by name, whichever Job has it now
+	AnyOwner    bool // treat any Job with the right name as the one that was started before
+	Victim      bool // replace a Job even if another owner controls it now
+	Newest      bool // clean up the newest ended Jobs instead of the oldest
+	Itself      bool // replace the due Job itself if the status does not list it yet
+	Unread      bool // replace an unlisted Job without reading it from the server
+	VictimUID   bool // delete Jobs by name, whatever Job has the name now
 	LiveChild   bool // treat a Job missing from the cache as gone
-	LiveUID     bool // ... and another Job of its name as the same one
-	Missing     bool // ... and keep a missing Job in the active list
+	LiveUID     bool // treat a new Job with the name of a missing one as the missing one
+	Missing     bool // keep missing Jobs in the active list
 	Forgotten   bool // do not wait for a running Job that is not in the active list
 	Running     bool // do not wait for a running Job that is in the active list
 	Suspended   bool // start Jobs while the CronJob is suspended
-	Terminating bool // ... and while it is terminating
+	Terminating bool // start Jobs while the CronJob is terminating
 	History     bool // clean up finished Jobs while it is terminating (RULES J91)
 }
 
-// exceedsBounds reports the deletion of a running Job of the schedule's last time: only the Job of a later time may replace
-// it (EXACT-11). The Job's name, which is immutable, tells its time.
+// exceedsBounds reports the deletion of a running Job of the schedule's last time, because only the Job of a later time
+// may replace it (EXACT-11). It reads the time from the Job's name, which cannot change.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	cj, job := owner.(*batchv1.CronJob), before
@@ -225,15 +225,15 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 		return ""
 	}
 	at := time.Unix(minutes*60, 0).UTC()
-	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // otherwise another client created it
+	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // otherwise another client created the Job
 	if scheduled && !at.After(now) && times.Next(at).After(now) {
 		return "deleted before the next is due"
 	}
 	return ""
 }
 
-// forgets reports the deletion of an ended Job that the history limit keeps: it started among the last of the Jobs that
-// ended in the same way.
+// forgets reports the deletion of an ended Job that the history limit keeps. The limit keeps the Jobs that started
+// last, separately for completed and for failed Jobs.
 func forgets(cj *batchv1.CronJob, job *batchv1.Job, how batchv1.JobConditionType, others []runtime.Object) string {
 	limit, newer := cj.Spec.SuccessfulJobsHistoryLimit, 0
 	if how == batchv1.JobFailed {

@@ -18,11 +18,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconcile updates the status and starts a Job that is due. It returns the delay until the next check, or nil if only
-// a change can make a difference.
+// reconcile updates the status and starts a Job that is due. It returns the delay until the next check, or nil if the
+// next check needs a change.
 func (s *round) reconcile() (*time.Duration, error) {
 	if s.cj.DeletionTimestamp == nil || s.without.History {
-		// Upstream's cleanup continues while the CronJob is being deleted (RULES J91).
+		// Unlike here, upstream's cleanup continues while the CronJob is being deleted (RULES J91).
 		s.cleanUp()
 	}
 	forgotten, err := s.observe()
@@ -32,14 +32,15 @@ func (s *round) reconcile() (*time.Duration, error) {
 	if err := s.dropMissing(); err != nil {
 		return nil, err
 	}
-	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // by the live read, if there was one
-		return nil, nil // the deletion's policy decides about its Jobs (ADOPT-3)
+	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // observe may have read the CronJob from the server
+		return nil, nil // the propagation policy of the deletion decides about the Jobs (ADOPT-3)
 	}
 	return s.start(forgotten)
 }
 
-// observe removes from the status the Jobs that the cache shows as finished. It returns the number of running Jobs that
-// the status does not list: the controller was killed after starting them, or the user edited the status.
+// observe removes the Jobs that the cache shows as finished from the status. It returns the number of running Jobs that
+// the status does not list. Such a Job exists if the controller was killed after starting it, or a user edited the
+// status.
 func (s *round) observe() (forgotten int, err error) {
 	for _, job := range s.jobs {
 		switch known := listed(s.cj, job.UID); {
@@ -55,7 +56,7 @@ func (s *round) observe() (forgotten int, err error) {
 				return 0, err
 			}
 			if known {
-				return s.observe() // start again with what was read
+				return s.observe() // start again with the CronJob that was read
 			}
 			if scheduledAt(job) != "" && job.DeletionTimestamp == nil {
 				forgotten++
@@ -65,8 +66,8 @@ func (s *round) observe() (forgotten int, err error) {
 	return forgotten, nil
 }
 
-// lookAgain reads the CronJob live: the cache may show a Job before the status that lists it (RULES J90). If so, the
-// round continues with the CronJob that was read.
+// lookAgain reads the CronJob from the server, because the cache may show a Job before the status that lists it (RULES
+// J90). If the status lists the Job, the round continues with the CronJob that was read.
 func (s *round) lookAgain(job types.UID) (bool, error) {
 	obj, err := s.env.Client.Get(s.ctx, cronJobKind, s.cj.Namespace, s.cj.Name)
 	if err != nil {
@@ -94,8 +95,8 @@ func (s *round) noteSuccess(job *batchv1.Job) {
 	s.changed = true
 }
 
-// dropMissing removes from the status Jobs that are gone. A Job missing from the cache may only be late, so it reads
-// from the server (RULES J90). A Job that has taken the name is another one; upstream keeps the entry for it.
+// dropMissing removes Jobs that are gone from the status. It reads a Job that the cache lacks from the server, because
+// the cache may be late (RULES J90). For a new Job with the same name it removes the entry; upstream keeps it.
 func (s *round) dropMissing() error {
 	if s.without.Missing {
 		return nil
@@ -130,23 +131,23 @@ const interval = 10 * time.Second
 // everything is the key for checking everything.
 const everything = "(all)"
 
-// Era decides which Jobs are a CronJob's.
+// Era is one of the two eras that poll.
 type Era string
 
 // The polling eras.
 const (
-	// Selector: by the annotation that names the creator (before ControllerRef).
+	// Selector: the annotation that names the creator decides which Jobs a CronJob owns (before ControllerRef).
 	Selector Era = "selector"
-	// ControllerRef: as proposed in 2017. A ControllerRef names the owner, whatever created the Job; the annotation
-	// counts for the rest (KIND-CRON-2).
+	// ControllerRef: as proposed in 2017. A ControllerRef decides, whatever created the Job. For Jobs without a
+	// ControllerRef, the annotation decides (KIND-CRON-2).
 	ControllerRef Era = "controllerref"
 )
 
-// Polling returns the controller in an era without watches: every ten seconds it lists all Jobs and all CronJobs, and
-// processes these (KIND-CRON-1).
+// Polling returns the controller in an era without watches. Every ten seconds it lists all Jobs and all CronJobs, and
+// processes the CronJobs (KIND-CRON-1).
 //
-// The real one scaled a Job down, deleted its Pods, and then the Job; here it only deletes the Job. The time of a Job
-// is in an annotation, as today.
+// To delete a Job, the real controller scaled it down and deleted its Pods first. This one only deletes the Job. The
+// time of a Job is in an annotation, as in the current era.
 func Polling(g Era) host.Controller {
 	c := declared(string(g))
 	c.Contract.Polls = true
@@ -157,7 +158,7 @@ func Polling(g Era) host.Controller {
 	return c
 }
 
-// poller remembers its lists until it has processed them.
+// poller keeps its lists until it has processed them.
 type poller struct {
 	env      *host.Env
 	era      Era
@@ -165,7 +166,7 @@ type poller struct {
 	jobs     []*batchv1.Job
 }
 
-// Sync lists everything, or processes one CronJob of the list.
+// Sync lists everything, or processes one CronJob from the list.
 func (p *poller) Sync(ctx context.Context, key string) error {
 	if key == everything {
 		p.list(ctx)
@@ -174,7 +175,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	}
 	cj := p.cronJobs[key]
 	if cj == nil {
-		return nil // it was missing in a later list
+		return nil // a later list did not have the CronJob
 	}
 	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.era == Selector,
 		LiveChild: true, TakeOwned: p.era == Selector, Terminating: true, History: true,
@@ -185,7 +186,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 			s.jobs = append(s.jobs, job)
 		}
 	}
-	// A failure is not retried before the next list.
+	// Ignore a failure: the next list retries it.
 	_, _ = s.reconcile()
 	if s.changed {
 		_, _ = p.env.Client.UpdateStatus(ctx, s.cj)
@@ -193,8 +194,8 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// list lists Jobs and then CronJobs. A Job that is started in between is then unknown, and not mistaken for an unlisted
-// one.
+// list lists Jobs before CronJobs. A Job that starts in between is then missing from the list of Jobs, and does not
+// look like a Job that its CronJob fails to list.
 func (p *poller) list(ctx context.Context) {
 	jobs, err := p.env.Client.List(ctx, jobKind, "", metav1.ListOptions{})
 	if err != nil {
@@ -230,8 +231,8 @@ func (p *poller) parent(job *batchv1.Job) types.UID {
 	return ""
 }
 
-// cleanUp deletes finished Jobs, the oldest first, down to the history limits. The next reconcile retries a failed
-// deletion.
+// cleanUp deletes finished Jobs, the oldest first, down to the history limits. A failed deletion is retried by the next
+// reconcile.
 func (s *round) cleanUp() {
 	s.trim(batchv1.JobComplete, s.cj.Spec.SuccessfulJobsHistoryLimit)
 	s.trim(batchv1.JobFailed, s.cj.Spec.FailedJobsHistoryLimit)
@@ -258,7 +259,7 @@ func (s *round) trim(how batchv1.JobConditionType, limit *int32) {
 	}
 }
 
-// byStart orders Jobs by start time and then by name; Jobs that never started come last.
+// byStart orders Jobs by start time and then by name. Jobs that never started come last.
 func byStart(a, b *batchv1.Job) int {
 	x, y := a.Status.StartTime, b.Status.StartTime
 	switch {
@@ -273,8 +274,8 @@ func byStart(a, b *batchv1.Job) int {
 	return cmp.Compare(a.Name, b.Name)
 }
 
-// delete deletes a Job with its Pods, and removes it from the active list. It carries the Job's uid, so another Job of
-// the name survives (EXACT-4); upstream uses the name alone (RULES J91).
+// delete deletes a Job with its Pods, and removes it from the active list. It sends the Job's uid, so a new Job with
+// the name survives (EXACT-4). Upstream sends only the name (RULES J91).
 func (s *round) delete(job *batchv1.Job) error {
 	background := metav1.DeletePropagationBackground
 	opts := metav1.DeleteOptions{PropagationPolicy: &background}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // a time zone means the same on a machine without a time zone database
+	_ "time/tzdata" // time zones then do not depend on the machine's database
 
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,8 +21,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// start starts the due Job, if any, and returns the delay until the next check. A suspended CronJob, or one with an
-// unreadable schedule or time zone, has nothing due: it waits for its user.
+// start starts the Job that is due, if any, and returns the delay until the next check. A CronJob that is suspended, or
+// whose schedule or time zone cannot be parsed, is not checked again until it changes.
 func (s *round) start(forgotten int) (*time.Duration, error) {
 	if suspended(s.cj) && !s.without.Suspended {
 		return nil, nil
@@ -49,7 +49,7 @@ func (s *round) start(forgotten int) (*time.Duration, error) {
 	return untilNext(s.cj, s.now, times), nil
 }
 
-// started reports whether the status lists the Job of that time. [due] excludes times before the last start or the
+// started reports whether the status lists the Job of a time. [due] has excluded times before the last start or the
 // starting deadline.
 func (s *round) started(at time.Time) bool {
 	name := s.jobName(at)
@@ -58,8 +58,8 @@ func (s *round) started(at time.Time) bool {
 	})
 }
 
-// clear applies the concurrency policy before a start: it returns wait, or deletes the running Jobs. A running Job that
-// the status does not list counts too; upstream overlooks it and starts another.
+// clear applies the concurrency policy before a start: it returns wait, or deletes the running Jobs. It also counts
+// running Jobs that the status does not list. Upstream ignores those and starts another Job.
 func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	if s.without.Forgotten {
 		forgotten = 0
@@ -76,9 +76,9 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	return false, nil
 }
 
-// replace deletes the running Jobs. It reads each live first. A Job that the CronJob does not own any more, or another
-// of that name, survives (LAW-2). Upstream deletes any Job of the name. An unlisted Job may be the one that is due,
-// started before the controller was killed: it is listed instead.
+// replace deletes the running Jobs, after reading each from the server. A Job survives if the CronJob does not own it
+// any more, or if it is a new Job with the name (LAW-2). Upstream deletes any Job with the name. The due Job also
+// survives: the controller may have been killed after starting it, and create then lists it.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
@@ -101,7 +101,7 @@ func (s *round) replace(at time.Time, forgotten bool) error {
 	return nil
 }
 
-// replaceForgotten deletes a Job that only the cache shows, without knowing its current owner.
+// replaceForgotten deletes a Job that the cache shows and the status does not list.
 func (s *round) replaceForgotten(job *batchv1.Job) error {
 	if s.without.Unread {
 		return s.delete(job)
@@ -109,7 +109,7 @@ func (s *round) replaceForgotten(job *batchv1.Job) error {
 	return s.replaceOne(job.Namespace, job.Name, job.UID)
 }
 
-// replaceOne deletes the Job of a name, after a live read.
+// replaceOne reads a Job from the server, and deletes it if the CronJob still owns it.
 func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	obj, err := s.env.Client.Get(s.ctx, jobKind, namespace, name)
 	if err != nil {
@@ -123,12 +123,12 @@ func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	return s.delete(job)
 }
 
-// create starts the Job of a time and lists it in the status. If another owner's Job has the name, that time has no Job
-// and the next one is waited for. Upstream waits for another event.
+// create starts the Job of a time and lists it in the status. If a Job of another owner has the name, it skips that
+// time and waits for the next one. Upstream waits for another event.
 func (s *round) create(at time.Time) error {
 	obj, err := s.env.Client.Create(s.ctx, s.newJob(at))
 	if apierrors.IsAlreadyExists(err) {
-		// It was started, but the status could not be written; or another owner has it (RULES J89).
+		// The Job was started but the status write failed, or another owner has the Job (RULES J89).
 		obj, err = s.env.Client.Get(s.ctx, jobKind, s.cj.Namespace, s.jobName(at))
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName returns the name of the Job of a time: there is one per minute. The polling eras counted seconds.
+// jobName returns the name of the Job of a time. It contains the minute; in the polling eras it contained the second.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {
 		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())
@@ -159,8 +159,8 @@ func (s *round) jobName(at time.Time) string {
 	return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix()/60)
 }
 
-// newJob makes the Job of a time from the template. It has the ControllerRef from the start (LAW-1), and the time in
-// the CronJob's time zone.
+// newJob makes the Job of a time from the template. The Job has the ControllerRef from the start (LAW-1), and an
+// annotation with the time in the CronJob's time zone.
 func (s *round) newJob(at time.Time) *batchv1.Job {
 	template := &s.cj.Spec.JobTemplate
 	zone := time.UTC
@@ -193,31 +193,31 @@ func (s *round) newJob(at time.Time) *batchv1.Job {
 	return job
 }
 
-// late delays the reconcile of a CronJob after its time, so that slightly different clocks do not make it early.
+// late delays the reconcile of a CronJob after its time, so that small clock differences do not make it early.
 const late = 100 * time.Millisecond
 
-// schedule parses a CronJob's schedule. A time zone in the spec works like one in the schedule.
+// schedule parses a CronJob's schedule with its time zone.
 func schedule(cj *batchv1.CronJob) (cron.Schedule, error) {
 	text := cj.Spec.Schedule
-	if cj.Spec.TimeZone != nil { // the server refuses a schedule that also names one
+	if cj.Spec.TimeZone != nil { // the server refuses a schedule that names another time zone
 		text = "TZ=" + *cj.Spec.TimeZone + " " + text
 	}
 	return cron.ParseStandard(text)
 }
 
 type missed struct {
-	since time.Time  // where counting begins
+	since time.Time  // the time from which passed counts
 	last  *time.Time // the latest passed time; nil for none
-	some  bool       // whether any time passed, although it may not be found again
+	some  bool       // some times passed, even if last is nil
 }
 
 var errTooDense = errors.New("two times of the schedule are less than a second apart")
 
-// passed finds the latest passed time of a schedule. It counts from the last start, or from the CronJob's creation, but
-// not from before the starting deadline if that counts.
+// passed finds the latest time of a schedule that has passed. It counts from the last start or from the CronJob's
+// creation. If deadline is set, it does not count times before the starting deadline.
 //
-// It does not list missed times one by one. It derives their number from the distance of the first two, and looks for
-// the last one from there. A schedule that is dense at night and rare by day may thus seem to have nothing due.
+// It does not list missed times one by one. It estimates their number from the distance between the first two, and
+// looks for the last one near the estimate. It may find none in a schedule that is dense at night and rare by day.
 func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) (missed, error) {
 	m := missed{since: cj.CreationTimestamp.Time}
 	if t := cj.Status.LastScheduleTime; t != nil {
@@ -228,7 +228,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 			m.since = t
 		}
 	}
-	m.since = m.since.UTC() // kube-controller-manager's own time zone, for schedules without one
+	m.since = m.since.UTC() // kube-controller-manager runs in UTC, which applies to schedules without a time zone
 	first := s.Next(m.since)
 	second := s.Next(first)
 	switch {
@@ -240,7 +240,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 	}
 	between := int64(second.Sub(first).Round(time.Second).Seconds())
 	if between < 1 {
-		return m, errTooDense // such as the 31st of February, which never comes
+		return m, errTooDense // for example the 31st of February, which never comes
 	}
 	m.some = true
 	fit := int64(now.Sub(first).Seconds()) / between
@@ -251,7 +251,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 	return m, nil
 }
 
-// due returns the time for which to start a Job, or nil.
+// due returns the latest time that has passed and for which to start a Job, or nil.
 func due(cj *batchv1.CronJob, now time.Time, s cron.Schedule) (*time.Time, error) {
 	m, err := passed(cj, now, s, true)
 	return m.last, err
@@ -271,7 +271,7 @@ func untilNext(cj *batchv1.CronJob, now time.Time, s cron.Schedule) *time.Durati
 	return &d
 }
 
-// A CronJob with a changed schedule has a key of its own in the queue. No CronJob has such a name.
+// A CronJob with a changed schedule has a separate key in the queue, which cannot be the name of a CronJob.
 const rescheduleMark = "/rescheduled:"
 
 func rescheduled(key string) (cj string, ok bool) {
@@ -280,7 +280,7 @@ func rescheduled(key string) (cj string, ok bool) {
 }
 
 // cronJobRoute routes events on CronJobs. If the schedule or time zone changed, the CronJob waits for its next time.
-// Missed times of the new schedule are not made up for until another event.
+// The next event catches up on missed times of the new schedule.
 func cronJobRoute(without *Without) host.Route {
 	own := routing.Own(cronJobKind, &without.Routing)
 	return host.Route{Kind: cronJobKind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -302,7 +302,7 @@ func times(cj *batchv1.CronJob) string {
 	return "TZ=" + *cj.Spec.TimeZone + " " + cj.Spec.Schedule
 }
 
-// await requeues a CronJob for its next time; never if its schedule is unreadable.
+// await requeues a CronJob for its next time, unless its schedule cannot be parsed.
 func (r *reconciler) await(key string) {
 	obj, exists, _ := r.cronJobs.GetByKey(key)
 	if !exists {

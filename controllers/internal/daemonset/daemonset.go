@@ -1,11 +1,12 @@
-// Package daemonset is the DaemonSet controller: one pod on each eligible node, made from one template, and replaced
-// node by node when the template changes. ControllerRevisions hold earlier templates; the set owns them like its pods.
+// Package daemonset is the DaemonSet controller. It runs one pod of a template on each eligible node, and replaces the
+// pods node by node when the template changes. ControllerRevisions hold earlier templates. The set owns its revisions
+// like its pods.
 //
-// A reconcile reads the set, the nodes, the revisions and the pods from the caches. It claims revisions and pods, and
-// determines what each node lacks or has in excess. It creates and deletes that, replaces outdated pods if nothing else
-// is under way, and writes the status.
+// A reconcile reads the set, the nodes, the revisions and the pods from the caches. It claims revisions and pods. It
+// creates the pods that nodes lack and deletes those that they have in excess. If nothing else is under way, it
+// replaces outdated pods. At the end it writes the status.
 //
-// An event on a node is compared with the sets at once, not in a queue of its own. Upstream's queue enqueues the same
+// The route of node events finds the affected sets. Upstream has a separate queue of nodes, which enqueues the same
 // sets a little later.
 package daemonset
 
@@ -39,11 +40,11 @@ type Era string
 const (
 	// Selector: every pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: the same, but a terminating set leaves its pods alone. That is the only item of the proposal's checklist
-	// that DaemonSet had.
+	// Gated: like Selector, but a terminating set leaves its pods alone. The proposal's checklist had only that item
+	// for DaemonSet.
 	Gated Era = "gated"
-	// ControllerRef: the full proposal of 2017. The controller itself assigns pods to nodes, and a number in a label
-	// shows the template.
+	// ControllerRef: the full proposal of 2017. The controller itself assigns pods to nodes. A number in a label
+	// identifies the template.
 	ControllerRef Era = "controllerref"
 	// Current: Kubernetes 1.36. It has revisions, lets the scheduler place pods by node affinity, and checks the caches
 	// before each reconcile.
@@ -55,36 +56,36 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Ref       ref.Without
 	Revisions ref.Without // for the claims of revisions
 	Routing   routing.Without
 
-	Terminating bool // a terminating set continues as before
-	Consistent  bool // reconcile although a cache is older than the set's last write
+	Terminating bool // reconcile a terminating set as usual
+	Consistent  bool // reconcile before the cache shows the set's last write
 	Wait        bool // create and delete despite pending expectations
 	Recheck     bool // do not compare expected deletions with the cache
 
-	OwnCount  bool // every matching pod counts as the set's own
-	OwnStatus bool // ... in the status only
-	Target    bool // do not count a pod without a node for its intended node
+	OwnCount  bool // treat every matching pod as the set's own
+	OwnStatus bool // count every matching pod in the status
+	Target    bool // ignore the intended node of a pod without a node
 	Lost      bool // keep pods that wait for a missing node
-	Surplus   bool // keep all of several pods on a node
+	Surplus   bool // keep all pods of a node
 	Eligible  bool // give every node a pod, whatever its taints and labels
 	Evict     bool // keep pods on nodes that are no longer eligible
 	Ended     bool // keep pods that have failed or succeeded
 	Patience  bool // replace a repeatedly failing pod without backoff
-	AllNodes  bool // percentages refer to all nodes, not to those that should have a pod
-	Missing   bool // continue an update at the limit of unavailable pods
-	Crowded   bool // an update adds pods beside all old ones at once
+	AllNodes  bool // compute percentages of all nodes, not of those that should have a pod
+	Missing   bool // replace available pods even if too many pods are unavailable
+	Crowded   bool // during an update, add a pod beside each old pod at once
 	TakeOwned bool // create pods without a reference to the set
-	VictimUID bool // delete pods by name, whichever pod has it now
-	Dying     bool // ended and terminating pods occupy their node
+	VictimUID bool // delete pods by name, whatever pod has the name now
+	Dying     bool // treat a node with an ended, terminating pod as occupied
 
-	Relabel     bool // do not relabel the pods of a duplicate of the current revision
-	RelabelUID  bool // ... relabel by name
-	Collision   bool // treat a revision of the same name as the wanted one
+	Relabel     bool // do not relabel the pods of duplicates of the current revision
+	RelabelUID  bool // relabel by name, whatever pod has the name now
+	Collision   bool // treat any revision with the wanted name as the wanted one
 	InUse       bool // clean up revisions that pods use
 	RevisionUID bool // delete revisions by name
 
@@ -128,7 +129,7 @@ func New(o Options) host.Controller {
 	return c
 }
 
-// selector returns a set's selector; nil if it selects nothing or is unreadable.
+// selector returns a set's selector. It is nil if it selects nothing or cannot be parsed.
 func selector(set runtime.Object) labels.Selector {
 	s, _ := ref.ParseSome(set.(*appsv1.DaemonSet).Spec.Selector)
 	return s
@@ -138,7 +139,7 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return ref.SelectsSome(owner.(*appsv1.DaemonSet).Spec.Selector, have)
 }
 
-// availableLater returns when to check whether a pod that became ready is available: one second late, because clocks
+// availableLater returns when to check whether a pod that became ready is available. It adds one second, because clocks
 // differ.
 func availableLater(owner, old, cur runtime.Object) time.Duration {
 	least := owner.(*appsv1.DaemonSet).Spec.MinReadySeconds
@@ -157,7 +158,7 @@ func podRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// revisionRoute routes revisions like pods, without expectations: a revision's name identifies it.
+// revisionRoute routes revisions like pods, but without expectations, because a revision's name identifies it.
 func revisionRoute(o *Options) host.Route {
 	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
 	return host.Route{Kind: history.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -167,8 +168,8 @@ func revisionRoute(o *Options) host.Route {
 	}}
 }
 
-// nodeRoute enqueues the sets that a new or changed node affects: a set that lacks a pod there, has one that may not
-// stay, or miscounts. It considers only bound pods. The deletion of a node enqueues nothing.
+// nodeRoute enqueues the sets that a new or changed node affects. Such a set lacks a pod on the node, has a pod that
+// may not stay, or has a wrong status. It considers only bound pods. The deletion of a node enqueues nothing.
 func nodeRoute(o *Options) host.Route {
 	return host.Route{Kind: nodeKind, Do: func(v host.View, e host.Event, out *host.Effect) {
 		node, _ := e.New.(*corev1.Node)
@@ -187,7 +188,7 @@ func nodeRoute(o *Options) host.Route {
 	}}
 }
 
-// alike reports whether two versions of a node are equal for every set.
+// alike reports whether two versions of a node are the same for every set.
 func alike(a, b *corev1.Node) bool {
 	same := func(x, y corev1.Taint) bool {
 		return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect && x.TimeAdded.Equal(y.TimeAdded)
@@ -195,8 +196,8 @@ func alike(a, b *corev1.Node) bool {
 	return maps.Equal(a.Labels, b.Labels) && slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, same)
 }
 
-// boundTo reports whether a pod of a set is bound to a node. The name in its ControllerRef decides, or in earlier eras
-// the selector.
+// boundTo reports whether a pod of a set is bound to a node. It finds the set's pods by the name in their
+// ControllerRef, or in earlier eras by the selector.
 func boundTo(v host.View, set *appsv1.DaemonSet, node string, o *Options) bool {
 	found := false
 	v.Each(pod.Kind, set.Namespace, func(obj runtime.Object) bool {

@@ -25,7 +25,7 @@ func identity(obj runtime.Object) string {
 	return ""
 }
 
-// mayDuplicate: a set that surges may have two pods of different templates on a node.
+// mayDuplicate reports whether a node may have two pods: their set surges, and they have different templates.
 func mayDuplicate(owner, a, b runtime.Object) bool {
 	p, ok := a.(*corev1.Pod)
 	q, fine := b.(*corev1.Pod)
@@ -37,8 +37,8 @@ func active(obj runtime.Object) bool {
 	return ok && !pod.Ended(p)
 }
 
-// onEachNode is KIND-DS. The deletion of a node enqueues nothing, so its remaining pods are wrong only if the set was
-// reconciled since.
+// onEachNode is KIND-DS. The deletion of a node enqueues no set. So a pod that waits for a deleted node is wrong only
+// after a later reconcile of its set.
 func onEachNode(f *law.Facts) string {
 	what := amiss(f.Owner, f.Dependents, f.All)
 	if what == "" && f.Reconciled {
@@ -52,9 +52,9 @@ func onEachNode(f *law.Facts) string {
 	return "has " + what
 }
 
-// amiss names a node without the one pod that it should have, or with a pod that may not stay. It also checks the
-// status numbers (KIND-DS). Only a bound pod must leave: until then no event on the node affects it. Pods on missing
-// nodes are not checked.
+// amiss describes a node that lacks its pod, has too many, or has a pod that may not stay. It also checks the status
+// (KIND-DS). A pod that may not stay is reported only if it is bound, because no event on the node affects other pods.
+// Pods on missing nodes are not checked.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
@@ -92,8 +92,8 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 	return ""
 }
 
-// waitsForMissingNode reports a pod that waits for a missing node. No event reports this, but a reconcile of the set
-// deletes the pod (RULES G73).
+// waitsForMissingNode describes a pod that waits for a missing node. No event leads to its deletion, but the set's next
+// reconcile deletes it (RULES G73).
 func waitsForMissingNode(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	if selector(owner) == nil {
 		return ""
@@ -122,8 +122,8 @@ func holds(own []runtime.Object) int {
 	return len(nodes)
 }
 
-// retries returns the node and template of a failed pod that has no other reason to be deleted. An outdated pod is
-// replaced however often it fails, and so is one on an ineligible node.
+// retries returns the node and template of a failed pod that has no other reason to be deleted. Outdated pods, and pods
+// on ineligible nodes, are deleted without backoff.
 func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)
@@ -140,8 +140,8 @@ func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) 
 	return ""
 }
 
-// lacks reports that a pod's revision does not exist. One with the same content under the expected name also counts,
-// even if another owner has it (RULES G72).
+// lacks reports that a pod's revision does not exist. A revision with the expected name is enough, even if another
+// owner has it (RULES G72).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)
@@ -162,8 +162,8 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	return "ds/" + set.Name + " has no revision " + hash
 }
 
-// exceedsBounds describes how deleting a pod, or creating one beside another, exceeds the bounds of an update (EXACT-11).
-// It ignores pods that are not available or must leave their node: these may always go.
+// exceedsBounds describes how deleting a pod, or creating one beside another, exceeds the bounds of an update
+// (EXACT-11). A pod that is not available or must leave its node may always be deleted.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	all func(kind string) []runtime.Object) string {
 	l := newLook(owner.(*appsv1.DaemonSet), others, now, all(nodeKind.Kind))
@@ -178,13 +178,13 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return ""
 }
 
-// look holds what an update of a set depends on.
+// look holds the state that decides about an update of a set.
 type look struct {
 	set  *appsv1.DaemonSet
 	now  time.Time
-	on   map[string][]*corev1.Pod // by node, those that are not terminating
+	on   map[string][]*corev1.Pod // the pods of each node that are not terminating
 	run  map[string]bool          // the nodes that should have a pod
-	stay map[string]bool          // ... or may keep one
+	stay map[string]bool          // the nodes whose pods may stay
 }
 
 func newLook(set *appsv1.DaemonSet, pods []runtime.Object, now time.Time, nodes []runtime.Object) *look {
@@ -213,14 +213,14 @@ func (l *look) available(p *corev1.Pod) bool {
 	return pod.Available(p, l.set.Spec.MinReadySeconds, l.now)
 }
 
-// bounds returns how many nodes may have two pods and how many pods may be unavailable. Percentages refer to the nodes
-// that should have one.
+// bounds returns how many nodes may have two pods, and how many pods may be unavailable. Percentages refer to the nodes
+// that should have a pod.
 func (l *look) bounds() (surge, unavailable int) {
 	rolling := l.set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil {
 		return 0, 1
 	}
-	of := func(n *intstr.IntOrString) int { // 0 for none or an unreadable value
+	of := func(n *intstr.IntOrString) int { // 0 if the value is missing or cannot be parsed
 		scaled, _ := intstr.GetScaledValueFromIntOrPercent(n, len(l.run), true)
 		return scaled
 	}
@@ -231,8 +231,8 @@ func (l *look) bounds() (surge, unavailable int) {
 	return surge, unavailable
 }
 
-// deprives reports that deleting an available pod leaves too few. One of several on a node may always go, except for
-// the last available one of a set that surges.
+// deprives reports that deleting an available pod leaves too few. If a node has several pods, any may be deleted. In a
+// set that surges, the last available pod of a node must stay.
 func (l *look) deprives(p *corev1.Pod) string {
 	node := identity(p)
 	surge, most := l.bounds()
@@ -250,7 +250,7 @@ func (l *look) deprives(p *corev1.Pod) string {
 		return "leaves none that is available on " + node
 	case surge == 0 && len(beside) == 0:
 		missing := 0
-		for name := range l.run { //detcheck:ordered a sum
+		for name := range l.run { // a sum does not depend on the order
 			if name != node && !l.one(name) {
 				missing++
 			}
@@ -264,12 +264,12 @@ func (l *look) deprives(p *corev1.Pod) string {
 
 func (l *look) one(node string) bool { return len(l.on[node]) == 1 && l.available(l.on[node][0]) }
 
-// crowds reports a pod created beside an available one on more nodes than may have two.
+// crowds reports a new pod beside an available one if too many nodes have two pods.
 func (l *look) crowds(p *corev1.Pod) string {
 	node := identity(p)
 	if surge, _ := l.bounds(); surge > 0 && l.both(node, p) {
 		n := 1
-		for name := range l.run { //detcheck:ordered a sum
+		for name := range l.run { // a sum does not depend on the order
 			if name != node && len(l.on[name]) == 2 && (l.both(name, l.on[name][0]) || l.both(name, l.on[name][1])) {
 				n++
 			}
@@ -281,7 +281,7 @@ func (l *look) crowds(p *corev1.Pod) string {
 	return ""
 }
 
-// both reports whether a node has an available pod of another template beside this one, which is not available.
+// both reports whether p is not available and its node has an available pod of another template.
 func (l *look) both(node string, p *corev1.Pod) bool {
 	for _, q := range l.on[node] {
 		if l.available(q) && !l.available(p) && q.Labels[hashLabel] != p.Labels[hashLabel] {

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// byNode groups the set's pods by their actual or intended node (RULES G73). A pod without either is ignored. An ended,
-// terminating pod does not occupy its node.
+// byNode groups the set's pods by their node, or by the node for which they were created (RULES G73). It ignores pods
+// without a node, and ended pods that are terminating.
 func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	nodes := map[string][]*corev1.Pod{}
 	for _, p := range pods {
@@ -34,13 +34,12 @@ func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 			nodes[node] = append(nodes[node], p)
 		}
 	}
-	for _, on := range nodes { //detcheck:ordered each list is sorted by itself
+	for _, on := range nodes { // each list is sorted separately
 		slices.SortFunc(on, firstOnNode)
 	}
 	return nodes
 }
 
-// firstOnNode orders the pods of a node: bound before waiting, then by age, then by name.
 func firstOnNode(a, b *corev1.Pod) int {
 	switch x, y := a.Spec.NodeName != "", b.Spec.NodeName != ""; {
 	case x && !y:
@@ -51,7 +50,7 @@ func firstOnNode(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
-// manage creates the pods that nodes lack and deletes those that they should not have.
+// manage creates the pods that nodes lack, and deletes the pods that they should not have.
 func (w *work) manage(ctx context.Context) error {
 	have := w.byNode(w.pods)
 	var lacking []string
@@ -66,7 +65,7 @@ func (w *work) manage(ctx context.Context) error {
 		surplus = append(surplus, drops...)
 	}
 	if !w.options.Without.Lost {
-		// The scheduler cannot bind pods to missing nodes, and pod garbage collection sees only bound ones.
+		// Nothing else deletes pods that wait for a missing node: pod garbage collection handles only bound pods.
 		for _, node := range slices.Sorted(maps.Keys(have)) {
 			for _, p := range have[node] {
 				if !there[node] && p.Spec.NodeName == "" {
@@ -78,8 +77,8 @@ func (w *work) manage(ctx context.Context) error {
 	return w.scale(ctx, lacking, surplus)
 }
 
-// place reports whether a node lacks a pod, and which of its pods to delete. A node with a terminating pod gets the
-// next one afterwards.
+// place reports whether a node lacks a pod, and which of its pods to delete. A node with a terminating pod gets a new
+// pod after that one is gone.
 func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops []*corev1.Pod) {
 	run, stay := fits(w.set, node, w.options)
 	if !stay {
@@ -114,8 +113,8 @@ func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops [
 
 func dying(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// outlived returns the pods of a node to delete in a set that surges. The node may have an old and a new pod until the
-// new one is available or the old one is not ready.
+// outlived returns the pods of a node to delete in a set that surges. The node may have an old and a new pod. When the
+// new pod is available or the old pod is not ready, the old pod is deleted.
 func (w *work) outlived(running []*corev1.Pod) (drops []*corev1.Pod) {
 	if len(running) == 1 {
 		return nil
@@ -147,8 +146,8 @@ const (
 	mostDelay  = 15 * time.Minute
 )
 
-// failures holds the backoff of failed pods by set, generation and node: a kubelet that refuses a pod would refuse the
-// next one at once.
+// failures holds the backoff of failed pods by set, generation and node, because a kubelet that refuses one pod also
+// refuses the next one.
 type failures map[string]failure
 
 type failure struct {
@@ -156,8 +155,8 @@ type failure struct {
 	since time.Time
 }
 
-// mayReplace reports whether a failed pod of a node may be deleted. Each time doubles the delay; a set that must wait
-// is requeued.
+// mayReplace reports whether a failed pod of a node may be deleted. Each deletion doubles the delay until the next one.
+// If the set must wait, it is requeued.
 func (w *work) mayReplace(node string) bool {
 	if w.options.Without.Patience {
 		return true
@@ -166,7 +165,7 @@ func (w *work) mayReplace(node string) bool {
 	key := fmt.Sprintf("%s/%d/%s", w.set.UID, w.set.Status.ObservedGeneration, node)
 	f := w.failures[key]
 	switch age := now.Sub(f.since); {
-	case age > 2*mostDelay: // or there was no failure
+	case age > 2*mostDelay: // also the case if there was no failure
 		f.delay = firstDelay
 	case age < f.delay:
 		w.env.Queue.AddAfter(w.key, f.delay)
@@ -190,8 +189,8 @@ func (f failures) digest(h *sim.Hash, now time.Time) {
 	}
 }
 
-// fits reports whether a node should run a pod of a set, and whether an existing one may stay. Only a NoExecute taint
-// or labels evict a pod. The node's free resources do not matter.
+// fits reports whether a node should run a pod of a set, and whether an existing pod may stay. Only a NoExecute taint
+// or the node's labels evict a pod. The node's free resources do not matter.
 func fits(set *appsv1.DaemonSet, node *corev1.Node, o *Options) (run, stay bool) {
 	if o.Without.Eligible {
 		return true, true
@@ -210,7 +209,7 @@ func fits(set *appsv1.DaemonSet, node *corev1.Node, o *Options) (run, stay bool)
 	return !placement.Untolerated(node, tolerated, corev1.TaintEffectNoSchedule), true
 }
 
-// always are taints that DaemonSet pods tolerate, because nodes in trouble need them too.
+// always lists the taints that all DaemonSet pods tolerate, because nodes with problems need these pods too.
 var always = []struct {
 	key    string
 	effect corev1.TaintEffect
@@ -221,11 +220,11 @@ var always = []struct {
 	{corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule},
 	{corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule},
 	{corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule},
-	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // on the host network only
+	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // only on the host network
 }
 
-// tolerations returns those of a template and of every DaemonSet's pods. A template's temporary toleration becomes
-// permanent.
+// tolerations returns the template's tolerations and those of all DaemonSet pods. A temporary toleration of the
+// template becomes permanent.
 func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	all := slices.Clone(spec.Tolerations)
 	for _, taint := range always {
@@ -246,7 +245,7 @@ func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	return all
 }
 
-// bindTo replaces the node affinity of a pod's own spec by a node's name.
+// bindTo sets a pod's node affinity to a node's name. The pod must not share its spec.
 func bindTo(spec *corev1.PodSpec, node string) {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}

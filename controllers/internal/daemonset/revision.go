@@ -24,8 +24,8 @@ import (
 
 const hashLabel = appsv1.ControllerRevisionHashLabelKey
 
-// construct claims the set's revisions and finds or creates the revision of the current template. It becomes the
-// newest: a rollback gives it the highest number (RULES G71).
+// construct claims the set's revisions, and finds or creates the revision of the current template. This revision gets
+// the highest number, also after a rollback (RULES G71).
 func (w *work) construct(ctx context.Context) error {
 	all, err := w.claimRevisions(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *work) construct(ctx context.Context) error {
 	return err
 }
 
-// claimRevisions adopts and releases revisions in the same way as pods.
+// claimRevisions adopts and releases revisions like pods.
 func (w *work) claimRevisions(ctx context.Context) ([]*appsv1.ControllerRevision, error) {
 	candidates := history.Own(w.revisions, w.set)
 	if w.options.Without.Revisions.Foreign {
@@ -70,7 +70,7 @@ func (w *work) claimRevisions(ctx context.Context) ([]*appsv1.ControllerRevision
 		func(r *appsv1.ControllerRevision) bool { return selects(w.set, r.Labels) })
 }
 
-// labelled adds a missing hash label to a revision; its name is then the hash.
+// labelled adds the hash label to a revision that lacks it. The label's value is then the revision's name.
 func (w *work) labelled(ctx context.Context, r *appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	if _, ok := r.Labels[hashLabel]; ok {
 		return r, nil
@@ -85,8 +85,8 @@ func (w *work) labelled(ctx context.Context, r *appsv1.ControllerRevision) (*app
 	return obj.(*appsv1.ControllerRevision), nil
 }
 
-// snapshot creates the revision of the current template. If its name is taken by a revision with the same content, that
-// one is used, even if another owner has it (RULES G72). Otherwise there was a collision, and the next reconcile uses
+// snapshot creates the revision of the current template. If a revision with the same content has the name, it returns
+// that revision, even if another owner has it (RULES G72). Otherwise it counts a collision, and the next reconcile uses
 // another name.
 func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1.ControllerRevision, error) {
 	hash := template.Hash(&w.set.Spec.Template, w.set.Status.CollisionCount)
@@ -123,7 +123,7 @@ func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1
 	return nil, err
 }
 
-// collided counts a collision in the set's status, unless it was already counted and the cache is late.
+// collided counts a collision in the set's status, unless the cached set shows an outdated count.
 func (w *work) collided(ctx context.Context) error {
 	obj, err := w.env.Client.Get(ctx, Kind, w.set.Namespace, w.set.Name)
 	if err != nil {
@@ -146,8 +146,8 @@ func (w *work) collided(ctx context.Context) error {
 	return err
 }
 
-// unify keeps the newest of several revisions with the current template. It relabels the pods of the others, then
-// deletes those.
+// unify keeps the newest of several revisions with the current template. It labels the set's pods with the newest, then
+// deletes the others.
 func (w *work) unify(ctx context.Context, current []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	keep := current[0]
 	for _, r := range current[1:] {
@@ -179,7 +179,6 @@ func (w *work) deleteRevision(ctx context.Context, r *appsv1.ControllerRevision)
 		w.only(r.ObjectMeta, w.options.Without.RevisionUID))
 }
 
-// relabel labels the set's pods with a revision.
 func (w *work) relabel(ctx context.Context, hash string) error {
 	if err := w.own(ctx); err != nil {
 		return err
@@ -205,7 +204,7 @@ func (w *work) relabel(ctx context.Context, hash string) error {
 	return nil
 }
 
-// cleanUp deletes the oldest revisions beyond the set's limit. Revisions that a pod uses stay, however many.
+// cleanUp deletes the oldest revisions beyond the set's limit. It keeps every revision that a pod uses.
 func (w *work) cleanUp(ctx context.Context) error {
 	surplus := len(w.old) - int(*w.set.Spec.RevisionHistoryLimit)
 	if surplus <= 0 {

@@ -22,8 +22,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory: its expectations, the failures of pods by node, and encoded templates, which
-// are only a cache.
+// reconciler is the controller's memory: its expectations, the failures of pods by node, and a cache of encoded
+// templates.
 type reconciler struct {
 	options   *Options
 	env       *host.Env
@@ -38,7 +38,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client will record its writes
+	own := *env // a copy, whose client records the controller's writes
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now), failures: failures{},
 		encoded: history.Memo{}}
 	r.sets = env.Informer(Kind).GetIndexer()
@@ -85,7 +85,7 @@ type work struct {
 	current *appsv1.ControllerRevision
 	old     []*appsv1.ControllerRevision
 	pods    []*corev1.Pod // the set's own pods
-	hash    string        // of the current revision; "" in the eras before
+	hash    string        // hash of the current revision; "" in earlier eras
 }
 
 // Sync brings one set closer to one pod on each node.
@@ -105,7 +105,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	case err != nil:
 		return fmt.Errorf("daemonset %s: bad selector: %w", key, err)
 	case s == nil:
-		return nil // it would release each of its pods and create the next
+		return nil // the set would create a pod, release it, and repeat
 	}
 	if r.options.Without.SharedCache {
 		w.set.Annotations["synced"] = "yes"
@@ -116,8 +116,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return w.sync(ctx)
 }
 
-// stopped reports whether a terminating set is left alone. Even its status is unknown, because its revisions may be
-// gone before its pods (RULES G69). The selector era continued.
+// stopped reports whether to leave a terminating set alone. Its status is not written either, because its revisions may
+// be gone before its pods (RULES G69). In the selector era the reconcile continued.
 func (w *work) stopped() bool {
 	return w.set.DeletionTimestamp != nil && w.options.Era != Selector && !w.options.Without.Terminating
 }
@@ -133,7 +133,7 @@ func (w *work) sync(ctx context.Context) error {
 		return err
 	}
 	if !awake {
-		// The set claims and reports, but does not set the observed generation.
+		// The spec is not fulfilled, so the observed generation stays.
 		return w.writeStatus(ctx, false)
 	}
 	err := w.manage(ctx)
@@ -153,8 +153,8 @@ func (w *work) satisfied() bool {
 	return w.expected.Satisfied(w.key, w.set.UID)
 }
 
-// awake reports whether the set may create and delete pods, or waits for its expectations. These are also compared with
-// the cache, as for a ReplicaSet.
+// awake reports whether the set may create and delete pods, or must wait for its expectations. It also compares the
+// expectations with the cache, as for a ReplicaSet.
 func (w *work) awake() bool {
 	if !w.bySelector() && !w.options.Without.Recheck {
 		w.expected.Recheck(w.key, expectations.Look(w.reconciler.pods, w.set.UID))
@@ -166,8 +166,8 @@ func (w *work) bySelector() bool {
 	return w.options.Era == Selector || w.options.Era == Gated
 }
 
-// own returns the set's own pods, including ended and terminating ones. It keeps and releases its pods and adopts
-// orphans of the namespace (LAW-1b, LAW-2). Before ControllerRef every matching pod was its own.
+// own sets the set's own pods, including ended and terminating ones. It releases pods and adopts orphans of the
+// namespace (LAW-1b, LAW-2). Before ControllerRef, every matching pod was the set's own.
 func (w *work) own(ctx context.Context) error {
 	if w.bySelector() {
 		w.pods = w.selected()
@@ -186,20 +186,20 @@ func (w *work) own(ctx context.Context) error {
 	return err
 }
 
-// manager claims for the set during one reconcile, and records adoptions as writes.
+// manager returns the manager with which the set claims objects during one reconcile.
 func (w *work) manager(without *ref.Without, dependent schema.GroupVersionKind) *ref.Manager {
 	return &ref.Manager{Client: w.env.Client, Owner: w.set, Kind: Kind, Dependent: dependent, Without: without}
 }
 
-// selected returns the pods that the set's selector matches, whatever their owners are.
+// selected returns the pods that the set's selector matches, with any owner.
 func (w *work) selected() []*corev1.Pod {
 	s := selector(w.set)
 	return slices.DeleteFunc(pod.In(w.reconciler.pods, w.set.Namespace),
 		func(p *corev1.Pod) bool { return !s.Matches(labels.Set(p.Labels)) })
 }
 
-// writeStatus writes the status if it changed. The observed generation is set only if the reconcile did all the spec
-// asks for.
+// writeStatus writes the status if it changed. observed means that the reconcile fulfilled the spec, so that the status
+// gets its generation.
 func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	status := w.count()
 	if observed {
@@ -216,8 +216,8 @@ func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	return nil
 }
 
-// count counts nodes: those that should have a pod, have one, and should have none. The first of several pods on a node
-// counts.
+// count returns the status: how many nodes should have a pod, do have one, and should have none. Of several pods on a
+// node, the first one counts.
 func (w *work) count() appsv1.DaemonSetStatus {
 	s := appsv1.DaemonSetStatus{ObservedGeneration: w.set.Status.ObservedGeneration,
 		CollisionCount: w.set.Status.CollisionCount, Conditions: w.set.Status.Conditions}
@@ -253,7 +253,7 @@ func (w *work) count() appsv1.DaemonSetStatus {
 	return s
 }
 
-// store writes a status. After a conflict it reads the set and retries once, unless it is another set of the name.
+// store writes a status. After a conflict it reads the set and retries once, unless the set was recreated.
 func (w *work) store(ctx context.Context, status appsv1.DaemonSetStatus) error {
 	set := *w.set
 	for try := 0; ; try++ {

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
-// generationLabel is the label with the number of a pod's template, which the server counts in an annotation. It was
-// used before revisions, and pods still have it.
+// generationLabel is the label with the number of a pod's template. The server counts that number in an annotation of
+// the set. The label is older than revisions, and pods still have it.
 const generationLabel = "pod-template-generation"
 
 func templateGeneration(set *appsv1.DaemonSet) string {
@@ -30,7 +30,7 @@ func templateGeneration(set *appsv1.DaemonSet) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// updated reports whether a pod has the current template, by either label.
+// updated reports whether a pod has the current template, by one of its two labels.
 func (w *work) updated(p *corev1.Pod) bool {
 	if number := templateGeneration(w.set); number != "" && p.Labels[generationLabel] == number {
 		return true
@@ -38,12 +38,13 @@ func (w *work) updated(p *corev1.Pod) bool {
 	return w.hash != "" && p.Labels[appsv1.ControllerRevisionHashLabelKey] == w.hash
 }
 
-// rolls reports whether the controller replaces outdated pods. The first eras did not.
+// rolls reports whether the controller replaces outdated pods, which the first eras did not do.
 func (w *work) rolls() bool {
 	return !w.bySelector() && w.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 }
 
-// limits returns how many pods may be unavailable, or doubled, in an update with this many nodes.
+// limits returns how many nodes may have two pods, and how many pods may be unavailable, in an update of this many
+// nodes.
 func limits(set *appsv1.DaemonSet, nodes int) (surge, unavailable int, err error) {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || set.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
@@ -64,14 +65,13 @@ func limits(set *appsv1.DaemonSet, nodes int) (surge, unavailable int, err error
 	return surge, unavailable, nil
 }
 
-// surges reports whether a node may have two pods of a set.
 func surges(set *appsv1.DaemonSet) bool {
 	surge, _, _ := limits(set, 1)
 	return surge > 0
 }
 
-// pair is a node's outdated and updated pod, at most one of each. A node with more counts as in progress; the rest of
-// the reconcile handles it.
+// pair is the outdated and the updated pod of a node. more is set if there are several of one kind; such a node counts
+// as unavailable until manage has deleted the extra pods.
 type pair struct {
 	node       string
 	old, fresh *corev1.Pod
@@ -107,7 +107,6 @@ func (w *work) pairs() (pairs []pair, wanted int) {
 	return pairs, wanted
 }
 
-// roll replaces outdated pods, within the limits.
 func (w *work) roll(ctx context.Context) error {
 	pairs, wanted := w.pairs()
 	surge, unavailable, err := limits(w.set, wanted)
@@ -124,7 +123,7 @@ func (w *work) roll(ctx context.Context) error {
 	return w.scale(ctx, nodes, drops)
 }
 
-// replaceable returns the outdated pods that may be deleted: the unavailable ones, and available ones up to the limit.
+// replaceable returns the outdated pods that may be deleted: all unavailable ones, and available ones up to the limit.
 func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 	var now, candidates []*corev1.Pod
 	missing := 0
@@ -149,9 +148,9 @@ func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 	return append(now, candidates[:min(max(most-missing, 0), len(candidates))]...)
 }
 
-// surge returns the nodes that get an updated pod beside an outdated one: up to the limit, and wherever the outdated
-// one is unavailable. drops are the outdated pods whose successors are available, and those on ineligible nodes that
-// enough others replace.
+// surge returns the nodes that get an updated pod beside an outdated one: every node whose outdated pod is unavailable,
+// and others up to the limit. drops are outdated pods whose successors are available, and pods on ineligible nodes if
+// enough other pods are available.
 func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*corev1.Pod, err error) {
 	var candidates []string
 	var misplaced []*corev1.Pod
@@ -195,7 +194,6 @@ func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*c
 	return append(nodes, candidates[:min(max(most-twice, 0), len(candidates))]...), drops, nil
 }
 
-// first returns the pod that counts while both exist.
 func (n *pair) first() *corev1.Pod {
 	if n.old != nil {
 		return n.old
@@ -212,7 +210,7 @@ func (w *work) node(name string) *corev1.Node {
 	return nil
 }
 
-// burst limits the pods that a reconcile creates, and those that it deletes.
+// burst limits both the pods that a reconcile creates and those that it deletes.
 const burst = 250
 
 // scale creates a pod for each given node and deletes the given pods. The next reconcile checks the result.
@@ -229,8 +227,8 @@ func (w *work) scale(ctx context.Context, nodes []string, victims []*corev1.Pod)
 	return utilerrors.NewAggregate(append(w.create(ctx, nodes), w.delete(ctx, victims, keys)...))
 }
 
-// create creates the pods in batches of 1, 2, 4 and so on: a refused template fails a few times, not once per node.
-// Failed and skipped creations are no longer expected.
+// create creates the pods in batches of 1, 2, 4 and so on, so that a refused template fails only a few times. Failed
+// and skipped creations are no longer expected.
 func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 	tried := 0
 	for batch := 1; tried < len(nodes) && len(errs) == 0; batch *= 2 {
@@ -241,7 +239,7 @@ func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 				w.expected.Made(w.key, routing.Key(obj.(metav1.Object)))
 			case err == nil:
 			case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-				w.expected.Created(w.key) // every create would be refused; retrying is useless
+				w.expected.Created(w.key) // every create would be refused, so the caller need not retry
 			default:
 				w.expected.Created(w.key)
 				errs = append(errs, err)
@@ -255,7 +253,7 @@ func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 	return errs
 }
 
-// newPod returns a pod of the template for a node. It has the ControllerRef from the start (LAW-1).
+// newPod returns a pod of the template for a node. The pod has the ControllerRef from the start (LAW-1).
 func (w *work) newPod(node string) *corev1.Pod {
 	owner := metav1.NewControllerRef(w.set, Kind)
 	if w.bySelector() || w.options.Without.TakeOwned {
@@ -279,8 +277,8 @@ func (w *work) newPod(node string) *corev1.Pod {
 	return p
 }
 
-// delete deletes pods by uid, so another pod of the name survives (EXACT-4); upstream deletes by name (RULES E56). A
-// missing pod counts as deleted.
+// delete deletes pods by uid, so a new pod with the same name survives (EXACT-4). Upstream deletes by name (RULES E56).
+// A missing pod counts as deleted.
 func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string) (errs []error) {
 	for i, p := range victims {
 		err := w.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name,
@@ -288,7 +286,7 @@ func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string)
 		if err == nil {
 			continue
 		}
-		w.expected.Deleted(w.key, keys[i]) // no event will show it
+		w.expected.Deleted(w.key, keys[i]) // no event will show this deletion
 		if !apierrors.IsNotFound(err) {
 			errs = append(errs, err)
 		}
@@ -296,7 +294,7 @@ func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string)
 	return errs
 }
 
-// only limits a delete to this object's uid.
+// only returns options that limit a delete to the object with this uid.
 func (w *work) only(meta metav1.ObjectMeta, any bool) metav1.DeleteOptions {
 	if any || w.bySelector() {
 		return metav1.DeleteOptions{}

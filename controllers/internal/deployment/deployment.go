@@ -1,11 +1,11 @@
 // Package deployment is the Deployment controller. It keeps one ReplicaSet of its template: created, adopted or found
-// again. It moves pods to it from the ReplicaSets of earlier templates by scaling. It claims and releases ReplicaSets
-// by ControllerRef, never Pods (KIND-DEPLOY), which belong to their ReplicaSets.
+// again. By scaling, it moves pods to that ReplicaSet from the ReplicaSets of earlier templates. It claims and releases
+// ReplicaSets by ControllerRef. It never claims Pods, because they belong to ReplicaSets (KIND-DEPLOY).
 //
-// Read from the top: sync.go is one reconcile. revision.go finds or creates the current ReplicaSet. rollout.go has the
+// Start with sync.go, which is one reconcile. revision.go finds or creates the current ReplicaSet. rollout.go has the
 // two strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go reports.
 //
-// The rules are those of Kubernetes v1.36.3; comments name the exceptions.
+// The controller follows Kubernetes v1.36.3; comments name the exceptions.
 package deployment
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// The kinds it reads. It writes Deployments and ReplicaSets; Pods belong to ReplicaSets (KIND-DEPLOY).
+// The kinds that the controller reads. It writes only Deployments and ReplicaSets.
 var (
 	Kind    = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	SetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
@@ -37,12 +37,12 @@ type Era string
 const (
 	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: ControllerRef, with the gaps that the proposal's checklist leaves open: a tie-break routes events, and
+	// Gated: ControllerRef, with the gaps that the proposal's checklist leaves open. A tie-break routes events, and
 	// adoption trusts the cache.
 	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
 	ControllerRef Era = "controllerref"
-	// Current: Kubernetes 1.36. It counts name collisions and uses another name, and reports terminating pods.
+	// Current: Kubernetes 1.36. It counts name collisions and then uses another name, and it reports terminating pods.
 	Current Era = "current"
 )
 
@@ -51,39 +51,39 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 
-	OwnStatus   bool // every matching ReplicaSet counts in the status
-	ClaimFirst  bool // read its own ReplicaSets before adopting orphans, which do not count then
+	OwnStatus   bool // count every matching ReplicaSet in the status
+	ClaimFirst  bool // read owned ReplicaSets before adopting orphans, so that adopted ones are not counted
 	TakeOwned   bool // create ReplicaSets without a reference to the Deployment
-	Terminating bool // a terminating Deployment continues as before
-	Untouched   bool // ... and writes its ReplicaSets' annotations, as upstream does
+	Terminating bool // reconcile a terminating Deployment as usual
+	Untouched   bool // write the ReplicaSets of a terminating Deployment, as upstream does
 
-	NameOfTemplate bool // the template does not determine the ReplicaSet's name
-	Taken          bool // treat a ReplicaSet of the same name as the wanted one
+	NameOfTemplate bool // do not derive the ReplicaSet's name from the template
+	Taken          bool // treat any ReplicaSet with the wanted name as the wanted one
 	Collisions     bool // do not count name collisions
-	SameTemplate   bool // the hash, not the template, finds the current ReplicaSet
+	SameTemplate   bool // find the current ReplicaSet by hash, not by template
 
 	Room  bool // scale the current ReplicaSet to full size at once
 	Least bool // remove old pods even if too few are available
 	Empty bool // with strategy Recreate, create new pods while old ones run
 
-	Idle      bool // old ReplicaSets whose pods are not ready count as empty
-	VictimUID bool // delete old ReplicaSets by name, even if another has the name now
+	Idle      bool // treat old ReplicaSets without ready pods as empty
+	VictimUID bool // delete old ReplicaSets by name, whatever ReplicaSet has the name now
 	Unchanged bool // write a status that is already right
-	Pods      bool // the Deployment itself deletes pods of old ReplicaSets
+	Pods      bool // delete pods of old ReplicaSets directly
 }
 
-// selector returns a Deployment's selector; nil if it selects nothing or is unreadable.
+// selector returns a Deployment's selector. It is nil if it selects nothing or cannot be parsed.
 func selector(d runtime.Object) labels.Selector {
 	s, _ := ref.ParseSome(d.(*appsv1.Deployment).Spec.Selector)
 	return s
 }
 
-// reconciler is the controller; it has no memory (API-5).
+// reconciler is the controller. It has no memory (API-5).
 type reconciler struct {
 	options     *Options
 	env         *host.Env
@@ -157,8 +157,8 @@ func New(o Options) host.Controller {
 	}
 }
 
-// identity is unique among the ReplicaSets that a Deployment creates: the template (EXACT-3). The rollout decides their
-// pods, so no number of ReplicaSets is declared.
+// identity returns the template, which is unique among the ReplicaSets that a Deployment creates (EXACT-3). The number
+// of ReplicaSets is not declared, because a rollout decides how many have pods.
 func identity(dependent runtime.Object) string {
 	rs := dependent.(*appsv1.ReplicaSet)
 	t := rs.Spec.Template
@@ -166,7 +166,7 @@ func identity(dependent runtime.Object) string {
 	return "the ReplicaSet of template " + template.Hash(&t, nil)
 }
 
-// counts returns the numbers of the status; each sums the pod numbers of ReplicaSets (EXACT-8).
+// counts declares the numbers of the status. Each is a sum over ReplicaSets (EXACT-8).
 func counts() []law.Count {
 	number := func(name string, of func(s *appsv1.DeploymentStatus) int32,
 		each func(s *appsv1.ReplicaSetStatus) int32) law.Count {
@@ -196,8 +196,8 @@ func routes(o *Options) []host.Route {
 	return []host.Route{routing.Own(Kind, &o.Without.Routing), sets, {Kind: podKind, Do: podGone}}
 }
 
-// tieBreak enqueues one of the Deployments that select a ReplicaSet. They have no expectations: a name derived from the
-// template is created once.
+// tieBreak enqueues one of the Deployments that select a ReplicaSet. Deployments have no expectations, because the name
+// of a ReplicaSet, derived from the template, can be created only once.
 func tieBreak(v host.View, e host.Event, out *host.Effect) {
 	(&routing.TieBreak{Owner: Kind, Selects: selects}).Do(v, e, out)
 	out.Created, out.Deleted = out.Created[:0], out.Deleted[:0]
@@ -207,11 +207,11 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return len(have) > 0 && ref.SelectsSome(owner.(*appsv1.Deployment).Spec.Selector, have)
 }
 
-// podGone enqueues a Deployment of strategy Recreate whose last pod is gone, because it waits for that. Other pod
-// events do not concern a Deployment, which reads its ReplicaSets' status (RULES B34).
+// podGone enqueues a Deployment of strategy Recreate whose last pod is gone, because its rollout waits for that. Other
+// pod events do not concern a Deployment, which reads the status of its ReplicaSets (RULES B34).
 //
-// Upstream lists the ReplicaSets from the server here; this uses the cache. The ReplicaSet of the deleted pod is in it,
-// and a new one will cause an event.
+// Upstream lists the ReplicaSets from the server here. This function uses the cache: it shows the ReplicaSet of the
+// deleted pod, and a new ReplicaSet causes an event.
 func podGone(v host.View, e host.Event, out *host.Effect) {
 	if e.New != nil {
 		return
@@ -223,7 +223,6 @@ func podGone(v host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(d))
 }
 
-// deploymentOf returns the Deployment that owns a pod's ReplicaSet, or nil.
 func deploymentOf(v host.View, pod *corev1.Pod) *appsv1.Deployment {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {
@@ -243,7 +242,6 @@ func deploymentOf(v host.View, pod *corev1.Pod) *appsv1.Deployment {
 	return d
 }
 
-// hasPods reports whether one of a Deployment's ReplicaSets owns a pod.
 func hasPods(v host.View, d *appsv1.Deployment) bool {
 	found := false
 	v.Each(podKind, d.Namespace, func(obj runtime.Object) bool {

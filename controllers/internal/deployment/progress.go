@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// writeProgress writes the status of a rollout: its progress, and the errors of its ReplicaSets.
+// writeProgress writes the status of a rollout: its progress, and the failures of its ReplicaSets.
 func (u *rollout) writeProgress(ctx context.Context) error {
 	s := u.count()
 	if !hasDeadline(u.d) {
@@ -31,7 +31,7 @@ func (u *rollout) writeProgress(ctx context.Context) error {
 	return nil
 }
 
-// done reports whether the status says that the rollout is complete, and no old pods have come back.
+// done reports whether the status says that the rollout is complete, and that no old pods exist.
 func (u *rollout) done(s *appsv1.DeploymentStatus) bool {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
 	return c != nil && c.Reason == setAvailable && s.Replicas == s.UpdatedReplicas
@@ -48,7 +48,7 @@ func (u *rollout) progress(s *appsv1.DeploymentStatus) {
 	case complete(u.d, s):
 		u.say(s, kind, corev1.ConditionTrue, setAvailable, subject+" has successfully progressed.")
 	case advanced(&u.d.Status, s):
-		// Set again each time: the deadline counts from its update time.
+		// Drop the condition, because the deadline counts from its update time.
 		was := condition(s, kind)
 		drop(s, kind)
 		u.say(s, kind, corev1.ConditionTrue, setUpdated, subject+" is progressing.")
@@ -60,15 +60,15 @@ func (u *rollout) progress(s *appsv1.DeploymentStatus) {
 	}
 }
 
-// advanced reports whether there are more new pods, fewer old ones, or more ready or available ones.
+// advanced reports whether there are more updated, ready or available pods, or fewer old ones.
 func advanced(was, is *appsv1.DeploymentStatus) bool {
 	return is.UpdatedReplicas > was.UpdatedReplicas ||
 		is.Replicas-is.UpdatedReplicas < was.Replicas-was.UpdatedReplicas ||
 		is.ReadyReplicas > was.ReadyReplicas || is.AvailableReplicas > was.AvailableReplicas
 }
 
-// late reports whether the Deployment has made no progress within its deadline. A rollout that succeeded does not
-// count: the next one has not been recorded yet.
+// late reports whether the Deployment has made no progress within its deadline. The condition of an earlier, successful
+// rollout does not count.
 func (u *rollout) late(s *appsv1.DeploymentStatus) bool {
 	c := condition(s, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == setAvailable {
@@ -81,8 +81,8 @@ func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
 	return c.LastUpdateTime.Add(time.Duration(*u.d.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// lookAgain requeues the Deployment for its deadline, as no event may come. It is a second late, since stored times
-// have no fractions. Upstream requeues every few milliseconds in that last second.
+// lookAgain requeues the Deployment for its deadline, because no event may come before. It adds a second, because
+// stored times have no fractions. Upstream requeues every few milliseconds in that last second.
 func (u *rollout) lookAgain() {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == timedOut || complete(u.d, &u.d.Status) {
@@ -91,8 +91,8 @@ func (u *rollout) lookAgain() {
 	u.env.Queue.AddAfter(u.key, max(u.deadline(c).Sub(u.env.Now()), 0)+time.Second)
 }
 
-// failure returns the condition of a ReplicaSet that cannot create or delete pods: the current one first, then the
-// oldest; or nil.
+// failure returns the condition of a ReplicaSet that cannot create or delete pods, or nil. It looks first at the
+// current ReplicaSet, then at the others, the oldest first.
 func (u *rollout) failure() *appsv1.DeploymentCondition {
 	sets := u.old()
 	if rs := u.current(); rs != nil {
@@ -111,7 +111,7 @@ func (u *rollout) failure() *appsv1.DeploymentCondition {
 	return nil
 }
 
-// The reasons of condition Progressing that affect decisions.
+// The reasons of condition Progressing.
 const (
 	setAvailable  = "NewReplicaSetAvailable"
 	timedOut      = "ProgressDeadlineExceeded"
@@ -134,15 +134,15 @@ func condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) 
 	return nil
 }
 
-// say sets a condition, unless it already has that status and reason.
+// say sets a condition, unless it already has this status and reason.
 func (r *reconciler) say(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType, is corev1.ConditionStatus,
 	reason, message string) {
-	now := metav1.NewTime(r.env.Now().Truncate(time.Second)) // the stored precision
+	now := metav1.NewTime(r.env.Now().Truncate(time.Second)) // the API stores seconds
 	set(s, appsv1.DeploymentCondition{Type: kind, Status: is, LastUpdateTime: now, LastTransitionTime: now,
 		Reason: reason, Message: message})
 }
 
-// set appends a condition, unless it is there with that status and reason. It keeps the time of the last status change.
+// set appends a condition, unless it already has this status and reason. An unchanged status keeps its transition time.
 func set(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	if was := condition(s, c.Type); was != nil && was.Status == c.Status {
 		if was.Reason == c.Reason {
@@ -154,7 +154,7 @@ func set(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	s.Conditions = append(s.Conditions, c)
 }
 
-// drop removes the condition of a type from a copy of the list, which the cache shares.
+// drop removes the condition of a type. It copies the list, because the cache shares it.
 func drop(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) {
 	var left []appsv1.DeploymentCondition
 	for _, c := range s.Conditions {
@@ -166,7 +166,7 @@ func drop(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) {
 }
 
 // notePause records in a condition that the Deployment was paused or resumed, so that a pause does not count as lack of
-// progress. A Deployment that already lacks progress keeps that condition.
+// progress. If the condition already says that the deadline was exceeded, it stays.
 func (u *rollout) notePause(ctx context.Context) error {
 	if !hasDeadline(u.d) {
 		return nil

@@ -16,20 +16,20 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// The annotations of a Deployment's ReplicaSets. The Deployment has the first one too.
+// The annotations of a Deployment's ReplicaSets. The Deployment also has the first one.
 const (
 	revisionAnnotation = "deployment.kubernetes.io/revision"
-	historyAnnotation  = "deployment.kubernetes.io/revision-history" // its earlier revisions
+	historyAnnotation  = "deployment.kubernetes.io/revision-history" // the ReplicaSet's earlier revisions
 	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas" // the Deployment's size when it was last scaled
-	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // ... with the surge
+	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // desired-replicas plus the surge
 )
 
 const historyLimit = 2000
 
 // syncRevision gives the current ReplicaSet the highest revision and the Deployment's annotations and minReadySeconds.
-// It gives the Deployment the revision of the ReplicaSet.
+// It copies the ReplicaSet's revision to the Deployment.
 //
-// A terminating Deployment leaves its ReplicaSets alone (ADOPT-3); upstream still writes here (RULES H77).
+// A terminating Deployment does not write its ReplicaSets (ADOPT-3). Upstream still does here (RULES H77).
 func (u *rollout) syncRevision(ctx context.Context) error {
 	rs := u.current()
 	if rs == nil {
@@ -66,7 +66,6 @@ func (u *rollout) nextRevision() int64 {
 	return highest + 1
 }
 
-// revision returns a ReplicaSet's revision, 0 for none.
 func revision(rs *appsv1.ReplicaSet) (int64, error) {
 	text, ok := rs.Annotations[revisionAnnotation]
 	if !ok {
@@ -75,9 +74,9 @@ func revision(rs *appsv1.ReplicaSet) (int64, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// annotations returns those of the current ReplicaSet: its own, overridden by the Deployment's, and a revision of at
-// least next. It records an earlier revision, because the Deployment has returned to it. If the revision is not a
-// number, nothing changes.
+// annotations returns the new annotations of the current ReplicaSet: its own, overridden by the Deployment's, and a
+// revision of at least next. A raised revision is added to the history. If the revision is not a number, nothing
+// changes.
 func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]string {
 	out := with(rs.Annotations, nil)
 	for k, v := range u.d.Annotations { //detcheck:ordered each key is set once
@@ -102,7 +101,7 @@ func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]stri
 	return out
 }
 
-// ofItsOwn reports whether an annotation is not copied between a Deployment and its ReplicaSets.
+// ofItsOwn reports whether an annotation must not be copied between a Deployment and its ReplicaSets.
 func ofItsOwn(key string) bool {
 	switch key {
 	case corev1.LastAppliedConfigAnnotation, appsv1.DeprecatedRollbackTo,
@@ -112,7 +111,7 @@ func ofItsOwn(key string) bool {
 	return false
 }
 
-// addHistory adds an earlier revision, and drops the first ones beyond the limit.
+// addHistory adds an earlier revision, and drops the oldest ones if the list is too long.
 func addHistory(annotations map[string]string, former string) {
 	list := annotations[historyAnnotation]
 	for list != "" && len(list)+len(",")+len(former) > historyLimit {
@@ -141,8 +140,8 @@ func with(annotations, others map[string]string) map[string]string {
 	return out
 }
 
-// create creates the ReplicaSet of the Deployment's template, and stores its revision. The template determines its
-// name. Therefore a second creation is refused if the cache does not show the first one yet.
+// create creates the ReplicaSet of the Deployment's template, and stores its revision. The template determines the
+// ReplicaSet's name. Therefore the server refuses a second creation if the cache does not show the first one yet.
 func (u *rollout) create(ctx context.Context) error {
 	rs := u.newSet()
 	obj, err := u.env.Client.Create(ctx, rs)
@@ -222,10 +221,10 @@ func setName(deployment, hash string) string {
 	return deployment + "-" + hash
 }
 
-// taken returns the ReplicaSet that already has the name, if it is the Deployment's own and has the same template.
-// Otherwise two templates have the same hash, or the ReplicaSet was released or belongs to another owner: the collision
-// is counted, which changes the hash, and refused is returned for a retry (RULES H76). It reads the cache: until the
-// cache shows the name, nothing is known. Before collisions were counted, the same name was retried forever.
+// taken returns the cached ReplicaSet with a name that was refused, if the Deployment controls it and its template is
+// the same. If the cache lacks it, the caller retries. Otherwise two templates have the same hash, or the ReplicaSet
+// has another owner or none. Then taken counts a collision, which changes the hash, and returns the refusal for a retry
+// (RULES H76). Before collisions were counted, the controller retried the same name forever.
 func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv1.ReplicaSet, error) {
 	obj, exists, err := u.reconciler.sets.GetByKey(u.d.Namespace + "/" + name)
 	if err != nil || !exists {
@@ -249,7 +248,7 @@ func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv
 	return nil, refused
 }
 
-// noteFailure records in the status that the ReplicaSet could not be created. An error of this write is ignored.
+// noteFailure records in the status that the ReplicaSet could not be created. It ignores an error of this write.
 func (u *rollout) noteFailure(ctx context.Context, name string, err error) {
 	if !hasDeadline(u.d) {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// roll is one step of strategy RollingUpdate: it scales up the current ReplicaSet as far as there is room, or else
-// removes old pods while enough are available.
+// roll is one step of strategy RollingUpdate. It scales up the current ReplicaSet as far as there is room. Otherwise it
+// removes old pods while enough pods are available.
 func (u *rollout) roll(ctx context.Context) error {
 	if u.current() == nil {
 		if err := u.create(ctx); err != nil {
@@ -46,7 +46,7 @@ func (u *rollout) grow(ctx context.Context) (bool, error) {
 	return u.scale(ctx, rs, u.room(size(rs)))
 }
 
-// room returns how many pods a current ReplicaSet with this many may have.
+// room returns how many pods a current ReplicaSet of size have may have.
 func (u *rollout) room(have int32) int32 {
 	if u.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || u.options.Without.Room {
 		return replicas(u.d)
@@ -54,11 +54,11 @@ func (u *rollout) room(have int32) int32 {
 	return have + max(min(most(u.d)-total(u.sets, size), replicas(u.d)-have), 0)
 }
 
-// shrink scales old ReplicaSets down, the oldest first; unavailable pods go first.
+// shrink scales old ReplicaSets down, the oldest first, and unavailable pods first.
 //
-// It leaves enough pods even if every unavailable pod of the current ReplicaSet is missing, so pods that never become
-// available keep the old ones. A ReplicaSet with more available pods than it wants is about to lose them; their number
-// is known afterwards. Pods of one that wants none do not count, as its status may be old.
+// It assumes that all unavailable pods of the current ReplicaSet are missing, so pods that never become available keep
+// the old ones. If an old ReplicaSet is about to delete available pods, it does nothing, because it cannot know how
+// many will be left. It skips ReplicaSets of size zero, because their status may be old.
 func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	rs, old := u.current(), keep(u.old(), active)
 	if u.options.Without.Least {
@@ -96,7 +96,7 @@ func (u *rollout) takeFrom(ctx context.Context, sets []*appsv1.ReplicaSet, n int
 	return took, nil
 }
 
-// recreate is one step of strategy Recreate: it removes old pods, and when none runs any more, creates or scales up the
+// recreate is one step of strategy Recreate. It removes old pods. When no old pod runs, it creates or scales up the
 // current ReplicaSet.
 func (u *rollout) recreate(ctx context.Context) error {
 	stopped := false
@@ -130,8 +130,8 @@ func (u *rollout) recreate(ctx context.Context) error {
 	return u.writeProgress(ctx)
 }
 
-// oldPods reports whether an old ReplicaSet reports pods, or owns one that has not ended. Ownership is by
-// ControllerRef, whatever the labels (RULES H74).
+// oldPods reports whether an old ReplicaSet reports pods, or controls a pod that has not ended. Labels do not matter
+// (RULES H74).
 func (u *rollout) oldPods() bool {
 	return slices.ContainsFunc(u.old(), func(rs *appsv1.ReplicaSet) bool {
 		return rs.Status.Replicas > 0 ||
@@ -156,15 +156,15 @@ func (u *rollout) deletePods(ctx context.Context) error {
 	return nil
 }
 
-// rollbackTo returns the revision to which old clients request a rollback, 0 for the one before the last. An annotation
-// holds this field of old API versions. The current kubectl writes the old template into the Deployment instead.
+// rollbackTo returns the revision to which an old client requests a rollback; 0 means the revision before the last. An
+// annotation holds this field of old API versions. Today's kubectl writes the old template into the Deployment instead.
 func rollbackTo(d *appsv1.Deployment) (revision int64, asked bool) {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedRollbackTo], 10, 64)
 	return n, err == nil
 }
 
-// rollback gives the Deployment the template and annotations of a revision's ReplicaSet, and removes the request,
-// whether or not it succeeded.
+// rollback gives the Deployment the template and annotations of a revision's ReplicaSet. It removes the request even if
+// there is no such ReplicaSet.
 func (u *rollout) rollback(ctx context.Context, to int64) error {
 	if u.current() == nil {
 		if err := u.create(ctx); err != nil {
@@ -202,7 +202,7 @@ func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]strin
 	return out
 }
 
-// lastRevision returns the second highest revision, 0 for none.
+// lastRevision returns the second highest revision, or 0.
 func (u *rollout) lastRevision() int64 {
 	all := []int64{0, 0}
 	for _, rs := range u.sets {
@@ -214,7 +214,7 @@ func (u *rollout) lastRevision() int64 {
 	return all[len(all)-2]
 }
 
-// ofRevision returns the ReplicaSet of a revision, old ones first, or nil.
+// ofRevision returns the ReplicaSet of a revision, or nil. It looks at the current ReplicaSet last.
 func (u *rollout) ofRevision(n int64) *appsv1.ReplicaSet {
 	for _, rs := range append(u.old(), keep(u.sets, func(rs *appsv1.ReplicaSet) bool { return rs == u.current() })...) {
 		if v, err := revision(rs); err == nil && v == n && n != 0 {
@@ -224,11 +224,10 @@ func (u *rollout) ofRevision(n int64) *appsv1.ReplicaSet {
 	return nil
 }
 
-// cleanUp deletes old ReplicaSets beyond the history limit, lowest revisions first. It deletes only those without pods
-// whose own controller has observed that they want none (RULES H78).
+// cleanUp deletes old ReplicaSets beyond the history limit, lowest revisions first. It deletes only ReplicaSets of size
+// zero without pods whose controller has observed that size (RULES H78).
 //
-// A delete carries the uid, so another ReplicaSet of the name survives (EXACT-4); upstream deletes whatever has the
-// name.
+// A delete carries the uid, so a new ReplicaSet with the name survives (EXACT-4). Upstream deletes by name.
 func (u *rollout) cleanUp(ctx context.Context) error {
 	limit, limited := keepsHistory(u.d)
 	history := keep(u.old(), func(rs *appsv1.ReplicaSet) bool { return rs.DeletionTimestamp == nil })
@@ -258,7 +257,6 @@ func (u *rollout) cleanUp(ctx context.Context) error {
 	return nil
 }
 
-// lower orders ReplicaSets by revision, or else by age.
 func lower(a, b *appsv1.ReplicaSet) int {
 	m, err := revision(a)
 	n, other := revision(b)

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// sizes returns a ReplicaSet's annotations with the size of its Deployment.
+// sizes returns the annotations with a Deployment's size, for its ReplicaSets.
 func sizes(d *appsv1.Deployment) map[string]string {
 	return map[string]string{
 		desiredAnnotation: strconv.Itoa(int(replicas(d))), maxAnnotation: strconv.Itoa(int(most(d)))}
@@ -30,7 +30,7 @@ func (u *rollout) scale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) (bo
 	return true, u.rescale(ctx, rs, n)
 }
 
-// rescale also updates the annotations with the Deployment's size, even if the ReplicaSet's size does not change.
+// rescale sets the size and the annotations with the Deployment's size, even if only the annotations change.
 func (u *rollout) rescale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) error {
 	changed := *rs
 	changed.Annotations, changed.Spec.Replicas = with(rs.Annotations, sizes(u.d)), &n
@@ -40,7 +40,7 @@ func (u *rollout) rescale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) e
 	return u.update(ctx, &changed)
 }
 
-// resized reports whether a ReplicaSet with pods was last scaled for another size of the Deployment: resizing is not a
+// resized reports whether a ReplicaSet with pods was last scaled for another size of the Deployment. Resizing is not a
 // rollout.
 func (u *rollout) resized() bool {
 	return slices.ContainsFunc(u.sets, func(rs *appsv1.ReplicaSet) bool {
@@ -49,13 +49,12 @@ func (u *rollout) resized() bool {
 	})
 }
 
-// number reads an annotation; ok is false if it is not a number, or negative.
 func number(rs *appsv1.ReplicaSet, annotation string) (n int32, ok bool) {
 	v, err := strconv.ParseUint(rs.Annotations[annotation], 10, 31)
 	return int32(v), err == nil
 }
 
-// resize scales the existing ReplicaSets with the Deployment, and creates none: it is paused, or was resized.
+// resize scales existing ReplicaSets to the size of the Deployment, which is paused or was resized. It creates none.
 func (u *rollout) resize(ctx context.Context) error {
 	if err := u.share(ctx); err != nil {
 		return err
@@ -68,9 +67,9 @@ func (u *rollout) resize(ctx context.Context) error {
 	return u.writeStatus(ctx, u.count())
 }
 
-// share gives the Deployment's size to the one ReplicaSet that has pods, or the newest if none has. If the current one
-// has all wanted pods, the others get none: one may just have been adopted. Otherwise a rollout is under way, and the
-// change is shared in proportion.
+// share gives the Deployment's size to the only ReplicaSet with pods, or to the newest if none has pods. If several
+// have pods and the current one has all wanted pods, it scales the others to zero. Otherwise a rollout is under way,
+// and it divides the change in proportion.
 func (u *rollout) share(ctx context.Context) error {
 	running := keep(u.sets, active)
 	if rs := u.only(running); rs != nil || len(running) == 0 {
@@ -94,7 +93,7 @@ func (u *rollout) share(ctx context.Context) error {
 	return u.shareAmong(ctx, running)
 }
 
-// only returns the ReplicaSet that gets all; nil if several have pods, or there is none.
+// only returns the ReplicaSet that gets all pods. It returns nil if several have pods, or if there is no ReplicaSet.
 func (u *rollout) only(running []*appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	switch rs, old := u.current(), u.old(); {
 	case len(running) > 1:
@@ -108,8 +107,8 @@ func (u *rollout) only(running []*appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	}
 }
 
-// saturated reports whether the current ReplicaSet has all wanted pods, in its spec and annotation, and they are
-// available.
+// saturated reports whether the current ReplicaSet has the wanted size in its spec and annotation, and as many
+// available pods.
 func (u *rollout) saturated() bool {
 	rs, n := u.current(), replicas(u.d)
 	if rs == nil {
@@ -119,8 +118,8 @@ func (u *rollout) saturated() bool {
 	return err == nil && int32(desired) == n && size(rs) == n && rs.Status.AvailableReplicas == n
 }
 
-// shareAmong scales ReplicaSets with pods to the allowed total, in proportion, larger ones first. Of two equal ones the
-// newer gains more, and the older loses more. The first gets the rounding remainder.
+// shareAmong scales ReplicaSets with pods to the allowed total, in proportion, larger ones first. Of two equal
+// ReplicaSets the newer one gains more, and the older one loses more. The first one gets the rounding remainder.
 func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) error {
 	allowed := int32(0)
 	if replicas(u.d) > 0 {
@@ -153,8 +152,8 @@ func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) 
 	return nil
 }
 
-// part returns a ReplicaSet's share of a change, part of which was already given to others. It keeps the proportion to
-// the earlier and the current maximum of pods.
+// part returns a ReplicaSet's share of a change; the earlier shares add up to changed. The share is in proportion to
+// the old and the new maximum of pods.
 func (u *rollout) part(rs *appsv1.ReplicaSet, change, changed int32) int32 {
 	left := change - changed
 	switch {
@@ -172,16 +171,16 @@ func (u *rollout) fraction(rs *appsv1.ReplicaSet) int32 {
 	}
 	before, ok := number(rs, maxAnnotation)
 	if !ok || before == 0 {
-		if before = u.d.Status.Replicas; before == 0 { // the annotation was edited
+		if before = u.d.Status.Replicas; before == 0 { // a client edited the annotation
 			return 0
 		}
 	}
 	return int32(math.Round(float64(size(rs)*most(u.d))/float64(before))) - size(rs)
 }
 
-// limits returns the maximum surge of pods and the maximum number of unavailable pods during a rollout. A surge is
-// rounded up, an unavailability down. If both are zero, one pod may be unavailable, or nothing would ever move.
-// Strategies other than RollingUpdate allow neither.
+// limits returns the maximum surge of pods and the maximum number of unavailable pods during a rollout. The surge is
+// rounded up, and the other number down. If both are zero, one pod may be unavailable, because otherwise a rollout
+// could not proceed. For strategies other than RollingUpdate both are zero.
 func limits(d *appsv1.Deployment) (surge, unavailable int32) {
 	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType {
 		return 0, 0
@@ -196,7 +195,7 @@ func limits(d *appsv1.Deployment) (surge, unavailable int32) {
 	return surge, min(unavailable, wanted)
 }
 
-// scaled returns a number, or a percentage of a number of pods. The server accepts only these.
+// scaled returns an absolute number, or a percentage of a number of pods. The server accepts no other values.
 func scaled(v *intstr.IntOrString, of int32, up bool) int32 {
 	n, err := intstr.GetScaledValueFromIntOrPercent(intstr.ValueOrDefault(v, intstr.FromInt32(0)), int(of), up)
 	if err != nil {
@@ -222,13 +221,13 @@ func least(d *appsv1.Deployment) int32 {
 	return replicas(d) - unavailable
 }
 
-// hasDeadline reports whether lack of progress is reported; the maximum value means never.
+// hasDeadline reports whether lack of progress is reported. The maximum value means that it is not.
 func hasDeadline(d *appsv1.Deployment) bool {
 	s := d.Spec.ProgressDeadlineSeconds
 	return s != nil && *s != math.MaxInt32
 }
 
-// keepsHistory returns how many old ReplicaSets are kept, and whether there is a limit.
+// keepsHistory returns the number of old ReplicaSets to keep, and whether it is limited.
 func keepsHistory(d *appsv1.Deployment) (int, bool) {
 	n := d.Spec.RevisionHistoryLimit
 	if n == nil || *n == math.MaxInt32 {
@@ -237,8 +236,8 @@ func keepsHistory(d *appsv1.Deployment) (int, bool) {
 	return int(*n), true
 }
 
-// exceedsBounds describes how scaling, creating or deleting a ReplicaSet exceeds the bounds of a rollout (EXACT-11).
-// Resizing the Deployment, and a paused Deployment, are not rollouts: the difference is then shared.
+// exceedsBounds describes how scaling, creating or deleting a ReplicaSet exceeds the bounds of a rollout (EXACT-11). A
+// paused or resized Deployment has no such bounds.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	if after == nil {
@@ -266,8 +265,8 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return deprives(d, sets, was, rs)
 }
 
-// exceeds reports that a growing ReplicaSet causes too many pods, or, with strategy Recreate, that others still have
-// pods.
+// exceeds reports that a growing ReplicaSet leads to too many pods. With strategy Recreate it also reports that other
+// ReplicaSets still have pods.
 func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.ReplicaSet) string {
 	if n := total(others, size) + size(rs); n > most(d) {
 		return fmt.Sprintf("its ReplicaSets ask for %d pods, at most %d are allowed", n, most(d))
@@ -279,8 +278,8 @@ func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.Repli
 	return ""
 }
 
-// deprives reports that a shrinking ReplicaSet loses available pods although too few are left. One of the current
-// template that is already shrinking counts its existing pods.
+// deprives reports that a shrinking ReplicaSet loses available pods although too few are left. Existing pods of a
+// ReplicaSet with the current template count even if it is already shrinking.
 func deprives(d *appsv1.Deployment, others []*appsv1.ReplicaSet, was, rs *appsv1.ReplicaSet) string {
 	have := was.Status.AvailableReplicas
 	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||

@@ -19,8 +19,8 @@ import (
 
 // Sync brings one Deployment closer to its spec.
 //
-// Failures are retried forever, with backoff; upstream drops a key after 15 failures, until the next event (RULES H79).
-// In a terminating namespace creations fail, and are not retried.
+// Failures are retried forever, with backoff. Upstream drops a key after 15 failures (RULES H79). In a terminating
+// namespace creations fail and are not retried.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	obj, exists, _ := r.deployments.GetByKey(key)
 	if !exists {
@@ -41,7 +41,7 @@ func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment)
 		return fmt.Errorf("deployment %s: bad selector: %w", key, err)
 	}
 	if s == nil {
-		return u.observe(ctx) // it would own every ReplicaSet
+		return u.observe(ctx) // otherwise it would own every ReplicaSet
 	}
 	sets, err := r.own(ctx, d)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment)
 	return fmt.Errorf("deployment %s: unexpected strategy %q", key, d.Spec.Strategy.Type)
 }
 
-// writeOff does all the work for a terminating Deployment: it writes the status (ADOPT-3).
+// writeOff is the reconcile of a terminating Deployment. It only writes the Deployment (ADOPT-3).
 func (u *rollout) writeOff(ctx context.Context) error {
 	if err := u.syncRevision(ctx); err != nil {
 		return err
@@ -86,11 +86,11 @@ type rollout struct {
 	*reconciler
 	key  string
 	d    *appsv1.Deployment   // a shallow copy, with the writes of this reconcile
-	sets []*appsv1.ReplicaSet // its own, the oldest first, with the writes of this reconcile
-	now  int                  // the index of the one of its template; -1 for none
+	sets []*appsv1.ReplicaSet // the Deployment's own, the oldest first, with the writes of this reconcile
+	now  int                  // the index in sets of the current ReplicaSet; -1 for none
 }
 
-// take sets the Deployment's ReplicaSets, and finds the oldest one of its template (RULES H75).
+// take sets the Deployment's ReplicaSets. The oldest one with the Deployment's template is the current one (RULES H75).
 func (u *rollout) take(sets []*appsv1.ReplicaSet) {
 	slices.SortFunc(sets, older)
 	u.sets = sets
@@ -106,7 +106,6 @@ func (u *rollout) matches(rs *appsv1.ReplicaSet) bool {
 	return template.Same(&rs.Spec.Template, &u.d.Spec.Template)
 }
 
-// older orders ReplicaSets by age, then by name.
 func older(a, b *appsv1.ReplicaSet) int {
 	if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {
 		return c
@@ -121,7 +120,6 @@ func (u *rollout) current() *appsv1.ReplicaSet {
 	return u.sets[u.now]
 }
 
-// old returns the other ReplicaSets, the oldest first.
 func (u *rollout) old() []*appsv1.ReplicaSet {
 	return keep(u.sets, func(rs *appsv1.ReplicaSet) bool { return rs != u.current() })
 }
@@ -153,8 +151,8 @@ func total(sets []*appsv1.ReplicaSet, number func(*appsv1.ReplicaSet) int32) int
 	return sum
 }
 
-// update writes a ReplicaSet. The result replaces it for the rest of the reconcile. Upstream continues with the old
-// version, and its next write of the object conflicts.
+// update writes a ReplicaSet, and uses the result for the rest of the reconcile. Upstream continues with the old
+// version, so its next write of the object conflicts.
 func (u *rollout) update(ctx context.Context, rs *appsv1.ReplicaSet) error {
 	obj, err := u.env.Client.Update(ctx, rs)
 	if err == nil {
@@ -163,7 +161,7 @@ func (u *rollout) update(ctx context.Context, rs *appsv1.ReplicaSet) error {
 	return err
 }
 
-// put replaces an older version of a ReplicaSet, or appends it, and returns its index.
+// put replaces a ReplicaSet by a newer version, or appends it, and returns its index.
 func (u *rollout) put(rs *appsv1.ReplicaSet) int {
 	i := slices.IndexFunc(u.sets, func(is *appsv1.ReplicaSet) bool { return is.UID == rs.UID })
 	if i < 0 {
@@ -173,7 +171,7 @@ func (u *rollout) put(rs *appsv1.ReplicaSet) int {
 	return i
 }
 
-// own returns the Deployment's ReplicaSets, claimed by the rules of its era.
+// own returns the Deployment's ReplicaSets, which it claims by the rules of its era.
 func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
 	if r.options.Era == Selector {
 		return r.selected(d), nil
@@ -191,8 +189,8 @@ func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.R
 	return claimed, err
 }
 
-// candidates returns the ReplicaSets that the Deployment may own now or after this reconcile: its own, and the orphans
-// of its namespace (KIND-DEPLOY, RULES H74). Those of others are not considered (LAW-2, LAW-3).
+// candidates returns the ReplicaSets that the Deployment may own: its own, and the orphans of its namespace
+// (KIND-DEPLOY, RULES H74). ReplicaSets of other owners are excluded (LAW-2, LAW-3).
 func (r *reconciler) candidates(d *appsv1.Deployment) []*appsv1.ReplicaSet {
 	if r.options.Without.Ref.Foreign {
 		return listed(index(r.sets, cache.NamespaceIndex, d.Namespace))
@@ -209,14 +207,14 @@ func listed(objs []any) []*appsv1.ReplicaSet {
 	return sets
 }
 
-// selected implements the selector era: every matching ReplicaSet is the Deployment's, whatever created it.
+// selected implements the selector era: the Deployment owns every matching ReplicaSet.
 func (r *reconciler) selected(d *appsv1.Deployment) []*appsv1.ReplicaSet {
 	return keep(listed(index(r.sets, cache.NamespaceIndex, d.Namespace)),
 		func(rs *appsv1.ReplicaSet) bool { return selects(d, rs.Labels) })
 }
 
-// count returns the status that follows from the statuses of the Deployment's ReplicaSets (LAW-3). It keeps the
-// conditions, and updates whether enough pods are available.
+// count returns the status, which it computes from the statuses of the ReplicaSets (LAW-3). It keeps the conditions,
+// except that it updates condition Available.
 func (u *rollout) count() appsv1.DeploymentStatus {
 	sets := u.sets
 	if u.options.Without.OwnStatus {
@@ -228,7 +226,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 		Replicas:           total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
 		ReadyReplicas:      total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
 		AvailableReplicas:  available,
-		// There may be too many pods, if some are about to be deleted.
+		// It would be negative if some available pods are about to be deleted.
 		UnavailableReplicas: max(total(sets, size)-available, 0),
 		TerminatingReplicas: u.terminating(),
 		CollisionCount:      u.d.Status.CollisionCount,
@@ -246,7 +244,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 	return s
 }
 
-// terminating counts terminating pods; nil if an observed ReplicaSet does not report them.
+// terminating counts terminating pods. It returns nil if an observed ReplicaSet does not report them.
 func (u *rollout) terminating() *int32 {
 	if u.options.Era != Current {
 		return nil
@@ -277,7 +275,7 @@ func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) er
 }
 
 // updateStatus writes the Deployment's status and annotations. The result replaces the Deployment for the rest of the
-// reconcile: its spec is the same, or the write would have conflicted.
+// reconcile. Its spec is unchanged, because a changed spec would have caused a conflict.
 func (u *rollout) updateStatus(ctx context.Context) error {
 	obj, err := u.env.Client.UpdateStatus(ctx, u.d)
 	if err != nil {
@@ -288,7 +286,7 @@ func (u *rollout) updateStatus(ctx context.Context) error {
 	return nil
 }
 
-// observe only sets the observed generation.
+// observe sets only the observed generation.
 func (u *rollout) observe(ctx context.Context) error {
 	if u.d.Status.ObservedGeneration >= u.d.Generation {
 		return nil
@@ -297,7 +295,8 @@ func (u *rollout) observe(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// complete reports whether every wanted pod belongs to the current ReplicaSet and is available, and no other is left.
+// complete reports whether every wanted pod belongs to the current ReplicaSet and is available, and no other pod
+// exists.
 func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
 	n := replicas(d)
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n &&

@@ -1,8 +1,8 @@
 // Package disruption is the controller of PodDisruptionBudgets: it writes into each status how many Pods may be evicted
 // now.
 //
-// It owns nothing, and finds the controllers of Pods by ControllerRef: a budget refers to the sum of their sizes (RULES
-// L114). If a Pod stays although its eviction was announced, it resets that condition.
+// It owns nothing. A budget refers to the sum of the sizes of the Pods' controllers, which it finds by ControllerRef
+// (RULES L114). If an eviction was announced in a Pod's condition and the Pod stays, it resets the condition.
 package disruption
 
 import (
@@ -37,15 +37,15 @@ var (
 	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 )
 
-// New returns the controller. Upstream reconciles only the first budget that selects a Pod; this one reconciles all. As
-// upstream, it learns only with the next change of a Pod that a controller was scaled, or that a Pod is not selected
-// any more.
+// New returns the controller. If several budgets select a Pod, it reconciles all of them; upstream reconciles only the
+// first. As in upstream, scaling a controller, or a Pod that is no longer selected, takes effect only with the next
+// change of a Pod.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", For: budgetKind,
 		Contract: law.Contract{
 			Profile: law.Upstream,
-			MayEdit: []schema.GroupVersionKind{podKind}, // it resets their announced eviction
+			MayEdit: []schema.GroupVersionKind{podKind}, // it resets the condition DisruptionTarget of Pods
 		},
 		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
@@ -64,7 +64,7 @@ func wakeBudget(_ host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
 
-// ignore is the route of kinds of which only the numbers are read.
+// ignore is the route of the kinds from which only sizes are read.
 func ignore(host.View, host.Event, *host.Effect) {}
 
 // wakeForPod enqueues the budgets that select a Pod, and the Pod itself if its eviction was announced.
@@ -117,8 +117,8 @@ func newReconciler(env *host.Env) *reconciler {
 
 func (r *reconciler) Digest(*sim.Hash) {}
 
-// Sync updates the status of one budget, or one Pod. If that fails, it allows no eviction: the previous number may be
-// too high.
+// Sync updates the status of one budget, or one Pod. If the update of a budget fails, Sync allows no evictions, because
+// the previous number may be too high.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if pod, ok := podOf(key); ok {
 		return r.stays(ctx, key, pod)
@@ -141,7 +141,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// update writes the status if it changed. It returns when a Pod whose eviction was allowed counts as staying.
+// update writes the status if it changed. It returns the time until the first Pod whose eviction was allowed counts as
+// staying.
 func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionBudget) (time.Duration, error) {
 	pods := r.podsOf(budget)
 	expected, desired, err := r.expect(ctx, budget, pods)
@@ -182,7 +183,7 @@ func (r *reconciler) podsOf(budget *policyv1.PodDisruptionBudget) []*corev1.Pod 
 		func(p *corev1.Pod) bool { return !ref.Selects(s, p.Labels) })
 }
 
-// Pods with an announced eviction have keys of their own in the queue. No budget has such a name.
+// Pods with an announced eviction have separate keys in the queue, which cannot be the name of a budget.
 const podMark = "/pod:"
 
 func podKey(pod *corev1.Pod) string { return pod.Namespace + podMark + pod.Name }
@@ -192,8 +193,8 @@ func podOf(key string) (pod string, ok bool) {
 	return namespace + "/" + name, ok
 }
 
-// announced returns the condition of an announced eviction. It returns nil if the Pod is terminating or has ended, or
-// if its kubelet set the condition, because that may take any time.
+// announced returns the condition that announces an eviction. It returns nil if the Pod is terminating or has ended. It
+// also returns nil if the kubelet set the condition, because that eviction may take any time.
 func announced(pod *corev1.Pod) *corev1.PodCondition {
 	i := slices.IndexFunc(pod.Status.Conditions,
 		func(c corev1.PodCondition) bool { return c.Type == corev1.DisruptionTarget })
@@ -208,7 +209,7 @@ func announced(pod *corev1.Pod) *corev1.PodCondition {
 	return c
 }
 
-// stays sets a Pod's condition DisruptionTarget to False if the Pod is still not terminating after a time.
+// stays sets a Pod's condition DisruptionTarget to False if the Pod is not terminating after some time.
 func (r *reconciler) stays(ctx context.Context, key, pod string) error {
 	obj, exists, err := r.pods.GetByKey(pod)
 	if err != nil || !exists {

@@ -21,11 +21,11 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// patience is how long a Pod whose eviction was allowed counts as disrupted.
+// patience is how long a Pod counts as disrupted after its eviction was allowed.
 const patience = 2 * time.Minute
 
-// stillAwaited returns the Pods whose eviction was allowed but that are not terminating yet. After patience they count
-// as staying. It also returns when the first of them does.
+// stillAwaited returns the Pods whose eviction was allowed and which are not terminating yet. A Pod is removed after
+// patience. The duration is the time until the first removal, or 0.
 func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	now time.Time) (map[string]metav1.Time, time.Duration) {
 	awaited := map[string]metav1.Time{}
@@ -44,7 +44,7 @@ func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	return awaited, first
 }
 
-// countHealthy counts the Pods that are ready and not disrupted.
+// countHealthy counts the Pods that are ready and not awaited.
 func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.Time) (n int32) {
 	for _, pod := range pods {
 		going := awaited[pod.Name]
@@ -60,7 +60,7 @@ func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.T
 	return n
 }
 
-// upToDate reports whether a budget's status and condition are right.
+// upToDate reports whether a budget's status and condition need no write.
 func upToDate(budget *policyv1.PodDisruptionBudget, want *policyv1.PodDisruptionBudgetStatus) bool {
 	have := &budget.Status
 	c := meta.FindStatusCondition(have.Conditions, policyv1.DisruptionAllowedCondition)
@@ -89,8 +89,8 @@ func setCondition(budget *policyv1.PodDisruptionBudget, status metav1.ConditionS
 	budget.Status.Conditions = conditions
 }
 
-// expect returns how many Pods a budget selects, and how many must be healthy. An absolute minimum counts existing
-// Pods. A percentage, or a maximum of unavailable Pods, counts the sizes of their controllers.
+// expect returns how many Pods a budget expects, and how many must be healthy. With an absolute minimum it expects the
+// existing Pods. With a percentage, or a maximum of unavailable Pods, it expects the sizes of their controllers.
 func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionBudget,
 	pods []*corev1.Pod) (expected, desired int32, err error) {
 	least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable
@@ -117,7 +117,7 @@ func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionB
 	return expected, int32(n), nil
 }
 
-// scaleOf returns the total size of Pods' controllers. A Pod without a ControllerRef is skipped; a missing controller
+// scaleOf returns the total size of the Pods' controllers. It skips a Pod without a ControllerRef. A missing controller
 // is an error.
 func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, error) {
 	scales := map[types.UID]int32{}
@@ -145,8 +145,8 @@ func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, er
 	return sum, nil
 }
 
-// controllerOf finds a referenced controller by group, kind and uid, and its size; "" if there is none. A Deployment's
-// ReplicaSet counts as the Deployment.
+// controllerOf finds the controller of a reference by group, kind and uid, and returns its uid and size, or "". For a
+// Deployment's ReplicaSet it returns the Deployment.
 func (r *reconciler) controllerOf(ctx context.Context, ref *metav1.OwnerReference,
 	namespace string) (types.UID, int32, error) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
@@ -182,7 +182,7 @@ func (r *reconciler) named(kind schema.GroupVersionKind, ref *metav1.OwnerRefere
 	return obj.(runtime.Object)
 }
 
-// asScale reads the scale of a controller of any kind.
+// asScale reads the scale of a controller whose kind has no case of its own.
 func (r *reconciler) asScale(ctx context.Context, ref *metav1.OwnerReference, gvk schema.GroupVersionKind,
 	namespace string) (types.UID, int32, error) {
 	var kind *fakeapi.Kind

@@ -1,7 +1,8 @@
-// Package elector is leader election by a Lease, like client-go's: of several controller manager instances, the holder
-// of the lease runs its controllers.
+// Package elector is leader election by a Lease, like client-go's. Of several instances of the controller manager, the
+// holder of the lease runs its controllers.
 //
-// The lease is not a lock. A holder that lost it goes on until it looks; so two may lead for a while (SKEW-1).
+// The lease is not a lock. A holder that lost the lease continues until it reads it again, so two instances may lead at
+// the same time (SKEW-1).
 package elector
 
 import (
@@ -18,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The lease, and the times of kube-controller-manager: how long others wait for a lease that is not renewed, how long
-// its holder tries to renew it, and the retry period.
+// The name of the lease, and the times of kube-controller-manager: how long others wait for a lease that is not
+// renewed, how long its holder tries to renew it, and the retry period.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"
@@ -31,8 +32,8 @@ const (
 
 var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
-// New returns a candidate. It calls lead when it gets the lease, and when it has lost it. Each start has an identity of
-// its own: a restarted candidate waits until its previous lease expires, like any other.
+// New returns a candidate. It calls lead when it gets the lease, and when it has lost it. Each start has a new
+// identity, so a restarted candidate waits until its previous lease expires.
 func New(candidate string, lead func(bool)) host.Controller {
 	lives := 0
 	return host.Controller{
@@ -52,21 +53,21 @@ type elector struct {
 	life      int
 
 	leading bool
-	renewed time.Time             // when it last certainly held the lease
+	renewed time.Time             // the last time at which it certainly held the lease
 	lease   *coordinationv1.Lease // as last read or written
-	since   time.Time             // when it first saw this lease
+	since   time.Time             // the time at which it first saw this lease
 }
 
 func (e *elector) identity() string { return fmt.Sprintf("%s_%d", e.candidate, e.life) }
 
-// Sync tries once to take or to keep the lease, and requeues.
+// Sync tries once to take or to keep the lease, and then requeues.
 func (e *elector) Sync(ctx context.Context, key string) error {
 	asked := e.env.Now()
-	// The deadline runs from the first failed try, one retry period after the last success.
+	// The deadline starts with the first failed try, which is one retry period after the last success.
 	over := e.leading && asked.Sub(e.renewed) >= retry+deadline
 	switch held := !over && e.try(ctx); {
 	case over:
-		// A real manager exits and restarts with another identity.
+		// Like a restarted process, it gets another identity.
 		e.leading, e.lease = false, nil
 		e.life++
 		e.lead(false)
@@ -82,7 +83,7 @@ func (e *elector) Sync(ctx context.Context, key string) error {
 
 // try reports whether the candidate has the lease.
 func (e *elector) try(ctx context.Context) bool {
-	// The holder renews the lease as last seen, and reads it only after a conflict.
+	// The holder writes the lease as last seen. It reads the lease only after a conflict.
 	if e.holds() && e.write(e.env.Client.Update(ctx, e.claim(e.lease))) {
 		return true
 	}
@@ -94,7 +95,7 @@ func (e *elector) try(ctx context.Context) bool {
 		return false
 	}
 	found := obj.(*coordinationv1.Lease)
-	// Metadata does not matter: annotating a lease does not renew it.
+	// Compare only the spec: annotating a lease does not renew it.
 	if e.lease == nil || !equality.Semantic.DeepEqual(found.Spec, e.lease.Spec) {
 		e.since = e.env.Now()
 	}
@@ -105,15 +106,15 @@ func (e *elector) try(ctx context.Context) bool {
 	return e.write(e.env.Client.Update(ctx, e.claim(found)))
 }
 
-// holds reports whether the candidate has the lease, as far as it knows.
+// holds reports whether the candidate believes that it has the lease.
 func (e *elector) holds() bool {
 	return e.lease != nil && holderOf(e.lease) == e.identity() && e.valid()
 }
 
-// valid reports whether others must leave the lease alone.
+// valid reports whether the lease has not expired.
 func (e *elector) valid() bool { return e.env.Now().Before(e.since.Add(term(e.lease))) }
 
-// write handles the answer to a write: a conflict means that another candidate was faster.
+// write handles the response to a write of the lease. A conflict means that another candidate was faster.
 func (e *elector) write(obj any, err error) bool {
 	if err != nil {
 		return false
@@ -122,7 +123,7 @@ func (e *elector) write(obj any, err error) bool {
 	return true
 }
 
-// claim returns the lease as the candidate wants it, based on the one found.
+// claim returns the lease with the candidate as its holder, based on the lease found.
 func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	now, seconds, holder := metav1.NewMicroTime(e.env.Now()), int32(duration/time.Second), e.identity()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -144,7 +145,6 @@ func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	return lease
 }
 
-// term returns the lease duration that the holder set.
 func term(l *coordinationv1.Lease) time.Duration {
 	if l.Spec.LeaseDurationSeconds == nil {
 		return 0
@@ -169,7 +169,7 @@ func (e *elector) Digest(h *sim.Hash) {
 	if e.lease != nil {
 		s := &e.lease.Spec
 		if e.holds() {
-			h.String(e.lease.ResourceVersion) // the version that a renewal must have
+			h.String(e.lease.ResourceVersion) // a renewal must name this version
 		}
 		h.String(holderOf(e.lease))
 		h.Word(uint64(term(e.lease)))

@@ -1,11 +1,12 @@
 // Package endpointslice is the EndpointSlice controller: for each Service with a selector it keeps slices with the
 // addresses of the selected Pods.
 //
-// It reads Pods and owns slices. Two labels and the owner's uid say which slices are a Service's (RULES L115). Upstream
-// deletes slices with these labels and another owner; here the garbage collector does. The server generates names, so a
-// tracker of writes keeps a late cache from causing a second slice.
+// It reads Pods and owns slices. It finds a Service's slices by two labels and the owner's uid (RULES L115). Upstream
+// deletes slices with these labels and another owner. Here the garbage collector deletes them. The server generates the
+// names of slices, so the controller tracks its writes; otherwise a late cache could lead to a second slice.
 //
-// Topology-aware hints by annotation, which weigh zones by CPU, are not computed; those by traffic distribution are.
+// It computes the hints for a Service's traffic distribution, but not the topology-aware hints that an annotation
+// enables.
 package endpointslice
 
 import (
@@ -42,8 +43,8 @@ const (
 	settleDown = time.Second
 )
 
-// New returns the controller. It routes events on slices by its memory of writes, so the routing laws for claiming
-// controllers do not apply.
+// New returns the controller. It uses its memory of writes to route events on slices. The routing laws for claiming
+// controllers therefore do not apply.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "endpointslice", Contract: law.Contract{Profile: law.Writing,
@@ -57,8 +58,8 @@ func New(without Without) host.Controller {
 	}
 }
 
-// wanted returns how many slices a Service wants: one per address family, if its Pods fit into one and agree on the
-// ports; negative if they may not, or if existing slices are left alone.
+// wanted returns the number of slices of a Service, one per address family. It assumes that the Pods fit into one
+// slice. If their ports may differ, or the Service has no selector, it returns a negative number.
 func wanted(owner runtime.Object) int {
 	svc := owner.(*corev1.Service)
 	if !selects(svc) {
@@ -72,7 +73,7 @@ func wanted(owner runtime.Object) int {
 	return len(families(svc))
 }
 
-// most returns the most slices of a Service, which is none if it has no selector.
+// most returns the maximum number of a Service's slices: 0 without a selector, otherwise -1 for no limit.
 func most(owner runtime.Object) int {
 	if selects(owner.(*corev1.Service)) {
 		return -1
@@ -80,8 +81,7 @@ func most(owner runtime.Object) int {
 	return 0
 }
 
-// found reports whether the controller finds a slice by its labels. It does not find a relabelled slice, and creates
-// another.
+// found reports whether the controller finds a slice by its labels. If somebody changed them, it creates another slice.
 func found(dependent runtime.Object) bool {
 	slice := dependent.(*discoveryv1.EndpointSlice)
 	owner := metav1.GetControllerOfNoCopy(slice)
@@ -89,12 +89,12 @@ func found(dependent runtime.Object) bool {
 		slice.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-// selects reports whether a Service has a selector; other Services' slices have other managers.
+// selects reports whether a Service has a selector. The slices of other Services have other managers.
 func selects(svc *corev1.Service) bool {
 	return svc.Spec.Type != corev1.ServiceTypeExternalName && svc.Spec.Selector != nil
 }
 
-// reconciler remembers its writes, the reported change times, and which Services wait to see writes.
+// reconciler remembers its writes, the change times that it has reported, and the Services that wait for the cache.
 type reconciler struct {
 	env      *host.Env
 	without  *Without
@@ -135,8 +135,8 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync updates the slices of one Service to match its Pods. If the cache does not show earlier writes yet, the next
-// event enqueues the Service; upstream fails and retries.
+// Sync updates the slices of one Service to match its Pods. If the cache does not show earlier writes yet, the event
+// that shows them enqueues the Service. Upstream fails and retries.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	obj, exists, err := r.services.GetByKey(key)
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	have := r.slicesOf(svc)
 	if !r.without.Stale {
-		r.waiting[key] = true // from here on, since the event may come meanwhile
+		r.waiting[key] = true // set before the check, because the event may come during it
 		stale, err := r.behind(ctx, key, svc.Namespace, have)
 		if stale || err != nil {
 			return err
@@ -173,8 +173,8 @@ func (r *reconciler) podsOf(svc *corev1.Service) []*corev1.Pod {
 		func(p *corev1.Pod) bool { return !ref.Contains(p.Labels, svc.Spec.Selector) })
 }
 
-// slicesOf returns the controller's slices for Services of that name, without terminating ones: a finalizer may hold
-// them for long.
+// slicesOf returns the controller's slices for Services with that name. It skips terminating slices, because a
+// finalizer may keep them for long.
 func (r *reconciler) slicesOf(svc *corev1.Service) (found []*discoveryv1.EndpointSlice) {
 	for _, obj := range list(r.slices, svc.Namespace) {
 		s := obj.(*discoveryv1.EndpointSlice)
@@ -203,13 +203,13 @@ func list(indexer cache.Indexer, namespace string) []any {
 	return objs
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	TakeOwned   bool // create slices without a reference to their Service
-	OwnerUID    bool // own slices of an earlier Service of that name
-	Stale       bool // reconcile although the cache does not show earlier writes
-	Lost        bool // wait for a written slice that is not shown, even if it is gone
-	Version     bool // write slices whatever their current version is
+	OwnerUID    bool // own the slices of an earlier Service with the name
+	Stale       bool // reconcile before the cache shows earlier writes
+	Lost        bool // wait for a written slice that is gone
+	Version     bool // update slices without a resourceVersion
 	Dying       bool // wait for a terminating slice
 	Children    bool // ignore changes and deletions of slices by others
 	Terminating bool // create slices for a terminating Service
@@ -223,7 +223,7 @@ func wakeService(_ host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
 
-// wakeForPod enqueues the Services that select a Pod, or did, if its endpoint changed.
+// wakeForPod enqueues the Services that select a changed Pod or selected it before the change.
 func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.Pod)
 	cur, _ := e.New.(*corev1.Pod)
@@ -255,8 +255,8 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	})
 }
 
-// wakeForNode enqueues the Services of Pods that were left out because their node was unknown. Upstream retries after a
-// while. Services that publish Pods in any state left none out.
+// wakeForNode enqueues the Services that left out Pods because their node was unknown. Upstream retries after some
+// time. Services that publish Pods in any state leave none out.
 func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	if e.Old != nil {
 		return
@@ -270,7 +270,7 @@ func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	})
 }
 
-// wakeLeftOut enqueues the Services that select a Pod and would leave it out without its node.
+// wakeLeftOut enqueues the Services that select a Pod and leave it out if its node is unknown.
 func wakeLeftOut(v host.View, pod *corev1.Pod, out *host.Effect) {
 	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
 		svc := obj.(*corev1.Service)

@@ -46,7 +46,7 @@ func ready(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// endpointOf returns a Pod's endpoint. A terminating Pod serves as long as it is ready, but gets no new connections.
+// endpointOf returns a Pod's endpoint. A terminating Pod serves while it is ready, but gets no new connections.
 func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	family discoveryv1.AddressType) discoveryv1.Endpoint {
 	serving, terminating := ready(pod), pod.DeletionTimestamp != nil
@@ -72,7 +72,8 @@ func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	return e
 }
 
-// hints keep traffic in a zone, or on a node, if the Service asks for it. Only ready endpoints get them.
+// hints returns the hints that keep traffic in a zone or on a node, if the Service asks for that. Only ready endpoints
+// get hints.
 func hints(svc *corev1.Service, e *discoveryv1.Endpoint) *discoveryv1.EndpointHints {
 	if svc.Spec.TrafficDistribution == nil || !*e.Conditions.Ready {
 		return nil
@@ -96,7 +97,7 @@ func hints(svc *corev1.Service, e *discoveryv1.Endpoint) *discoveryv1.EndpointHi
 	return &h
 }
 
-// addresses returns a Pod's addresses of one family; the server allows at most one.
+// addresses returns a Pod's addresses of one family. The server allows at most one.
 func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 	for _, ip := range pod.Status.PodIPs {
 		a, err := netip.ParseAddr(ip.IP)
@@ -107,8 +108,8 @@ func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 	return out
 }
 
-// portsOf returns the ports of a Service on a Pod, without named ports that the Pod does not have. They are sorted as
-// in upstream's slices: by the hashes of the ports' debug format.
+// portsOf returns the ports of a Service on a Pod, without named ports that the Pod does not have. They are sorted by
+// the hash of their debug format, as in upstream's slices.
 func portsOf(svc *corev1.Service, pod *corev1.Pod) (out []discoveryv1.EndpointPort) {
 	for i := range svc.Spec.Ports {
 		p := svc.Spec.Ports[i]
@@ -158,14 +159,14 @@ func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// toldOtherwise reports whether the Pod's endpoint may differ. As upstream, any change of a terminating Pod counts, so
-// its end is noticed. Another Pod's end is noticed only with its next change.
+// toldOtherwise reports whether the Pod's endpoint may have changed. As in upstream, any change of a terminating Pod
+// counts, so its end is noticed. The end of another Pod is noticed only with its next change.
 func toldOtherwise(old, cur *corev1.Pod) bool {
 	return cur.DeletionTimestamp != nil || ready(old) != ready(cur) ||
 		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)
 }
 
-// moves reports whether other Services may select the Pod, or its name in slices changes.
+// moves reports whether other Services may select the Pod now, or slices name it differently.
 func moves(old, cur *corev1.Pod) bool {
 	return !maps.Equal(old.Labels, cur.Labels) || old.Spec.Hostname != cur.Spec.Hostname ||
 		old.Spec.Subdomain != cur.Spec.Subdomain

@@ -18,21 +18,21 @@ import (
 // capacity is the maximum number of endpoints in a slice.
 const capacity = 100
 
-// plan lists the writes to the slices of one family of a Service.
+// plan lists the writes to a Service's slices of one address family.
 type plan struct {
 	create, update, remove []*discoveryv1.EndpointSlice
 }
 
-// group holds the endpoints with the same ports, and the slices with these ports.
+// group holds the endpoints and the slices with the same ports.
 type group struct {
 	ports  []discoveryv1.EndpointPort
 	wanted map[string]discoveryv1.Endpoint // by identity
 	slices []*discoveryv1.EndpointSlice
-	pods   bool // some Pod has these ports, although its endpoint may be left out
+	pods   bool // some Pod has these ports, even if its endpoint is left out
 }
 
-// groups groups Pods and slices by ports. A Pod whose node is missing from the cache is left out, because an endpoint
-// also describes the node.
+// groups groups Pods and slices by ports. It leaves out a Pod whose node is missing from the cache, because an endpoint
+// contains data of the node.
 func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice) map[string]*group {
 	groups := map[string]*group{}
@@ -82,9 +82,9 @@ func (r *reconciler) planFor(svc *corev1.Service, family discoveryv1.AddressType
 	return p
 }
 
-// plan distributes the endpoints over the slices: first over existing ones, then over those that change anyway, then
-// over one with room, then over new ones. Endpoints that fit into one slice end in one; upstream leaves two. fresh is
-// an empty new slice.
+// plan distributes the endpoints over the slices. An endpoint stays in its slice. New endpoints go to slices that
+// change anyway, then to a slice with room, then to new slices. If all endpoints fit into one slice, only one slice
+// remains; upstream may leave two. fresh is an empty new slice.
 func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	left := maps.Clone(g.wanted)
 	if len(left) <= capacity && len(g.slices) > 1 {
@@ -105,14 +105,14 @@ func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 			same = append(same, s)
 		}
 	}
-	rest := slices.SortedFunc(maps.Values(left), byTarget) //detcheck:ordered left has one of each target
+	rest := slices.SortedFunc(maps.Values(left), byTarget) // each target occurs once in left
 	fill := func(s *discoveryv1.EndpointSlice) {
 		n := min(len(rest), capacity-len(s.Endpoints))
 		s.Endpoints = append(slices.Clip(s.Endpoints), rest[:n]...)
 		rest = rest[n:]
 	}
 	slices.SortStableFunc(changed, func(a, b *discoveryv1.EndpointSlice) int {
-		return cmp.Compare(len(b.Endpoints), len(a.Endpoints)) // the fullest first
+		return cmp.Compare(len(b.Endpoints), len(a.Endpoints)) // the fullest slice first
 	})
 	for _, s := range changed {
 		fill(s)
@@ -131,8 +131,8 @@ func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	p.update = append(p.update, changed...)
 }
 
-// keep returns a slice's wanted endpoints in their new form, removes them from left, and reports whether the slice
-// changes.
+// keep returns the new endpoints of a slice: those that are still wanted. It removes them from left. It also reports
+// whether the slice changes.
 func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.Endpoint) (keep []discoveryv1.Endpoint,
 	differs bool) {
 	for i := range s.Endpoints {
@@ -149,7 +149,7 @@ func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.E
 	return keep, differs
 }
 
-// roomFor returns the slice that will be fullest after n more endpoints, or nil.
+// roomFor returns the fullest slice that has room for n more endpoints, or nil.
 func roomFor(from []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
 	if n >= capacity {
 		return nil
@@ -162,7 +162,7 @@ func roomFor(from []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.Endpoi
 	return best
 }
 
-// keepOne ensures that a Service without endpoints has an empty slice.
+// keepOne makes sure that a Service without endpoints has an empty slice.
 func (p *plan) keepOne(empty *discoveryv1.EndpointSlice) {
 	if len(p.remove) == 1 && len(p.remove[0].Endpoints) == 0 && len(p.remove[0].Ports) == 0 &&
 		sameLabels(p.remove[0].Labels, empty.Labels) {
@@ -172,7 +172,7 @@ func (p *plan) keepOne(empty *discoveryv1.EndpointSlice) {
 	p.create = append(p.create, empty)
 }
 
-// reuse writes new content into slices that would be deleted.
+// reuse writes new content into slices that would otherwise be deleted.
 func (p *plan) reuse() {
 	for len(p.create) > 0 && len(p.remove) > 0 {
 		last := p.create[len(p.create)-1]
@@ -183,7 +183,7 @@ func (p *plan) reuse() {
 	}
 }
 
-// newSlice returns an empty slice. It has the ControllerRef from the start (LAW-1).
+// newSlice returns an empty slice with the ControllerRef (LAW-1).
 func (r *reconciler) newSlice(svc *corev1.Service, family discoveryv1.AddressType,
 	ports []discoveryv1.EndpointPort) *discoveryv1.EndpointSlice {
 	s := &discoveryv1.EndpointSlice{
@@ -214,7 +214,7 @@ func sameLabels(a, b map[string]string) bool {
 	return maps.Equal(theirs(a), theirs(b))
 }
 
-// identity identifies an endpoint, whatever its other fields.
+// identity returns the part of an endpoint that identifies it.
 func identity(e *discoveryv1.Endpoint) string {
 	id := []string{strings.Join(slices.Sorted(slices.Values(e.Addresses)), ","), "", "", ""}
 	if e.Hostname != nil {
@@ -245,7 +245,7 @@ func encode(v any) string {
 	return string(b)
 }
 
-// reconcile writes the differences. It deletes slices of families that the Service no longer has.
+// reconcile writes the differences. It also deletes slices of families that the Service no longer has.
 func (r *reconciler) reconcile(ctx context.Context, svc *corev1.Service, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice, trigger time.Time) error {
 	byFamily := map[discoveryv1.AddressType][]*discoveryv1.EndpointSlice{}
@@ -268,8 +268,8 @@ func (r *reconciler) reconcile(ctx context.Context, svc *corev1.Service, pods []
 	return utilerrors.NewAggregate(errs)
 }
 
-// carryOut executes a plan. It creates nothing for a terminating Service, whose slices the garbage collector deletes
-// (ADOPT-3).
+// carryOut executes a plan. For a terminating Service it creates nothing, because the garbage collector deletes the
+// slices (ADOPT-3).
 func (r *reconciler) carryOut(ctx context.Context, svc *corev1.Service, p *plan, trigger time.Time) error {
 	if svc.DeletionTimestamp != nil && !r.without.Terminating {
 		p.create = nil
@@ -304,7 +304,7 @@ func (r *reconciler) carryOut(ctx context.Context, svc *corev1.Service, p *plan,
 
 func (r *reconciler) note(s *discoveryv1.EndpointSlice) { r.written.set(s, s.Generation) }
 
-// dated adds the time of the change to a slice.
+// dated returns a slice with the time of the change in an annotation.
 func dated(s *discoveryv1.EndpointSlice, trigger time.Time) *discoveryv1.EndpointSlice {
 	c := *s
 	c.Annotations = maps.Clone(s.Annotations)

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// deleted stands for the generation of a slice that the controller has deleted.
+// deleted is the generation that marks a slice as deleted by the controller.
 const deleted = -1
 
 // tracker holds the slices that the controller has written, by Service key and uid.
@@ -36,13 +36,13 @@ func (t tracker) set(s *discoveryv1.EndpointSlice, generation int64) {
 
 func (t tracker) forget(service string) { delete(t, service) }
 
-// surprised reports whether a slice is newer than the last write, or was not written here.
+// surprised reports whether a slice is newer than the controller's last write, or not written by it.
 func (t tracker) surprised(s *discoveryv1.EndpointSlice) bool {
 	return s.Generation > t[serviceOf(s)][s.UID].generation
 }
 
 // gone records that a slice is gone, and reports whether the controller deleted it. A slice that this process did not
-// write counts as deleted by others. Upstream assumes that it deleted it, and so misses deletions by others after a
+// write counts as deleted by others. Upstream counts it as deleted by itself, so it misses deletions by others after a
 // restart.
 func (t tracker) gone(s *discoveryv1.EndpointSlice) bool {
 	w := t[serviceOf(s)][s.UID]
@@ -58,7 +58,6 @@ func (t tracker) stale(service string, cached []*discoveryv1.EndpointSlice) bool
 	})
 }
 
-// missing returns the uids of a Service's written slices that the cache does not show.
 func (t tracker) missing(service string, cached []*discoveryv1.EndpointSlice) (uids []types.UID) {
 	for uid, w := range t[service] { //detcheck:ordered sorted below
 		if w.generation != deleted && !slices.ContainsFunc(cached, func(s *discoveryv1.EndpointSlice) bool {
@@ -81,7 +80,7 @@ func (t tracker) digest(h *sim.Hash) {
 	}
 }
 
-// triggers holds the change times already reported, by Service key.
+// triggers holds the change times that were reported, by Service key.
 type triggers map[string]changes
 
 type changes struct {
@@ -91,8 +90,8 @@ type changes struct {
 
 func (t triggers) forget(service string) { delete(t, service) }
 
-// trigger returns the time of the first unreported change; a slice stores it in an annotation, for measuring the
-// programming latency. For a new Service it is the creation time; zero means none.
+// trigger returns the time of the first unreported change; zero means none. A slice stores it in an annotation, from
+// which users compute the programming latency. For a new Service it is the creation time.
 func (t triggers) trigger(key string, svc *corev1.Service, pods []*corev1.Pod) time.Time {
 	last, known := t[key]
 	now := changes{service: svc.CreationTimestamp.Time, pods: map[string]time.Time{}}
@@ -127,8 +126,9 @@ func (t triggers) digest(h *sim.Hash) {
 	}
 }
 
-// sliceShown enqueues the Service of a slice that differs from the last write, and both Services of a slice that was
-// moved. A terminating slice counts as gone; upstream waits for it if another client deleted it.
+// sliceShown enqueues the Service of a slice that differs from the controller's last write. If the slice's label moved
+// to another Service, it enqueues both. A terminating slice counts as gone; upstream waits if another client deleted
+// it.
 func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
 	if old != nil && old.ResourceVersion == cur.ResourceVersion {
 		return // WRITE-9
@@ -166,7 +166,6 @@ func managed(s *discoveryv1.EndpointSlice) bool {
 	return s.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-// serviceOf returns the key of the Service in a slice's label, or "".
 func serviceOf(s *discoveryv1.EndpointSlice) string {
 	if name := s.Labels[discoveryv1.LabelServiceName]; name != "" {
 		return s.Namespace + "/" + name
@@ -177,7 +176,7 @@ func serviceOf(s *discoveryv1.EndpointSlice) string {
 // Waiting lists the Services that wait until the cache shows their slices.
 func (r *reconciler) Waiting() []string { return slices.Sorted(maps.Keys(r.waiting)) }
 
-// resume continues with a Service that waited to see one of its slices.
+// resume enqueues a Service that waited for one of its slices.
 func (r *reconciler) resume(s *discoveryv1.EndpointSlice) {
 	if key := serviceOf(s); r.waiting[key] {
 		delete(r.waiting, key)
@@ -185,8 +184,8 @@ func (r *reconciler) resume(s *discoveryv1.EndpointSlice) {
 	}
 }
 
-// behind reports whether the cached slices of a Service do not show its writes yet. A slice that is not shown may
-// already be gone without an event, or relabelled, so the server is read. Upstream does not read it, and waits forever.
+// behind reports whether the cached slices of a Service do not show its writes yet. A written slice that the cache
+// lacks may be relabelled, or gone without an event. Therefore behind reads it from the server. Upstream waits forever.
 func (r *reconciler) behind(ctx context.Context, key, namespace string,
 	have []*discoveryv1.EndpointSlice) (bool, error) {
 	stale := r.written.stale(key, have)
@@ -207,7 +206,7 @@ func (r *reconciler) behind(ctx context.Context, key, namespace string,
 	return stale, nil
 }
 
-// still reports whether a slice is the written one, and has a Service's labels.
+// still reports whether a slice has the written uid, and the labels of a Service.
 func still(slice *discoveryv1.EndpointSlice, uid types.UID, service string) bool {
 	return slice.UID == uid && serviceOf(slice) == service &&
 		slice.Labels[discoveryv1.LabelManagedBy] == manager

@@ -1,9 +1,9 @@
 // Package expectations makes a controller wait until it has seen its own writes.
 //
-// A controller's cache lags behind its writes. After creating three pods, it would create three more if it ran again
-// before the cache shows them. So before it writes, it records the expected creations and deletions. Its event handlers
-// remove what they see. Until the record is empty or old, the controller does not create or delete again (WATCH-2,
-// WATCH-7).
+// A controller's cache lags behind its writes. If a controller that has created three pods runs again before the cache
+// shows them, it creates three more. Therefore it records the expected creations and deletions before it writes. Its
+// event handlers remove what they see from the record. Until the record is empty or expires, the controller does not
+// create or delete again (WATCH-2, WATCH-7).
 package expectations
 
 import (
@@ -18,33 +18,32 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Timeout is the age at which a record counts as fulfilled: the missing event was lost.
+// Timeout is the age at which a record expires, because the missing event was lost.
 const Timeout = 5 * time.Minute
 
-// Expectations holds one controller's records, by the key of the controller object. Drop a record when its object is
-// deleted or replaced: see [Expectations.Forget]. A reconcile of the old object that is still running may write a
-// record after that. Therefore each record names the uid of its object, and is void for another object of the key.
-// (Upstream has keys only, and the new object waits until the record expires.) The zero value is not usable; call
-// [New].
+// Expectations holds one controller's records, by the key of the controller object. When an object is deleted or
+// replaced, call [Expectations.Forget]. A reconcile of the old object may still write a record after that. Therefore
+// each record names the uid of its object, and does not apply to another object with the key. (Upstream has only keys,
+// so the new object waits until the record expires.) Use [New] to make one.
 type Expectations struct {
 	now     func() time.Time
 	records map[string]*record
 }
 
-// record holds what one controller object still waits for. An empty record is removed, because it equals none.
+// record holds what one controller object still waits for.
 type record struct {
 	owner     types.UID
 	creations int
-	// made holds the names of created objects that were not seen yet, and early those seen before their names were
-	// known.
+	// made holds the names of created objects that no event has shown. early holds the names of objects that were shown
+	// before their creation was answered.
 	made, early []string
-	// dying holds names that were first seen while terminating, before they were known.
+	// dying holds the names of objects that were first shown while terminating, before their creation was answered.
 	dying []string
-	open  bool // not all names are known
-	// deletions are keys, not a number: a deletion may be seen twice, as the update that sets deletionTimestamp and as
+	open  bool // some creations are not answered yet
+	// deletions are keys, not a number. A deletion may be shown twice, as the update that sets deletionTimestamp and as
 	// the removal, and must count once.
 	deletions []string
-	adopted   []string // deletions of objects that no event has shown to be the owner's yet
+	adopted   []string // of the objects in deletions, those whose adoption no event has shown yet
 	since     time.Time
 }
 
@@ -61,15 +60,15 @@ func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	}
 }
 
-// ExpectDeletions replaces the record of key: it expects deletions of the objects with these keys by the object with
-// uid owner. Those in adopted may not have been shown as its own yet. It keeps the slices.
+// ExpectDeletions replaces the record of key. It expects deletions of the objects with these keys by the object with
+// uid owner. adopted are the objects whose adoption may not be shown yet. The record keeps the slices.
 func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []string, adopted ...string) {
 	if len(objects) > 0 {
 		e.records[key] = &record{owner: owner, deletions: objects, adopted: adopted, since: e.now()}
 	}
 }
 
-// Expect replaces the record of key by one of both: n creations, and deletions of the objects with these keys, by the
+// Expect replaces the record of key. It expects n creations, and deletions of the objects with these keys, by the
 // object with uid owner.
 func (e *Expectations) Expect(key string, owner types.UID, n int, objects []string, adopted ...string) {
 	e.ExpectCreations(key, owner, n)
@@ -80,13 +79,13 @@ func (e *Expectations) Expect(key string, owner types.UID, n int, objects []stri
 	e.ExpectDeletions(key, owner, objects, adopted...)
 }
 
-// Created removes one expected creation of key, because it will not happen.
+// Created removes one expected creation of key that will not happen.
 func (e *Expectations) Created(key string) { e.change(key, (*record).strike) }
 
-// strike removes a creation without a known name.
+// strike removes one creation whose name is unknown.
 func (r *record) strike() { r.creations = max(r.creations-1, 0) }
 
-// Seen removes one expected creation of key: the one with the object's name, otherwise one without a known name.
+// Seen removes an expected creation of key: the one of the object if its name is known, otherwise one without a name.
 func (e *Expectations) Seen(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.made, object) {
@@ -99,9 +98,9 @@ func (e *Expectations) Seen(key, object string) {
 	})
 }
 
-// Made names the object of an expected creation of key. From then on no other object counts for it; an object may
-// appear although its creation seemed to fail. (Upstream has only a number and would count another object. Since 1.36
-// its consistency store makes up for that.) A record that was forgotten with its owner is not started again.
+// Made names the object of an expected creation of key. From then on no other object counts for that creation. This
+// matters because an object may appear although its creation seemed to fail. (Upstream has only a number and would
+// count that object; since 1.36 its consistency store makes up for that.) If the record was dropped, Made does nothing.
 func (e *Expectations) Made(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.early, object) {
@@ -114,9 +113,9 @@ func (e *Expectations) Made(key, object string) {
 	})
 }
 
-// Dying records that an object is terminating, which may be the first event for it, after a gap in the watch. For an
-// expected creation it is the awaited event. For an object created by others, or before a restart, it is not. (Upstream
-// never counts it, and waits until the record expires.)
+// Dying records that an event shows an object as terminating. After a gap in the watch, this may be the first event for
+// the object. It fulfils the expected creation of that object. (Upstream does not count it, and waits until the record
+// expires.)
 func (e *Expectations) Dying(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.made, object) {
@@ -128,7 +127,7 @@ func (e *Expectations) Dying(key, object string) {
 	})
 }
 
-// Deleted removes the expected deletion of an object, because it was seen or will not happen. An unexpected object is
+// Deleted removes the expected deletion of an object, because it was shown or will not happen. An unexpected object is
 // ignored.
 func (e *Expectations) Deleted(key, object string) {
 	e.change(key, func(r *record) { take(&r.deletions, object) })
@@ -138,12 +137,12 @@ func (e *Expectations) Deleted(key, object string) {
 type Sight uint8
 
 const (
-	Owned Sight = iota // it exists and belongs to the owner
-	Lost               // it has no owner: it lost the owner, or its adoption is not shown yet
-	Moot               // no deletion will be shown: it is gone, terminating, or belongs to another owner
+	Owned Sight = iota // the object exists and belongs to the owner
+	Lost               // the object has no owner, or its adoption is not shown yet
+	Moot               // no event will show its deletion: it is gone, terminating, or belongs to another owner
 )
 
-// Recheck compares the expected deletions of key with a cache, and removes those that will not be shown.
+// Recheck compares the expected deletions of key with a cache, and removes those that no event will show.
 func (e *Expectations) Recheck(key string, look func(object string) Sight) {
 	e.change(key, func(r *record) {
 		r.deletions = slices.DeleteFunc(r.deletions, func(object string) bool {
@@ -159,7 +158,7 @@ func (e *Expectations) Recheck(key string, look func(object string) Sight) {
 	})
 }
 
-// Look returns, for [Expectations.Recheck], how a cache shows the objects that the object with uid owner deletes.
+// Look returns the function for [Expectations.Recheck] that looks up objects of the owner with this uid in a cache.
 func Look(objects cache.Indexer, owner types.UID) func(object string) Sight {
 	return func(object string) Sight {
 		obj, exists, _ := objects.GetByKey(object)
@@ -177,12 +176,11 @@ func Look(objects cache.Indexer, owner types.UID) func(object string) Sight {
 	}
 }
 
-// Answered ends a round of creations of key: all names are known.
+// Answered ends the creations of key: the names of all created objects are known.
 func (e *Expectations) Answered(key string) {
 	e.change(key, func(r *record) { r.early, r.dying, r.open = nil, nil, false })
 }
 
-// take removes an object from a list; it reports whether it was there.
 func take(list *[]string, object string) bool {
 	i := slices.Index(*list, object)
 	if i >= 0 {
@@ -191,8 +189,8 @@ func take(list *[]string, object string) bool {
 	return i >= 0
 }
 
-// change changes the record of key, if any, and removes it when it is fulfilled. While some names are unknown, names
-// seen must be kept for comparison.
+// change changes the record of key, if any, and removes it when it is fulfilled. A record with names in early or dying
+// stays, because Made needs them.
 func (e *Expectations) change(key string, how func(r *record)) {
 	r := e.records[key]
 	if r == nil {
@@ -207,8 +205,9 @@ func (r *record) fulfilled() bool {
 	return r.creations == 0 && len(r.made) == 0 && len(r.deletions) == 0
 }
 
-// Satisfied reports whether the object with key and uid owner may create and delete: everything it expected was seen,
-// or the record is older than [Timeout]. It drops a record of another object, or one that is too old.
+// Satisfied reports whether the object with key and uid owner may create and delete. It may if everything that it
+// expected was shown, or if the record is older than [Timeout]. An old record, and a record of another object, are
+// dropped.
 func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 	r := e.records[key]
 	if r != nil && (r.owner != owner || e.now().Sub(r.since) > Timeout) {
@@ -220,8 +219,8 @@ func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 
 func (e *Expectations) Forget(key string) { delete(e.records, key) }
 
-// Waiting lists the keys that still expect something, sorted. It includes expired records: only an event enqueues their
-// keys.
+// Waiting lists the keys with unfulfilled records, sorted. It includes expired records, because only an event enqueues
+// their keys.
 func (e *Expectations) Waiting() []string {
 	if len(e.records) == 0 {
 		return nil
@@ -239,7 +238,7 @@ func (e *Expectations) Waiting() []string {
 	return keys
 }
 
-// Digest hashes the records with their ages, which decide when they expire.
+// Digest hashes the records with their ages, because a record's age decides when it expires.
 func (e *Expectations) Digest(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(e.records)) {
 		r := e.records[key]

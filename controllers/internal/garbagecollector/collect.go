@@ -14,17 +14,17 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// errNamespacedOwner: a cluster-scoped object refers to a namespaced owner, whose namespace cannot be known.
+// errNamespacedOwner means that a cluster-scoped object refers to a namespaced owner, whose namespace is unknown.
 var errNamespacedOwner = errors.New("cluster-scoped objects cannot refer to namespaced owners")
 
 func (c *collector) collect(ctx context.Context, n *node) error {
 	if n.deleting && !n.foreground {
-		return nil // it is already terminating
+		return nil // the object is already terminating
 	}
 	id := n.identity
 	if n.virtual && n.namespace == "" {
 		if k := c.kind(id); k != nil && k.Namespaced {
-			return nil // a cluster-scoped object refers to it: see errNamespacedOwner
+			return nil // only a cluster-scoped object refers to it: see errNamespacedOwner
 		}
 	}
 	if n.virtual && c.without.LiveOwner {
@@ -54,7 +54,7 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 	return nil
 }
 
-// absent handles a live read that found no object.
+// absent handles a read from the server that did not find the object.
 func (c *collector) absent(id identity) error {
 	if c.graph.verifiedAbsent(id) {
 		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind,
@@ -63,11 +63,11 @@ func (c *collector) absent(id identity) error {
 	return nil
 }
 
-// owners classifies an object's owners, by uid. An owner in foreground deletion is waiting rather than solid: it waits
-// for this object.
+// owners groups the uids of an object's owners. An owner in foreground deletion, which waits for this object, is in
+// waiting and not in solid.
 type owners struct{ solid, absent, waiting []types.UID }
 
-// judge decides whether an object with these references is kept, deleted, or loses references.
+// judge decides by an object's references whether to keep it, to delete it, or to remove references.
 func (c *collector) judge(ctx context.Context, n *node, id identity, latest metav1.Object,
 	refs []metav1.OwnerReference) error {
 	if len(refs) == 0 {
@@ -89,8 +89,8 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 		return c.cut(ctx, id, dead) // GC-1, GC-8
 	case len(o.waiting) > 0 && len(n.dependents) > 0:
 		if latest.GetDeletionTimestamp() != nil && has(latest, metav1.FinalizerOrphanDependents) && !c.without.Exercised {
-			// A request to orphan its dependents is not in the graph yet; deleting it in the foreground would revert
-			// that request. Upstream does so.
+			// The graph does not show the request to orphan the dependents yet. A deletion in the foreground would
+			// replace that request, as in upstream.
 			return nil
 		}
 		if err := c.breakCycle(ctx, n); err != nil {
@@ -101,7 +101,7 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 	return c.delete(ctx, id, latest, refs, c.policy(latest))
 }
 
-// policy returns the policy for deleting an object, as its finalizers show that it was requested (RULES K101).
+// policy returns the policy for deleting an object: the one whose finalizer the object has (RULES K101).
 func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 	switch {
 	case c.without.Finalizers:
@@ -113,8 +113,8 @@ func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
-// classify classifies an object's owners. A cluster-scoped object that no informer has shown has the namespace of its
-// dependent. Its own owners must not be looked up there (GC-7). Upstream does so.
+// classify groups an object's owners. If no informer has shown a cluster-scoped object, id has the namespace of its
+// dependent. The object's own owners must not be looked up there (GC-7). Upstream looks them up there.
 func (c *collector) classify(ctx context.Context, id identity, refs []metav1.OwnerReference) (owners, error) {
 	if k := c.kind(id); k != nil && !k.Namespaced && !c.without.Borrowed {
 		id.namespace = ""
@@ -145,8 +145,8 @@ func (c *collector) waits(owner metav1.Object) bool {
 	return deleted && has(owner, metav1.FinalizerDeleteDependents) && !c.without.Waiting
 }
 
-// owner reads an object's owner from the server, or returns nil if it is absent. It reads in the object's own
-// namespace, where owners must be (GC-7).
+// owner reads an object's owner from the server. It returns nil if the owner is absent. A namespaced owner is read in
+// the object's own namespace (GC-7).
 func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerReference) (metav1.Object, error) {
 	at := referred(r, id.namespace)
 	if c.graph.absent.has(referred(r, "")) || c.graph.absent.has(at) {
@@ -179,7 +179,7 @@ func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) er
 	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners)
 }
 
-// breakCycle makes an object's references non-blocking if one of its dependents is itself in foreground deletion: the
+// breakCycle makes an object's references non-blocking if one of its dependents is in foreground deletion, because the
 // two may wait for each other (GC-6).
 func (c *collector) breakCycle(ctx context.Context, n *node) error {
 	if c.without.Cycles {
@@ -201,10 +201,10 @@ func (c *collector) unblock(ctx context.Context, n *node) error {
 	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil)
 }
 
-// finishForeground releases an object that no dependent blocks any more, and checks blocking dependents otherwise
-// (GC-2). A cycle of waiting objects may have formed while the graph lagged: when the last of them was deleted, the
-// graph did not show the first as terminating. Therefore it looks for cycles here as well. Upstream does not, and such
-// a cycle never ends (GC-6).
+// finishForeground releases an object without blocking dependents. Otherwise it checks the blocking dependents (GC-2).
+// It also looks for a cycle of waiting objects. Such a cycle can form unnoticed while the graph lags: when the last
+// object was deleted, the graph did not show the first one as terminating. Upstream does not look here, and the cycle
+// stays (GC-6).
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
 	if free() {
@@ -224,11 +224,12 @@ func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	return nil
 }
 
-// orphan removes the references of an object's dependents, then releases the object (GC-3). If the object were gone
-// earlier, a dependent that still refers to it would be deleted (GC-4). Dependents that appear before the finalizer's
-// removal is sent are included. Upstream handles only those known at the start.
+// orphan removes the references of an object's dependents to it, then releases the object (GC-3). If the object were
+// gone earlier, a dependent that still refers to it would be deleted (GC-4). orphan includes dependents that appear
+// before it removes the finalizer. Upstream handles only those known at the start.
 //
-// A dependent created just before the deletion, and not seen yet, is missed here and upstream (RULES K105).
+// Here and upstream, a dependent that was created just before the deletion and is not in the graph is missed (RULES
+// K105).
 func (c *collector) orphan(ctx context.Context, n *node) error {
 	id := n.identity
 	if c.without.OrphanFirst {
@@ -251,7 +252,7 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 	}
 }
 
-// cutLoose orphans the dependents that are not orphaned yet, and records them.
+// cutLoose orphans the dependents that are not in loose, and adds them.
 func (c *collector) cutLoose(ctx context.Context, id identity, n *node, loose map[types.UID]bool) error {
 	var errs []error
 	for _, d := range slices.Clone(n.dependents) {

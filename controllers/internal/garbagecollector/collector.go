@@ -2,10 +2,10 @@
 // out the deletion policies foreground and orphan. It treats ControllerRefs like other references (ORPHAN-4).
 //
 // It watches every kind and keeps a graph of references, keyed by uid (graph.go). Events change the graph and queue
-// work: "delete UID" checks whether to delete an object (collect.go), "orphan UID" orphans its dependents and releases
-// it, "report UID OWNERUID" writes an event about a reference into another namespace (write.go). The graph lags behind
-// the server, so it only says which objects to check. Actions rely on live reads, and every delete carries the uid and
-// version that was read (GC-5, GC-9).
+// work. "delete UID" checks whether to delete an object (collect.go). "orphan UID" orphans its dependents and releases
+// it. "report UID OWNERUID" writes an event about a reference into another namespace (write.go). The graph lags behind
+// the server, so it only determines which objects to check. Actions rely on reads from the server, and every delete
+// carries the uid and version that was read (GC-5, GC-9).
 package garbagecollector
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// New returns the garbage collector. It reconciles no kind of its own: its keys are "delete UID", "orphan UID" and
-// "report UID OWNERUID".
+// New returns the garbage collector. Its keys are not objects, but "delete UID", "orphan UID" and "report UID
+// OWNERUID".
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "garbagecollector", Contract: law.Contract{Profile: law.Upstream},
@@ -40,7 +40,7 @@ type collector struct {
 	graph   *graph
 	without *Without
 	kinds   map[kindName]*fakeapi.Kind         // served kinds, in any version
-	current map[schema.GroupKind]*fakeapi.Kind // the same, for any version
+	current map[schema.GroupKind]*fakeapi.Kind // the preferred version of each kind
 	watched map[watching]bool
 
 	complaints map[string]complaint // by dependent's and owner's uid
@@ -48,7 +48,8 @@ type collector struct {
 
 type kindName struct{ apiVersion, kind string }
 
-// watching is a watched kind of some resource, in any version. A kind may return with another CRD.
+// watching is a watched kind of a resource, in any version. After a CRD is recreated, the resource may have another
+// kind.
 type watching struct {
 	resource schema.GroupResource
 	kind     string
@@ -67,7 +68,7 @@ func newCollector(without *Without, env *host.Env) *collector {
 // definitions is the kind of CRDs.
 const definitions = "CustomResourceDefinition"
 
-// discover watches new kinds: all at the start, then those of each CRD as it appears. It forgets kinds that are not
+// discover watches new kinds: all kinds at the start, then the kinds of each new CRD. It forgets kinds that are not
 // served any more. The real garbage collector reads the list of kinds every 30 seconds.
 func (c *collector) discover() {
 	kinds, served := c.env.Kinds(), c.env.Served()
@@ -76,7 +77,7 @@ func (c *collector) discover() {
 		c.current[k.GVK.GroupKind()] = k
 		w := watching{k.GVR().GroupResource(), k.GVK.Kind}
 		if k.GVK.Kind == "Event" || c.watched[w] {
-			continue // there are too many events, and they own nothing (RULES K109)
+			continue // such kinds have many events and own nothing (RULES K109)
 		}
 		c.watched[w] = true
 		if _, err := c.env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
@@ -89,7 +90,7 @@ func (c *collector) discover() {
 }
 
 // kind returns the served kind of an identity, or nil. If the version of an observed object is not served any more,
-// another version of its kind is used. A reference's version must be served itself.
+// kind returns another version. The version in a reference must be served itself.
 func (c *collector) kind(id identity) *fakeapi.Kind {
 	k := c.kinds[kindName{id.apiVersion, id.kind}]
 	if k != nil && !(c.without.OtherVersions && k.GVK.GroupVersion().String() != id.apiVersion) {
@@ -111,7 +112,7 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 		UpdateFunc: func(old, obj any) {
 			before, after := old.(metav1.Object), obj.(metav1.Object)
 			if before.GetUID() != after.GetUID() {
-				// Deleted and recreated between two events.
+				// The object was deleted and recreated between two events.
 				c.graph.removed(before)
 				before = nil
 			}
@@ -128,7 +129,7 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 	}
 }
 
-// defined handles an event about an object's kind.
+// defined handles an event about the CRD of an object's kind.
 func (c *collector) defined(gvk schema.GroupVersionKind) {
 	if gvk.Kind == definitions {
 		c.discover()
@@ -143,7 +144,7 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 	work, uid, _ := strings.Cut(key, " ")
 	n := c.graph.nodes[types.UID(uid)]
 	if n == nil {
-		return nil // it is already gone
+		return nil // the object is already gone
 	}
 	switch work {
 	case "orphan":
@@ -156,7 +157,7 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 
 func (c *collector) Digest(h *sim.Hash) { c.graph.digest(h) }
 
-// kindError says that the kind of an identity is not served. It may be served later, so the work is retried forever
+// kindError means that the kind of an identity is not served. It may be served later, so the work is retried forever
 // (RULES K96).
 type kindError struct{ id identity }
 
@@ -164,7 +165,7 @@ func (e *kindError) Error() string {
 	return fmt.Sprintf("no matches for kind %q in version %q", e.id.kind, e.id.apiVersion)
 }
 
-// scope returns the kind of an identity and the namespace to look in.
+// scope returns the kind of an identity, and the namespace in which to look for it.
 func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	k := c.kind(id)
 	if k == nil {
@@ -179,8 +180,8 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	return k, "", nil
 }
 
-// unserved reports whether an answer says that the server does not know the path: it names no object. A proxy may omit
-// the details.
+// unserved reports whether a 404 means that the server does not know the path: the error names no object. A proxy may
+// omit the details.
 func unserved(err error) bool {
 	var answer apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &answer) {
@@ -190,8 +191,8 @@ func unserved(err error) bool {
 	return about == nil || about.Name == ""
 }
 
-// get reads an object from the server. A kind may disappear before the garbage collector sees it: a missing path does
-// not mean that the object is absent. Upstream assumes that it does, until the next discovery.
+// get reads an object from the server. If its kind is no longer served, the path is missing, which does not mean that
+// the object is absent. Upstream treats the object as absent until its next discovery.
 func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error) {
 	k, namespace, err := c.scope(id)
 	if err != nil {
@@ -207,52 +208,52 @@ func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error)
 	return obj.(metav1.Object), nil
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	LiveItem      bool // read an object's owners from the graph, not from the server
-	LiveOwner     bool // an owner missing from the graph counts as absent, without a live read
-	OwnerUID      bool // a recreated owner of the same name counts as the owner
-	OwnerErrors   bool // an owner that could not be read counts as absent
-	UnknownKind   bool // an owner of an unknown kind counts as absent
-	Unserved      bool // ... and an owner whose kind is no longer served since it was looked up
-	OtherVersions bool // ... and an owner referred to by another version of its kind than the stored one
+	LiveOwner     bool // treat an owner missing from the graph as absent, without reading it
+	OwnerUID      bool // treat a recreated owner with the same name as the owner
+	OwnerErrors   bool // treat an owner that could not be read as absent
+	UnknownKind   bool // treat an owner of an unknown kind as absent
+	Unserved      bool // treat an owner as absent if its kind is no longer served
+	OtherVersions bool // treat an owner as absent if the reference names another version than the stored one
 	EveryOwner    bool // delete an object if one of its owners is absent
 	DeadRefs      bool // keep references to absent owners if another owner remains
-	LiveRefs      bool // remove references to live owners together with those to absent ones
-	AnyOwner      bool // only ControllerRefs count as owners
-	Waiting       bool // an owner in foreground deletion counts as solid
-	Undeleted     bool // the foreground finalizer alone, without a deletion, counts as foreground deletion
+	LiveRefs      bool // remove references to live owners together with references to absent ones
+	AnyOwner      bool // treat only ControllerRefs as owners
+	Waiting       bool // treat an owner in foreground deletion as solid
+	Undeleted     bool // treat the foreground finalizer as foreground deletion, even without a deletion
 	Finalizers    bool // ignore an object's own orphan or foreground finalizer
-	Foreground    bool // ... the foreground finalizer alone
-	Exercised     bool // ... or the orphan finalizer of a requested deletion, if an owner waits for the object
+	Foreground    bool // ignore an object's own foreground finalizer
+	Exercised     bool // ignore a requested orphan deletion if an owner waits for the object
 	Cycles        bool // do not break cycles of foreground deletions
-	LateCycles    bool // ... that formed before the graph showed them
+	LateCycles    bool // do not break cycles that formed before the graph showed them
 	Virtual       bool // do not look for owners that were never seen
-	Unseen        bool // do not look up an owner again that was found once, seen or not
+	Unseen        bool // after finding an owner once, do not look it up again
 	Scope         bool // look for a cluster-scoped owner in its dependent's namespace
-	Reach         bool // look for a namespaced owner of a cluster-scoped object in no namespace
+	Reach         bool // look for a namespaced owner of a cluster-scoped object without a namespace
 	Borrowed      bool // look for owners of a cluster-scoped object in its dependent's namespace
 	Guesses       bool // trust a cluster-scoped object's reference to a namespaced owner
-	Removed       bool // an object stays a dependent of owners that it no longer refers to
+	Removed       bool // keep an object as dependent of owners that it no longer refers to
 
 	UIDPrecondition     bool // deletes do not carry the uid
-	VersionPrecondition bool // deletes do not carry the version
+	VersionPrecondition bool // deletes do not carry the resourceVersion
 	ConflictCheck       bool // repeat a delete after a version conflict, even if the owners have changed
-	ConflictPolicy      bool // ... and even if the policy for its dependents has changed
+	ConflictPolicy      bool // repeat it even if the policy for the object's dependents has changed
 	Policy              bool // background deletes set no policy: the kind's default applies
 
 	AbsentCoordinates bool // remember absent owners by uid only
-	Blocking          bool // foreground deletion waits for no dependent
-	BlockingOnly      bool // foreground deletion waits for dependents that do not block
+	Blocking          bool // in foreground deletion, wait for no dependent
+	BlockingOnly      bool // in foreground deletion, wait also for dependents that do not block
 	Unblock           bool // do not check an owner when a blocking reference to it is removed
 	Report            bool // do not check owners in foreground deletion when a dependent is gone
 
 	OrphanFirst  bool // remove the orphan finalizer before the dependents are orphaned
-	OrphanAgain  bool // ... although the graph has shown another dependent in the meantime
-	OrphanErrors bool // ... although orphaning one failed
-	OthersStay   bool // remove finalizers of other programs with its own
-	OrphanOwner  bool // ... from any object that now has the owner's name
+	OrphanAgain  bool // remove it even if the graph has shown another dependent in the meantime
+	OrphanErrors bool // remove it even if orphaning a dependent failed
+	OthersStay   bool // also remove finalizers of other programs
+	OrphanOwner  bool // remove the finalizer from any object that has the owner's name now
 
 	Begun      bool // ignore a deletion policy that is requested during the deletion
-	AskedAgain bool // ignore such a policy only if it is requested again during a gap of the watch
+	AskedAgain bool // ignore such a policy only if it is requested a second time during a gap in the watch
 }

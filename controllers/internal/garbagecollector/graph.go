@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// identity is an object's full coordinates. A reference may be wrong, so one uid may have two identities.
+// identity is the full coordinates of an object. A reference may be wrong, so one uid may have two identities.
 type identity struct {
 	apiVersion, kind, namespace, name string
 	uid                               types.UID
@@ -28,12 +28,12 @@ func referred(r *metav1.OwnerReference, namespace string) identity {
 	return identity{apiVersion: r.APIVersion, kind: r.Kind, namespace: namespace, name: r.Name, uid: r.UID}
 }
 
-// refersTo reports whether a reference to this uid has these coordinates; a reference has no namespace.
+// refersTo reports whether a reference to this uid names this kind and name. A reference has no namespace.
 func (id *identity) refersTo(r *metav1.OwnerReference) bool {
 	return r.Name == id.name && r.Kind == id.kind && r.APIVersion == id.apiVersion
 }
 
-// node is one object with the references last seen.
+// node is one object, with the references that an event last showed.
 type node struct {
 	identity
 	owners     []metav1.OwnerReference
@@ -42,10 +42,10 @@ type node struct {
 	virtual    bool // known from references only; it may not exist
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
-	released   bool // its finalizer was removed, or is being removed, and no later event has shown it
+	released   bool // the finalizer was removed or is being removed, and no later event has shown it
 }
 
-// blocking returns the dependents that the node's foreground deletion waits for.
+// blocking returns the dependents for which the node's foreground deletion waits.
 func (n *node) blocking(without *Without) []*node {
 	var out []*node
 	for _, d := range n.dependents {
@@ -59,8 +59,8 @@ func (n *node) blocking(without *Without) []*node {
 	return out
 }
 
-// waitsForItself reports whether the node's foreground deletion waits for the node itself, through others in foreground
-// deletion. A node that owns itself waits, as recorded from the real garbage collector.
+// waitsForItself reports whether the node's foreground deletion waits for the node itself, perhaps through other nodes
+// in foreground deletion. A node that owns itself waits, as recorded from the real garbage collector.
 func (n *node) waitsForItself(without *Without) bool {
 	met := []*node{n}
 	for i := 0; i < len(met); i++ {
@@ -102,7 +102,7 @@ type graph struct {
 
 	look   func(n *node) // queues "delete"
 	orphan func(n *node) // queues "orphan"
-	// complain is called for a reference to an owner that was seen elsewhere.
+	// complain is called for a reference to an owner that has other coordinates.
 	complain func(n *node, owner *metav1.OwnerReference)
 }
 
@@ -121,9 +121,9 @@ func (g *graph) insert(n *node) {
 	g.addEdges(n, n.owners)
 }
 
-// addEdges adds n with its owners. An unseen owner becomes a virtual node, and is looked up (GC-6). If an owner was
-// seen under other coordinates, n is checked, because the reference may be wrong (GC-7). One such owner is enough; only
-// the first gets an event.
+// addEdges adds n to the dependents of its owners. An owner that was not seen becomes a virtual node, and is looked up
+// (GC-6). If an owner was seen under other coordinates, the reference may be wrong, so n is checked (GC-7). Only the
+// first such owner gets an event.
 func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	doubtful := false
 	for i := range refs {
@@ -147,7 +147,7 @@ func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// contradicts reports whether a reference may mean another object than the owner with that uid in the graph.
+// contradicts reports whether a reference with owner's uid may mean another object.
 func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	if owner.elsewhere(n) {
 		return true
@@ -155,12 +155,12 @@ func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	if !owner.refersTo(ref) {
 		return true
 	}
-	// A virtual owner without a namespace was referred to by a cluster-scoped object. It may be of a namespaced kind,
-	// and the reference wrong.
+	// A cluster-scoped object referred to this virtual owner, so it has no namespace. If its kind is namespaced, that
+	// reference was wrong.
 	return owner.namespace == "" && n.namespace != "" && owner.virtual && !g.without.Guesses
 }
 
-// elsewhere reports whether an owner is in another namespace than n.
+// elsewhere reports whether an owner is in a namespace other than n's.
 func (id *identity) elsewhere(n *node) bool { return id.namespace != "" && id.namespace != n.namespace }
 
 func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
@@ -171,7 +171,7 @@ func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// remove removes a node. Its dependents lose an owner, and an owner in foreground deletion may have waited for it.
+// remove removes a node. It checks the dependents, which lose an owner, and the owners that waited for the node.
 func (g *graph) remove(n *node) {
 	delete(g.nodes, n.uid)
 	g.dropEdges(n, n.owners)
@@ -187,7 +187,7 @@ func (g *graph) remove(n *node) {
 	}
 }
 
-// digest hashes the graph. Dependents follow from owners.
+// digest hashes the graph without the lists of dependents, which follow from the owners.
 func (g *graph) digest(h *sim.Hash) {
 	var sum uint64
 	for _, n := range g.nodes { //detcheck:ordered a sum of mixed words
@@ -216,12 +216,12 @@ func (id *identity) digest(h *sim.Hash) {
 	h.String(string(id.uid))
 }
 
-// absentSize limits the remembered absent owners.
+// absentSize limits the number of remembered absent owners.
 const absentSize = 500
 
-// absentOwners caches owners that do not exist. The least recently used entry is dropped first, because a missing owner
-// often has many dependents. An entry stays true because uids are unique. The key has all coordinates. A missing object
-// of one name says nothing about the same uid under another name, kind or namespace (GC-5, GC-7, RULES K95).
+// absentOwners caches owners that do not exist, because a missing owner often has many dependents. The least recently
+// used entry is dropped first. An entry never becomes wrong, because uids are unique. The key has all coordinates: the
+// same uid may exist under another name, kind or namespace (GC-5, GC-7, RULES K95).
 type absentOwners struct {
 	without *Without
 	entries map[identity]*list.Element
@@ -261,7 +261,7 @@ func (a *absentOwners) has(id identity) bool {
 	return e != nil
 }
 
-// digest ignores the order, which matters only when the cache overflows.
+// digest ignores the order of the entries, which matters only when the cache is full.
 func (a *absentOwners) digest(h *sim.Hash) {
 	var sum uint64
 	for e := a.order.Front(); e != nil; e = e.Next() {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// observed handles the addition or update of an object by an informer; old is nil for an addition.
+// observed handles an informer's event for a new or updated object. old is nil for a new object.
 func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
 	id := identity{apiVersion: gvk.GroupVersion().String(), kind: gvk.Kind, namespace: obj.GetNamespace(),
 		name: obj.GetName(), uid: obj.GetUID()}
@@ -26,8 +26,8 @@ func (g *graph) observed(gvk schema.GroupVersionKind, old, obj metav1.Object) {
 	g.deletionStarted(n, old, obj)
 }
 
-// materialize turns a virtual node into the object that was seen. Dependents with other coordinates are checked,
-// because their reference may be wrong (GC-7).
+// materialize turns a virtual node into the object that was seen. It checks dependents whose reference has other
+// coordinates, because the reference may be wrong (GC-7).
 func (g *graph) materialize(n *node, id identity) {
 	if n.identity != id {
 		n.identity = id
@@ -42,8 +42,8 @@ func (g *graph) materialize(n *node, id identity) {
 	n.virtual = false
 }
 
-// reown updates a node's edges. The deletion of an owner may continue if a blocking reference to it is removed or no
-// longer blocks.
+// reown updates a node's edges. If a blocking reference is removed or no longer blocks, the owner's deletion may
+// continue.
 func (g *graph) reown(n *node, refs []metav1.OwnerReference) {
 	var added, removed []metav1.OwnerReference
 	for _, r := range refs {
@@ -84,13 +84,14 @@ func find(refs []metav1.OwnerReference, r *metav1.OwnerReference) *metav1.OwnerR
 	return nil
 }
 
-// deletionStarted queues the work of a deletion policy when the object starts terminating with that policy's finalizer.
-// It compares both with their earlier values, because a finalizer may be added again (RULES K106).
+// deletionStarted queues the work of a deletion policy when an object becomes terminating with that policy's finalizer.
+// It also queues it when a terminating object gets the finalizer (RULES K106).
 //
-// It may be added again unseen. The garbage collector removes the finalizer, the object stays because of another
-// finalizer and is deleted again. If the watch has a gap, the informer shows the same finalizer before and after.
-// Therefore a released object starts again. Upstream only compares the two (deletionStartsWithFinalizer) and queues
-// nothing; the object stays until the garbage collector restarts.
+// The informer may not show that the finalizer was removed and added again. The garbage collector removes the
+// finalizer, but another finalizer keeps the object, and a client deletes it again. If the watch has a gap, the
+// informer shows the same finalizer before and after. Therefore the work is queued again for a released object.
+// Upstream only compares the two states (deletionStartsWithFinalizer), and the object stays until the garbage collector
+// restarts.
 func (g *graph) deletionStarted(n *node, old, obj metav1.Object) {
 	if n.released && !g.without.AskedAgain {
 		old = nil
@@ -119,15 +120,15 @@ func has(obj metav1.Object, finalizer string) bool {
 	return slices.Contains(obj.GetFinalizers(), finalizer)
 }
 
-// removed handles an informer's deletion.
+// removed handles an informer's event for a deleted object.
 func (g *graph) removed(obj metav1.Object) {
 	if n := g.nodes[obj.GetUID()]; n != nil {
 		g.remove(n)
 	}
 }
 
-// verifiedAbsent handles a live read that found no object of this identity. It reports whether to look up the uid
-// again, under the coordinates of other dependents (RULES K98).
+// verifiedAbsent handles a read from the server that found no object of this identity. It reports whether to look up
+// the uid again, under the coordinates that other dependents name (RULES K98).
 func (g *graph) verifiedAbsent(id identity) (again bool) {
 	n := g.nodes[id.uid]
 	if n == nil {
@@ -153,8 +154,8 @@ func (g *graph) verifiedAbsent(id identity) (again bool) {
 	return false
 }
 
-// partition splits dependents by reference: to this identity, and to its uid under other coordinates. A dependent with
-// both is in both lists.
+// partition splits dependents by their references: right ones refer to this identity, wrong ones to its uid under other
+// coordinates. A dependent with both kinds of reference is in both lists.
 func partition(dependents []*node, id identity) (right, wrong []*node) {
 	for _, d := range dependents {
 		isRight, isWrong := false, false
@@ -178,7 +179,8 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 	return right, wrong
 }
 
-// alternative returns the next identity of the same uid among the dependents, in order, and then from the start.
+// alternative returns the identity after this one among those that the dependents name for the uid. After the last one
+// it returns the first.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {

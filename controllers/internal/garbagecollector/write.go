@@ -17,10 +17,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// delete deletes an object by the uid and version that was judged (GC-5, GC-9). If the version changed for other
-// reasons than ownership it deletes anyway, because otherwise a frequently written object would never be collected
-// (RULES K102). The policy requested for its dependents must not have changed either, because this delete would replace
-// it. Upstream does not check that.
+// delete deletes an object with the uid and version that were judged (GC-5, GC-9). If the version changed, it tries
+// again unless owners or the requested deletion policy changed. Otherwise an object that is written often would never
+// be collected (RULES K102). Upstream does not compare the policy, so its delete can replace it.
 func (c *collector) delete(ctx context.Context, id identity, latest metav1.Object, refs []metav1.OwnerReference,
 	policy metav1.DeletionPropagation) error {
 	version := latest.GetResourceVersion()
@@ -42,7 +41,7 @@ func (c *collector) delete(ctx context.Context, id identity, latest metav1.Objec
 	return err
 }
 
-// askedAlike reports whether the same policy is requested for an object's dependents.
+// askedAlike reports whether two states of an object request the same policy for its dependents.
 func (c *collector) askedAlike(now, before metav1.Object) bool {
 	return c.policy(now) == c.policy(before) || c.without.ConflictPolicy
 }
@@ -67,9 +66,8 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string,
 	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name, opts)
 }
 
-// patch sends a strategic merge patch. A kind without support for these gets a merge patch of its whole current list of
-// owners, at that version, without the references in drop. If drop is empty, all references become non-blocking,
-// including those without a value.
+// patch sends a strategic merge patch. For a kind without strategic merge, it sends a merge patch of all current owners
+// at their version, without the references in drop. If drop is empty, it makes all references non-blocking.
 func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop []types.UID) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {
@@ -101,7 +99,7 @@ func (c *collector) patch(ctx context.Context, id identity, strategic []byte, dr
 	return err
 }
 
-// metadataPatch returns a merge patch of one metadata field, for one uid and one version.
+// metadataPatch returns a merge patch of one metadata field, with a uid and a version as preconditions.
 func metadataPatch(field string, value any, uid types.UID, version string) []byte {
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		field: value, "uid": uid, "resourceVersion": version,
@@ -112,22 +110,22 @@ func metadataPatch(field string, value any, uid types.UID, version string) []byt
 	return data
 }
 
-// errNotYet: the work of a finalizer must be done again.
+// errNotYet means that the finalizer's work must be done again.
 var errNotYet = errors.New("the finalizer is still needed")
 
 // removeFinalizer removes one of the garbage collector's finalizers. A missing finalizer or object counts as success.
-// The patch holds the whole list, so it names the version that was read. ready is called right before the removal is
-// sent; if it returns false, errNotYet is returned.
+// The patch holds the whole list, so it names the version that was read. ready is called right before the patch is
+// sent. If ready returns false, the result is errNotYet.
 //
-// Upstream finds the owner by name alone. A recreated owner that should orphan too would then lose its finalizer before
-// its dependents lost their references.
+// Upstream finds the owner only by name. A recreated owner could then lose its orphan finalizer before its dependents
+// are orphaned.
 func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer string, ready func() bool) error {
 	id := n.identity
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return err
 	}
-	// Set before the read: a later event shows the current finalizer, or one that this read will find.
+	// Set released before the read: a later event then shows the current finalizer, or one that this read will find.
 	n.released = true
 	latest, err := c.get(ctx, id)
 	if apierrors.IsNotFound(err) {
@@ -161,21 +159,21 @@ func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer stri
 // component is the source of the garbage collector's events.
 const component = "garbage-collector-controller"
 
-// complaint is a pending event: a dependent refers to an owner in another namespace (GC-7, RULES K97). It is separate
-// from the graph, because the dependent is likely to be deleted first.
+// complaint is a queued event: a dependent refers to an owner in another namespace (GC-7, RULES K97). It is not stored
+// in the graph, because the dependent is likely to be deleted before the event is written.
 type complaint struct {
 	about identity
 	owner metav1.OwnerReference
 }
 
-// complain queues an event, because handlers cannot write.
+// complain queues an event, because event handlers cannot write.
 func (c *collector) complain(n *node, owner *metav1.OwnerReference) {
 	about := string(n.uid) + " " + string(owner.UID)
 	c.complaints[about] = complaint{n.identity, *owner}
 	c.env.Queue.Add("report " + about)
 }
 
-// report writes a queued event. A refused event is dropped: events are best effort.
+// report writes a queued event. It drops an event that the server refuses.
 func (c *collector) report(ctx context.Context, about string) {
 	p, ok := c.complaints[about]
 	if !ok {
@@ -213,5 +211,5 @@ func (p *complaint) event(now metav1.Time) *corev1.Event {
 	}
 }
 
-// isReport reports whether a key stands for a queued event, and which one.
+// isReport reports whether a key stands for a queued event, and returns the rest of the key.
 func isReport(key string) (about string, ok bool) { return strings.CutPrefix(key, "report ") }

@@ -1,8 +1,7 @@
-// Package history keeps the earlier templates of a set as ControllerRevisions, for StatefulSet and DaemonSet: a
-// revision's content and name, a set's revisions, and how many are kept.
+// Package history keeps the earlier templates of a StatefulSet or DaemonSet as ControllerRevisions.
 //
-// A revision holds the template as a strategic merge patch that restores it. It is found by these bytes, not by name:
-// the name ends in a hash of them and may be taken.
+// A revision holds the template as a strategic merge patch that restores it. A controller finds it by these bytes. The
+// name of a revision ends in a hash of the bytes, but another revision may have the name.
 package history
 
 import (
@@ -28,15 +27,15 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	Collision bool // do not use another name when another revision has the name
-	Live      bool // delete old revisions even if they are in use
+	Collision bool // do not use another name when a different revision has the name
+	Live      bool // delete old revisions that are in use
 }
 
 var resource = appsv1.SchemeGroupVersion.WithResource("controllerrevisions").GroupResource()
 
-// History is one set's history, for one reconcile.
+// History is the history of one set during one reconcile.
 type History struct {
 	Client    host.Client
 	Owner     metav1.Object // the set, as cached
@@ -44,8 +43,8 @@ type History struct {
 	Without   *Without
 }
 
-// List returns the revisions that are the set's or ownerless and whose labels match: the candidates of a claim, and its
-// results.
+// List returns the matching revisions that the set controls or that have no controller. It is used before and after a
+// claim.
 func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.ControllerRevision {
 	list := slices.DeleteFunc(Own(h.Revisions, h.Owner),
 		func(r *appsv1.ControllerRevision) bool { return !matches(r.Labels) })
@@ -53,10 +52,10 @@ func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.Co
 	return list
 }
 
-// Adopt makes the set the controller of ownerless revisions, after a live check that it still exists (ADOPT-4), and
-// returns those that it then owns. It stops at the first error: the reconcile does not know its history (RULES F62). It
-// skips terminating revisions (ADOPT-5), and all revisions while the set itself is terminating (ADOPT-3). Upstream
-// tries to adopt these, and the second case fails the reconcile.
+// Adopt makes the set the controller of ownerless revisions, after reading that it still exists (ADOPT-4). It returns
+// the revisions that the set owns then. It stops at the first error, because a reconcile needs its whole history (RULES
+// F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream tries to
+// adopt both, and fails the reconcile of a terminating set.
 func Adopt(ctx context.Context, m *ref.Manager,
 	revisions []*appsv1.ControllerRevision) ([]*appsv1.ControllerRevision, error) {
 	own := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -72,9 +71,9 @@ func Adopt(ctx context.Context, m *ref.Manager,
 	return own, nil
 }
 
-// Create creates a revision, named by the hash of its data and the number of collisions, which it returns. If a
-// revision of other data has the name, it counts one more collision and uses another name (CORPUS C32). An existing one
-// with the same data counts as created, even if another owner has it (RULES L117).
+// Create creates a revision and returns the number of collisions. Its name is the hash of its data and that number. If
+// a revision with other data has the name, Create counts a collision and uses another name (CORPUS C32). It returns an
+// existing revision with the same data, even if another owner has it (RULES L117).
 func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevision,
 	collisions int32) (*appsv1.ControllerRevision, int32, error) {
 	for {
@@ -101,8 +100,8 @@ func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevisio
 	}
 }
 
-// Renumber gives a revision another number: after a rollback it is the newest again. After a conflict it retries with
-// the cached version.
+// Renumber changes the number of a revision, because after a rollback it is the newest again. After a conflict it
+// retries with the cached version.
 func (h *History) Renumber(ctx context.Context, revision *appsv1.ControllerRevision,
 	number int64) (*appsv1.ControllerRevision, error) {
 	var err error
@@ -122,11 +121,11 @@ func (h *History) Renumber(ctx context.Context, revision *appsv1.ControllerRevis
 	return revision, err
 }
 
-// attempts limits the tries of a conflicting write in a reconcile.
+// attempts limits the tries of a conflicting write in one reconcile.
 const attempts = 4
 
-// Truncate deletes the oldest of the sorted revisions, until at most limit unused ones are left. Each delete carries
-// the uid (EXACT-4); upstream's does not.
+// Truncate deletes the oldest of the sorted revisions until at most limit unused ones are left. Each delete carries the
+// uid (EXACT-4). Upstream's delete does not.
 func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRevision,
 	live func(*appsv1.ControllerRevision) bool, limit int) error {
 	old := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -139,7 +138,8 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 		return nil
 	}
 	for _, r := range old[:len(old)-limit] {
-		// As it was read: a revision that has become the newest again must stay. Upstream deletes by name.
+		// Require the version that was read, because a revision that became the newest must stay. Upstream deletes by
+		// name.
 		err := h.Client.Delete(ctx, Kind, r.Namespace, r.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}})
 		if err != nil {
@@ -154,8 +154,8 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 // HashLabel is the label of a StatefulSet's revision with the hash in its name.
 const HashLabel = "controller.kubernetes.io/hash"
 
-// Data returns the content of a template's revision. It depends on the template only, byte for byte. Fields are sorted
-// by name, as upstream's are, so both produce equal revisions and names.
+// Data returns the content of a template's revision. It depends only on the template. Fields are sorted by name as in
+// upstream, so both produce the same bytes and names.
 func Data(template *corev1.PodTemplateSpec) []byte {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -189,7 +189,7 @@ func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSp
 }
 
 // Restore returns a set at a revision: with the template and everything else that the revision holds. It returns an
-// error if the revision is not a patch of such a set, as a hand-made one may be.
+// error if the revision is not a patch of such a set. Users can create such revisions.
 func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, error) {
 	now, err := json.Marshal(set)
 	if err != nil {
@@ -203,8 +203,8 @@ func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, erro
 	return restored, json.Unmarshal(then, restored)
 }
 
-// Hash returns a hash of a revision's data, of at most ten characters, for its name. Another collision count gives
-// another hash; nil differs from 0.
+// Hash returns a hash of a revision's data for its name, at most ten characters long. Each collision count gives
+// another hash. nil and 0 also differ.
 func Hash(data []byte, collisions *int32) string {
 	h := fnv.New32()
 	h.Write(data)
@@ -214,7 +214,7 @@ func Hash(data []byte, collisions *int32) string {
 	return Safe(h.Sum32())
 }
 
-// Safe formats a hash in characters that form no words: consonants and few digits.
+// Safe formats a hash in consonants and digits that form no words.
 func Safe(hash uint32) string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	text := strconv.AppendUint(nil, uint64(hash), 10)
@@ -241,7 +241,7 @@ func Sort(revisions []*appsv1.ControllerRevision) {
 	})
 }
 
-// Next returns the number of the next revision after these sorted ones.
+// Next returns the number for a new revision after these sorted ones.
 func Next(revisions []*appsv1.ControllerRevision) int64 {
 	if len(revisions) == 0 {
 		return 1
@@ -259,11 +259,11 @@ func Holding(revisions []*appsv1.ControllerRevision, data []byte) []*appsv1.Cont
 	return same
 }
 
-// ownerIndex indexes revisions by the uid of their controller; ownerless ones by namespace, which is never a uid.
+// ownerIndex indexes revisions by the uid of their controller. It indexes ownerless revisions by namespace, which is
+// never a uid.
 const ownerIndex = "threelaws/owner"
 
-// Index adds the index that [Own] uses to a process's cache of revisions, so that a set need not read all revisions.
-// Every controller of the process may call it.
+// Index adds the index that [Own] uses to a process's cache of revisions. Every controller of the process may call it.
 func Index(revisions cache.Indexer) {
 	if revisions.GetIndexers()[ownerIndex] != nil {
 		return
@@ -282,7 +282,8 @@ func Index(revisions cache.Indexer) {
 
 func nobodys(namespace string) string { return "in " + namespace }
 
-// Own returns the cached revisions of a set's namespace that are the set's or ownerless, sorted by key.
+// Own returns the cached revisions in a set's namespace that the set controls or that have no controller, sorted by
+// key.
 func Own(revisions cache.Indexer, set metav1.Object) []*appsv1.ControllerRevision {
 	own := by(revisions, ownerIndex, string(set.GetUID()))
 	own = slices.DeleteFunc(own, func(r *appsv1.ControllerRevision) bool { return r.Namespace != set.GetNamespace() })

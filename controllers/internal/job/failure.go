@@ -11,13 +11,13 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// backoff holds how many pods of a Job have failed since the last success, and when the last one did.
+// backoff holds how many pods of a Job have failed since the last success, and the time of the last failure.
 type backoff struct {
 	failures int
 	last     time.Time
 }
 
-// after returns the backoff after more pods have ended.
+// after returns the backoff after these pods have ended.
 func (b backoff) after(succeeded, failed []*corev1.Pod) backoff {
 	if len(succeeded) == 0 {
 		if len(failed) > 0 {
@@ -58,8 +58,8 @@ func (b backoff) remaining(now time.Time) time.Duration {
 	return max(0, wait-now.Sub(b.last))
 }
 
-// endedAt returns when a pod ended: when its last container did, or else when it became unready, was deleted, or was
-// created.
+// endedAt returns when a pod ended: the end of its last container. Without that time, it returns when the pod became
+// unready, was deleted, or was created.
 func endedAt(p *corev1.Pod) time.Time {
 	if at := containersEnded(p); !at.IsZero() {
 		return at
@@ -78,7 +78,7 @@ func endedAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersEnded returns when the last container of a pod ended, including sidecars; zero unless all have.
+// containersEnded returns when the last container or sidecar of a pod ended. It is zero unless all have ended.
 func containersEnded(p *corev1.Pod) time.Time {
 	var last time.Time
 	for _, s := range p.Status.ContainerStatuses {
@@ -173,7 +173,7 @@ func conditionBy(s *corev1.PodStatus, rule []batchv1.PodFailurePolicyOnPodCondit
 	return nil
 }
 
-// enough returns the fulfilled rule of a Job's successPolicy, or "".
+// enough returns the rule of a Job's successPolicy that is fulfilled, or "".
 func enough(j *batchv1.Job, succeeded intervals) string {
 	if j.Spec.SuccessPolicy == nil {
 		return ""
@@ -183,7 +183,7 @@ func enough(j *batchv1.Job, succeeded intervals) string {
 		if rule.SucceededIndexes != nil {
 			these := parseIntervals(*rule.SucceededIndexes, int(*j.Spec.Completions))
 			if len(these) == 0 {
-				continue // it cannot be read
+				continue // the rule cannot be parsed
 			}
 			have, want = these.common(succeeded), these.total()
 		}

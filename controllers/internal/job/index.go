@@ -30,7 +30,7 @@ func indexOf(p *corev1.Pod) int {
 	return i
 }
 
-// within reports whether a pod's index is one of the Job's; true for a Job without indexes.
+// within reports whether the Job has the pod's index. It is true for a Job without indexes.
 func within(p *corev1.Pod, j *batchv1.Job) bool {
 	if !indexed(j) {
 		return true
@@ -54,13 +54,12 @@ func indexesOf(pods []*corev1.Pod) []int {
 // perIndex reports whether failures are limited per index.
 func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
-// failures returns how often earlier pods of a pod's index had failed: counted failures, and all.
+// failures returns how often earlier pods of a pod's index failed: the failures that count towards the limit, and all.
 func failures(p *corev1.Pod) (counted, all int) {
 	counted = annotated(p, batchv1.JobIndexFailureCountAnnotation)
 	return counted, counted + annotated(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
-// annotated reads a number from an annotation; anything else is zero.
 func annotated(p *corev1.Pod, key string) int {
 	n, _ := strconv.Atoi(p.Annotations[key])
 	if n > math.MaxInt32 {
@@ -69,7 +68,7 @@ func annotated(p *corev1.Pod, key string) int {
 	return max(n, 0)
 }
 
-// givesUp reports whether a pod's failure is the last that its index may have.
+// givesUp reports whether the failure of a pod exhausts the failures of its index.
 func givesUp(p *corev1.Pod, j *batchv1.Job) bool {
 	if !failed(p, j) {
 		return false
@@ -82,7 +81,7 @@ func givesUp(p *corev1.Pod, j *batchv1.Job) bool {
 	return v.counts() && before >= int(*j.Spec.BackoffLimitPerIndex)
 }
 
-// failedIndexes returns those in the status, and those given up since.
+// failedIndexes returns the failed indexes: those in the status, and those that failed since.
 func failedIndexes(j *batchv1.Job, pods []*corev1.Pod) *intervals {
 	var before intervals
 	if j.Status.FailedIndexes != nil {
@@ -94,8 +93,8 @@ func failedIndexes(j *batchv1.Job, pods []*corev1.Pod) *intervals {
 	return &list
 }
 
-// awaitingReplacement returns the failed pods that are kept until they are replaced, by index: they hold the number of
-// the index's failures. The last of several counts.
+// awaitingReplacement returns, by index, the failed pods to keep until they are replaced, because they hold the number
+// of failures. If an index has several failed pods, the last one is kept.
 func (a *attempt) awaitingReplacement() map[int]*corev1.Pod {
 	running := intervals(nil).with(indexesOf(a.active)...)
 	last := map[int]*corev1.Pod{}
@@ -116,7 +115,8 @@ func (a *attempt) awaitingReplacement() map[int]*corev1.Pod {
 	return last
 }
 
-// newIndexes returns the indexes that need pods, at most n, and how long to wait if there is none yet.
+// newIndexes returns the indexes that need pods, at most n. If all of them must wait, it returns the time until the
+// first may start.
 func (a *attempt) newIndexes(n int) (list []int, wait time.Duration) {
 	taken := a.succeededIndexes
 	if !a.r.options.Without.Indexes {
@@ -156,8 +156,8 @@ func (a *attempt) indexBackoff(i int) backoff {
 	return backoff{failures: before + 1, last: endedAt(p)}
 }
 
-// duplicates returns the active pods without a place in an Indexed Job: all except the best of each index, and all
-// without an index. rest are the others.
+// duplicates returns as surplus the active pods of an Indexed Job without a valid index, and all but the best pod of
+// each index. rest are the other pods.
 func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod) {
 	ordered := slices.Clone(pods)
 	slices.SortStableFunc(ordered, byIndex)
@@ -213,10 +213,11 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// maxPrefix limits the part of generateName that the server keeps.
+// maxPrefix is the length to which the server truncates generateName.
 const maxPrefix = 58
 
-// indexPrefix returns the generateName of an index's pods: it keeps the index, however long the Job's name is.
+// indexPrefix returns the generateName of an index's pods. It shortens the Job's name so that the index is not
+// truncated.
 func indexPrefix(name string, i int) string {
 	suffix := "-" + strconv.Itoa(i) + "-"
 	if len(name)+len(suffix) > maxPrefix {
@@ -225,7 +226,7 @@ func indexPrefix(name string, i int) string {
 	return name + suffix
 }
 
-// indexEnv gives every container its index, unless it has a variable of that name.
+// indexEnv adds the index as a variable to every container, unless the container has a variable of that name.
 func indexEnv(spec *corev1.PodSpec) {
 	for _, list := range [...]*[]corev1.Container{&spec.InitContainers, &spec.Containers} {
 		*list = slices.Clone(*list)
@@ -242,13 +243,14 @@ func indexEnv(spec *corev1.PodSpec) {
 
 const indexVariable = "JOB_COMPLETION_INDEX"
 
-// interval is a run of completion indexes, both ends included; intervals are several, sorted and not adjacent.
+// interval is a range of completion indexes, both ends included. intervals are sorted, and no two are adjacent.
 type (
 	interval  struct{ first, last int }
 	intervals []interval
 )
 
-// parseIntervals reads the format of [intervals.String]. It skips unreadable parts, and indexes from completions on.
+// parseIntervals reads the format of [intervals.String]. It skips parts that cannot be parsed, and indexes that are not
+// below completions.
 func parseIntervals(text string, completions int) intervals {
 	if text == "" {
 		return nil
@@ -274,7 +276,7 @@ func parseIntervals(text string, completions int) intervals {
 	return list
 }
 
-// add appends an interval that begins no earlier than the last one.
+// add appends an interval that begins at or after the beginning of the last one.
 func (list intervals) add(next interval) intervals {
 	if n := len(list); n > 0 && next.first <= list[n-1].last+1 {
 		list[n-1].last = max(list[n-1].last, next.last)
@@ -339,7 +341,7 @@ func (list intervals) missing(n, completions int) []int {
 	return free
 }
 
-// String formats them as in statuses: "1,3,4,7-9".
+// String formats the intervals as in statuses: "1,3,4,7-9".
 func (list intervals) String() string {
 	var b strings.Builder
 	for n, i := range list {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Intervals are a set of indexes, in whatever order they were added.
+// Intervals are a set of indexes; the order of additions does not matter.
 func TestIntervalsAreASet(t *testing.T) {
 	indexes := rapid.SliceOf(rapid.IntRange(0, 12))
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,9 +1,8 @@
 // Package job is the Job controller: it runs pods until enough of them have succeeded.
 //
-// Ended pods are deleted by others, so the existing pods do not show how many have ended. Each pod has a finalizer and
-// goes only when the Job's status has counted it (track.go). First its uid is stored as uncounted, then its finalizer
-// is removed, then the counter is raised. Whatever fails in between, each pod is counted exactly once (RULES I80 to
-// I86).
+// Others delete ended pods, so the existing pods do not show how many have ended. Therefore a finalizer keeps each pod
+// until the Job's status has counted it (track.go). First the pod's uid is stored as uncounted, then its finalizer is
+// removed, then the counter is increased. If any step fails, each pod is still counted exactly once (RULES I80 to I86).
 //
 // A reconcile reads the Job and its pods from the caches, and claims pods. It decides whether the Job has failed or
 // succeeded, creates or deletes pods if it has not, and counts those that ended.
@@ -73,8 +72,8 @@ var Kind = batchv1.SchemeGroupVersion.WithKind("Job")
 const tracking = batchv1.JobTrackingFinalizer
 
 const (
-	batch        = time.Second      // delays an event, to batch it with others
-	firstBackoff = 10 * time.Second // before a failed pod is replaced; each failure doubles it
+	batch        = time.Second      // the delay of an event, to handle several together
+	firstBackoff = 10 * time.Second // before the first failed pod is replaced; each failure doubles it
 	maxBackoff   = 10 * time.Minute
 	burst        = 500 // the most pods that a reconcile creates, or deletes as surplus
 	maxUncounted = 500 // the most uids in a status
@@ -83,13 +82,12 @@ const (
 // Era decides which pods a Job owns, and how it counts them.
 type Era string
 
-// The eras. Those before Current count the ended pods that still exist.
+// The eras. Controllers before Current count the ended pods that still exist.
 const (
-	// Selector: every matching pod, whatever created it (before ControllerRef). An event goes to the oldest Job that
-	// matches.
+	// Selector: the Job owns every matching pod (before ControllerRef). An event goes to the oldest Job that matches.
 	Selector Era = "selector"
-	// Gated: the same, with the items that the proposal's checklist ticks for Job: a terminating Job leaves its pods
-	// alone.
+	// Gated: like Selector, but as the proposal's checklist says for Job, a terminating Job leaves its
+	// pods alone.
 	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
 	ControllerRef Era = "controllerref"
@@ -102,40 +100,40 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 
 	TakeOwned   bool // create pods without a reference to the Job
-	Tracking    bool // ... without the finalizer
-	AdoptBare   bool // adopt pods without the finalizer
+	Tracking    bool // create pods without the finalizer
+	AdoptBare   bool // adopt pods without adding the finalizer
 	Shed        bool // never remove the finalizer
-	HoldDeleted bool // ... from the pods of a terminating Job
-	Orphans     bool // ... from pods that have lost their Job
+	HoldDeleted bool // keep the finalizer of the pods of a terminating Job
+	Orphans     bool // keep the finalizer of pods that have lost their Job
 	Thief       bool // remove the finalizer even if another controller controls the pod
-	Adopted     bool // ... from a pod that had no owner when it was read, although a Job has adopted it
-	OwnCount    bool // every matching pod counts as the Job's own
+	Adopted     bool // remove it from a pod that had no owner when it was read, even if a Job has adopted it since
+	OwnCount    bool // treat every matching pod as the Job's own
 	Terminating bool // a terminating Job creates and deletes pods
-	VictimUID   bool // write and delete pods by name, even if another pod has it now
+	VictimUID   bool // write and delete pods by name, whatever pod has the name now
 	Wait        bool // create pods despite pending expectations
-	Lag         bool // reconcile although the caches do not show earlier writes
-	Twice       bool // count a pod again while the cache still shows its finalizer
+	Lag         bool // reconcile before the caches show earlier writes
+	Twice       bool // count a pod twice if the cache still shows its finalizer
 	Indexes     bool // create pods for indexes that already have one
-	Least       bool // delete one pod more than the surplus
+	Least       bool // delete one pod more than needed
 	Surplus     bool // keep pods beyond the remaining completions
 	Linger      bool // keep pods that run when the Job ends
 	Late        bool // keep pods that were created after the Job had ended
-	Early       bool // end the Job while it waits to see its creations
+	Early       bool // end the Job before its creations are shown
 	Suspend     bool // a suspended Job runs on
-	Managed     bool // reconcile a Job that names another controller
+	Managed     bool // reconcile a Job that spec.managedBy assigns to another controller
 	Ready       bool // the status counts every active pod as ready
-	CountHeld   bool // count pods while they have the finalizer, and again without it
+	CountHeld   bool // count pods that still have the finalizer
 	SharedCache bool // change the cached Job in place
 }
 
-// jobRoute routes events on Jobs: a changed spec at once, a changed status after a delay. When a Job ends or is gone,
-// the pods that its selector matches are checked for leftover finalizers (RULES I82).
+// jobRoute routes events on Jobs. A changed spec is handled at once, a changed status after a delay. When a Job ends or
+// is gone, it enqueues the matching pods that still have the finalizer (RULES I82).
 func jobRoute(o *Options) host.Route {
 	own := routing.Own(Kind, &o.Without.Routing)
 	return host.Route{Kind: Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -175,7 +173,7 @@ func oldPodRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// delay delays the keys from an index on.
+// delay moves the keys to the delayed keys.
 func delay(out *host.Effect) {
 	for _, key := range out.Keys {
 		out.Delayed = append(out.Delayed, host.Delayed{Key: key, After: batch})
@@ -183,7 +181,7 @@ func delay(out *host.Effect) {
 	out.Keys = out.Keys[:0]
 }
 
-// freeForsaken enqueues a pod whose finalizer no controller would remove: it has no controller, or it is terminating
+// freeForsaken enqueues a pod whose finalizer no Job will remove. Such a pod has no controller, or it is terminating
 // and its Job is gone or has ended.
 func freeForsaken(v host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)

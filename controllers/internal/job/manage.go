@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
-// carryOn brings the Job to its wanted number of pods, and checks whether it is complete. It reports whether the status
-// changed.
+// carryOn creates or deletes pods to reach the wanted number, and checks whether the Job is complete. It reports
+// whether the status changed.
 func (a *attempt) carryOn(ctx context.Context) (changed bool, err error) {
 	j, without := a.job, &a.r.options.Without
 	managed := a.awake && (j.DeletionTimestamp == nil || without.Terminating)
@@ -24,16 +24,15 @@ func (a *attempt) carryOn(ctx context.Context) (changed bool, err error) {
 		err = a.manage(ctx)
 	}
 	if a.complete() && (a.awake || without.Early) {
-		// Its unseen pods may still run. Upstream does not wait for them, but since 1.36 no reconcile begins before the
-		// caches show earlier writes.
+		// The Job must be awake, because pods that the cache lacks may still run. Upstream does not check this, but
+		// since 1.36 no reconcile begins before the caches show earlier writes.
 		a.end = success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods", a.r.env.Now())
 		return false, err
 	}
 	return managed && a.writeSuspended(), err
 }
 
-// complete reports whether enough pods have succeeded and none runs. A Job without completions needs one success, and
-// waits for the others to end.
+// complete reports whether enough pods have succeeded and none runs. A Job without completions needs one success.
 func (a *attempt) complete() bool {
 	enough := a.succeeded > 0
 	if n := a.job.Spec.Completions; n != nil {
@@ -42,7 +41,7 @@ func (a *attempt) complete() bool {
 	return enough && (a.running == 0 || a.r.options.Without.Linger)
 }
 
-// writeSuspended updates the condition Suspended. The start time is reset when the Job resumes.
+// writeSuspended updates the condition Suspended. When the Job resumes, its start time begins again.
 func (a *attempt) writeSuspended() bool {
 	s, now := &a.job.Status, a.r.env.Now()
 	c := newCondition(batchv1.JobSuspended, "JobSuspended", "Job suspended", now)
@@ -59,7 +58,7 @@ func (a *attempt) writeSuspended() bool {
 	return true
 }
 
-// manage creates or deletes pods to reach the wanted number, never both in one reconcile.
+// manage creates or deletes pods to reach the wanted number. One reconcile never does both.
 func (a *attempt) manage(ctx context.Context) error {
 	if suspended(a.job) && !a.r.options.Without.Suspend {
 		return a.remove(ctx, a.surplus(int(a.running)))
@@ -104,12 +103,12 @@ func (a *attempt) want() int {
 	case n != nil:
 		return max(min(int(*n)-int(a.succeeded), parallel), 0)
 	case a.succeeded > 0:
-		return int(a.running) // one success was enough; running ones continue
+		return int(a.running) // after one success, no pods are created and running pods continue
 	}
 	return parallel
 }
 
-// surplus chooses the active pods to delete: those without a place in an Indexed Job, and others up to n in total.
+// surplus chooses the active pods to delete: the duplicates of an Indexed Job, and others up to n in total.
 func (a *attempt) surplus(n int) []*corev1.Pod {
 	var surplus []*corev1.Pod
 	rest := a.active
@@ -120,7 +119,8 @@ func (a *attempt) surplus(n int) []*corev1.Pod {
 	return append(surplus, rest[:max(n-len(surplus), 0)]...)
 }
 
-// remove deletes surplus pods. They have not failed, so their finalizers are removed first and they are not counted.
+// remove deletes surplus pods. They have not failed. Therefore it first removes their finalizers, so that they are not
+// counted.
 func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	var adopted []string
@@ -137,7 +137,7 @@ func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 			err = a.r.delete(ctx, p)
 		}
 		if err != nil {
-			a.r.expected.Deleted(a.key, keys[i]) // no event will show it
+			a.r.expected.Deleted(a.key, keys[i]) // no event will show this deletion
 		}
 		if err == nil || apierrors.IsNotFound(err) {
 			a.removed(p)
@@ -148,7 +148,6 @@ func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 	return firstErr
 }
 
-// removed subtracts a deleted pod from the numbers.
 func (a *attempt) removed(p *corev1.Pod) {
 	a.running--
 	a.terminating++
@@ -157,15 +156,15 @@ func (a *attempt) removed(p *corev1.Pod) {
 	}
 }
 
-// stop deletes the running pods because the Job ends. They keep their finalizers until they are counted. The Job does
-// not end in this reconcile if a pod is left, or may be.
+// stop deletes the running pods because the Job ends. They keep their finalizers until they are counted. If a pod may
+// be left, the Job does not end in this reconcile.
 func (a *attempt) stop(ctx context.Context) error {
 	without := &a.r.options.Without
 	var firstErr error
 	gone := 0
 	for _, p := range a.active {
 		if a.job.DeletionTimestamp != nil && !without.Terminating || without.Linger {
-			continue // ADOPT-3: a terminating Job does nothing more; upstream would delete them
+			continue // a terminating Job deletes no pods (ADOPT-3); upstream would delete them
 		}
 		err := a.r.delete(ctx, p)
 		if err == nil || apierrors.IsNotFound(err) {
@@ -181,8 +180,8 @@ func (a *attempt) stop(ctx context.Context) error {
 	return firstErr
 }
 
-// late deletes pods that run although their Job has ended: they were created from an older list, after a restart.
-// Upstream lets them run. A pod that runs in the cache may have ended, so each is read live.
+// late deletes pods that run although their Job has ended, because a process before a restart created them from an
+// older list. Upstream lets them run. It reads each pod from the server first, because the pod may have ended.
 func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	if j.DeletionTimestamp != nil || r.options.Without.Late {
 		return nil
@@ -206,7 +205,7 @@ func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	return nil
 }
 
-// delete deletes a pod by uid. Upstream deletes whatever has the name (RULES E56, CORPUS B12).
+// delete deletes a pod by uid. Upstream deletes by name (RULES E56, CORPUS B12).
 func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
 	if g := r.options.Era; r.options.Without.VictimUID || g == Selector || g == Gated {
@@ -215,8 +214,8 @@ func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	return r.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, o)
 }
 
-// create creates n pods, for these indexes in an Indexed Job, in batches of 1, 2, 4 and so on: a refused template fails
-// a few times, not n times. Failed and skipped creations are no longer expected.
+// create creates n pods in batches of 1, 2, 4 and so on, so that a refused template fails only a few times. indexes are
+// the pods' indexes in an Indexed Job. Failed and skipped creations are no longer expected.
 func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 	r := a.r
 	r.expected.ExpectCreations(a.key, a.r.owner(a.job), n)
@@ -246,11 +245,11 @@ func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 	return firstErr
 }
 
-// createOne creates one pod. It returns nil if creating is useless.
+// createOne creates one pod. It returns nil without an error if no pod can be created.
 func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Object, error) {
 	obj, err := r.env.Client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return nil, nil // every create would be refused
+		return nil, nil // the namespace is terminating, so every create would be refused
 	}
 	if err != nil {
 		return nil, err
@@ -258,7 +257,7 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Objec
 	return obj.(metav1.Object), nil
 }
 
-// newPod makes a pod from the Job's template and shares its parts. It has the ControllerRef (LAW-1) and the finalizer
+// newPod makes a pod from the Job's template, whose parts it shares. It has the ControllerRef (LAW-1) and the finalizer
 // from the start.
 func (a *attempt) newPod() *corev1.Pod {
 	t, without := &a.job.Spec.Template, &a.r.options.Without

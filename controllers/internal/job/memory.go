@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory. It does not decide which pods belong to a Job (API-5), and all of it except
-// the backoff can be read from the API again.
+// reconciler is the controller's memory. It does not decide which pods belong to a Job (API-5). After a restart, the
+// controller can read everything except the backoff from the API again.
 type reconciler struct {
 	options  *Options
 	env      *host.Env
@@ -32,13 +32,13 @@ type reconciler struct {
 	pods     cache.Indexer
 	expected *expectations.Expectations
 	backoffs map[string]backoff   // of Jobs with a failed pod, by key
-	closed   map[string]types.UID // by key, Jobs whose end was written and is not shown yet
+	closed   map[string]types.UID // Jobs whose end was written and is not shown yet, by key
 	wrote    *consistency.Store
-	shed     map[string]map[types.UID]uint64 // by key, see [reconciler.hasShed]
+	shed     map[string]map[types.UID]uint64 // versions after which a pod has no finalizer, by key and uid; see [reconciler.hasShed]
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client will record its writes
+	own := *env // a copy, whose client records the controller's writes
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now),
 		backoffs: map[string]backoff{}, closed: map[string]types.UID{}, shed: map[string]map[types.UID]uint64{}}
 	r.jobs = env.Informer(Kind).GetIndexer()
@@ -70,8 +70,7 @@ func (r *reconciler) Forget(key string) {
 
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// noteShed records that a pod's finalizer was removed, and the resulting version. A terminating pod cannot get it
-// again.
+// noteShed records the version at which a pod's finalizer was removed. A terminating pod cannot get a finalizer again.
 func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 	since, _ := strconv.ParseUint(left.ResourceVersion, 10, 64)
 	if left.DeletionTimestamp != nil {
@@ -83,11 +82,11 @@ func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 	r.shed[key][left.UID] = since
 }
 
-// hasShed reports whether the finalizer of a cached pod was already removed, and the cache lags (RULES I83). Such a pod
-// was counted. Upstream waits for an event without the finalizer; here the version of the removal is compared, so a pod
-// that got the finalizer again counts again.
+// hasShed reports whether a pod's finalizer was removed and the cache does not show that yet (RULES I83). Such a pod
+// was counted already. Upstream waits for an event without the finalizer. Here the versions are compared, so a pod that
+// gets the finalizer again is counted again.
 func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
-	since := r.shed[key][p.UID] // 0 if none was recorded: no version is below it
+	since := r.shed[key][p.UID] // 0 if none was recorded; no version is below 0
 	if r.options.Without.Twice {
 		return false
 	}
@@ -95,7 +94,7 @@ func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	return shown < since
 }
 
-// forgetShed drops removals that the cache shows by now.
+// forgetShed drops the removals that the cache shows now.
 func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
 	kept := map[types.UID]uint64{}
 	for _, p := range pods {
@@ -126,7 +125,7 @@ func (r *reconciler) Digest(h *sim.Hash) {
 			if since != math.MaxUint64 {
 				unseen = r.env.Behind(pod.Kind, strconv.FormatUint(since, 10))
 			}
-			if unseen > 0 { // what the cache shows makes no difference
+			if unseen > 0 { // a removal that the cache shows has no effect
 				sum += sim.Mix(sim.HashString(string(uid)) + uint64(unseen))
 			}
 		}
@@ -134,7 +133,7 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	}
 }
 
-// digestBackoffs hashes the backoffs, with the ages of failures.
+// digestBackoffs hashes the backoffs with their remaining times.
 func (r *reconciler) digestBackoffs(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(r.backoffs)) {
 		b := r.backoffs[key]
@@ -144,9 +143,9 @@ func (r *reconciler) digestBackoffs(h *sim.Hash) {
 	}
 }
 
-// claim returns the Job's pods. It keeps and releases its own pods and adopts orphans of its namespace, including ended
-// and terminating ones, which must be counted. The finalizer is added and removed in the same patch as the reference
-// (RULES I80): an adopted pod counts like a created one.
+// claim returns the Job's pods. It releases pods and adopts orphans of its namespace, also ended and terminating ones,
+// because they must be counted. It adds and removes the finalizer in the same patch as the reference (RULES I80), so an
+// adopted pod is counted like a created one.
 func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
@@ -172,9 +171,9 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 	return pods, nil
 }
 
-// awake reports whether the Job may create and delete pods, or waits for its expectations. An expected deletion may
-// never be shown: the pod may have lost its owner (WATCH-5), or the deletion was shown too early. So expectations are
-// compared with the cache, too.
+// awake reports whether the Job may create and delete pods, or must wait for its expectations. An expected deletion may
+// never be shown: the pod may have lost its owner (WATCH-5), or the deletion was shown too early. Therefore awake also
+// compares expectations with the cache.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	if r.options.Era == Current {
 		r.expected.Recheck(key, expectations.Look(r.pods, j.UID))
@@ -190,14 +189,14 @@ func (r *reconciler) owner(j *batchv1.Job) types.UID {
 	return j.UID
 }
 
-// failed reports whether a pod counts as a failure of its Job. A terminating pod does, as it may never report its end,
-// unless the Job replaces only failed pods.
+// failed reports whether a pod counts as a failure of its Job. A terminating pod counts, because it may never report
+// its end. If the Job replaces only failed pods, a terminating pod does not count.
 func failed(p *corev1.Pod, j *batchv1.Job) bool {
 	return p.Status.Phase == corev1.PodFailed ||
 		!onlyFailed(j) && p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded
 }
 
-// onlyFailed reports whether terminating pods are replaced only once they have failed.
+// onlyFailed reports whether the Job replaces a terminating pod only when it has failed.
 func onlyFailed(j *batchv1.Job) bool {
 	return j.Spec.PodReplacementPolicy != nil && *j.Spec.PodReplacementPolicy == batchv1.Failed ||
 		j.Spec.PodFailurePolicy != nil
@@ -225,7 +224,8 @@ func count(pods []*corev1.Pod, is func(*corev1.Pod) bool) int32 {
 	return n
 }
 
-// selectorOf returns a Job's selector; nil if it has none or it is unreadable. An empty one selects every pod.
+// selectorOf returns a Job's selector. It is nil if there is none or it cannot be parsed. An empty selector selects
+// every pod.
 func selectorOf(j *batchv1.Job) labels.Selector {
 	s, _ := readSelector(j)
 	return s

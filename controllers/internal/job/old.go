@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// syncOld is a reconcile before [Current]: it counts the ended pods that still exist, although nothing keeps them. A
-// Job has ended when enough pods have, whether or not others run.
+// syncOld is a reconcile before [Current]. It counts the ended pods that exist, although nothing keeps them from being
+// deleted. A Job has ended when enough pods have ended, even if others run.
 func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) error {
 	if finished(j) {
 		return nil
@@ -55,8 +55,8 @@ func (a *attempt) findOld(ctx context.Context) error {
 	return err
 }
 
-// manageOld creates or deletes pods, and updates the status if the Job has ended. The server requires a condition with
-// the reason: both are written at once.
+// manageOld creates or deletes pods, and updates the status if the Job has ended. It adds two conditions at once,
+// because the server requires the condition with the reason before the final one.
 func (a *attempt) manageOld(ctx context.Context) error {
 	j, s, now := a.job, &a.job.Status, a.r.env.Now()
 	if limit := j.Spec.ActiveDeadlineSeconds; limit != nil {
@@ -83,7 +83,7 @@ func (a *attempt) manageOld(ctx context.Context) error {
 	return err
 }
 
-// scaleOld deletes pods beyond the parallelism, but not those beyond the remaining completions (CORPUS C11).
+// scaleOld deletes pods beyond the parallelism, but no other pods (CORPUS C11).
 func (a *attempt) scaleOld(ctx context.Context) error {
 	parallel := int(*a.job.Spec.Parallelism)
 	if n := int(a.running) - parallel; n > 0 {

@@ -15,20 +15,20 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
-// Pods with a leftover finalizer have keys of their own in the queue. No Job has such a name.
+// Pods that have lost their Job and still have the finalizer have separate keys in the queue, which cannot be the name
+// of a Job.
 const orphanMark = "/orphan:"
 
 func orphanKey(p *corev1.Pod) string { return p.Namespace + orphanMark + p.Name }
 
-// orphanOf returns the pod's key from such a key.
 func orphanOf(key string) (p string, ok bool) {
 	namespace, name, ok := strings.Cut(key, orphanMark)
 	return namespace + "/" + name, ok
 }
 
-// free removes the finalizer of a pod that no Job will free: it has no controller, or its Job is gone or has ended. It
-// skips pods of other controllers, and of Jobs that another controller runs (RULES I81). A Job is recognized by its
-// apiVersion, too.
+// free removes the finalizer of a pod without a controller, or whose Job is gone or has ended. It skips the pods of
+// other kinds of controllers, and of Jobs that another controller runs (RULES I81). It also compares the apiVersion of
+// a Job.
 func (r *reconciler) free(ctx context.Context, key string) error {
 	obj, exists, _ := r.pods.GetByKey(key)
 	if !exists {
@@ -80,16 +80,16 @@ func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	return ""
 }
 
-// awaited reports whether a Job that replaces only failed pods waits for a terminating pod to report its end. The
-// kubelet or PodGC reports it (job_controller.go, isPodFailed).
+// awaited reports whether a Job that replaces only failed pods waits for the end of a terminating pod, which the
+// kubelet or PodGC reports (job_controller.go, isPodFailed).
 func awaited(j *batchv1.Job, p *corev1.Pod) bool {
 	ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	return onlyFailed(j) && p.DeletionTimestamp != nil && !ended && j.DeletionTimestamp == nil && !finished(j) &&
 		!met(j, batchv1.JobFailureTarget) && !met(j, batchv1.JobSuccessCriteriaMet)
 }
 
-// tallies reports whether a terminating pod holds the number of failures of its index, until the index is started
-// again. A Job that is suspended, or runs as many pods as it may, does not start it (indexed_job_utils.go,
+// tallies reports whether a terminating pod holds the number of failures of its index until the index gets a new pod. A
+// Job that is suspended, or runs as many pods as it may, does not create it (indexed_job_utils.go,
 // getPodsWithDelayedDeletionPerIndex).
 func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	if p.DeletionTimestamp == nil || !indexed(j) || !perIndex(j) || j.DeletionTimestamp != nil || finished(j) ||
@@ -109,17 +109,16 @@ func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	})
 }
 
-// follows reports whether the first of two failed pods of an index holds the number of failures.
+// follows reports whether o, and not p, holds the number of failures. Both are failed pods of one index.
 func follows(o, p *corev1.Pod) bool {
 	_, ours := failures(o)
 	_, theirs := failures(p)
-	if o.Name > p.Name { // the later one in the cache's order counts, if its number is not lower
+	if o.Name > p.Name { // if both have the same count, the pod with the greater name holds it
 		return theirs <= ours && !endedAt(o).Before(endedAt(p))
 	}
 	return theirs < ours || endedAt(p).Before(endedAt(o))
 }
 
-// named returns the cached Job of a reference, or nil.
 func (r *reconciler) named(namespace string, owner *metav1.OwnerReference) *batchv1.Job {
 	obj, exists, _ := r.jobs.GetByKey(routing.Key(&metav1.ObjectMeta{Namespace: namespace, Name: owner.Name}))
 	if !exists {

@@ -71,7 +71,7 @@ func attemptOf(t *testing.T, change func(j *batchv1.Job), pods ...*corev1.Pod) (
 	return a, user
 }
 
-// aPod is a pod that the finalizer is on.
+// aPod returns a pod with the tracking finalizer.
 func aPod(name string, change ...func(p *corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Finalizers: []string{tracking},
 		Labels: map[string]string{"app": "x"}, Annotations: map[string]string{}}}
@@ -90,7 +90,7 @@ func annotate(key, value string) func(p *corev1.Pod) {
 	return func(p *corev1.Pod) { p.Annotations[key] = value }
 }
 
-// left are the pods that the server has, and that are not being deleted.
+// left returns the server's pods that are not terminating.
 func left(t *testing.T, c host.Client) (names []string) {
 	items, err := c.List(t.Context(), pod.Kind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -104,7 +104,7 @@ func left(t *testing.T, c host.Client) (names []string) {
 	return names
 }
 
-// refused is a client some of whose requests are refused.
+// refused is a client whose requests are partly refused.
 type refused struct {
 	host.Client
 	delete     error
@@ -136,7 +136,7 @@ func (c refused) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	return c.Client.Patch(ctx, gvk, namespace, name, p)
 }
 
-// Who has ended deletes what is at work for him still: what the server has, not what the cache shows.
+// A Job that has ended deletes its running pods: those on the server, not those in the cache.
 func TestLate(t *testing.T) {
 	other := func(p *corev1.Pod) {
 		yes := true
@@ -192,7 +192,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// A pod is deleted, not another that has its name by then; eras before ControllerRef did.
+// A deletion names the uid, so it does not delete another pod of the name. Eras before ControllerRef named none.
 func TestDelete(t *testing.T) {
 	for g, spares := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		a, user := attemptOf(t, nil, aPod("p"))
@@ -206,7 +206,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// The finalizer comes off pods that nobody would free.
+// The finalizer is removed from pods that nothing else would free.
 func TestFree(t *testing.T) {
 	ends := func(j *batchv1.Job) {
 		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
@@ -269,7 +269,7 @@ func TestShedAll(t *testing.T) {
 	}
 }
 
-// Restarts are failures where containers are restarted in pods that are there.
+// Restarts count as failures if the containers restart within the existing pods.
 func TestRestartedTooOften(t *testing.T) {
 	j, two := &batchv1.Job{}, int32(2)
 	j.Spec.BackoffLimit, j.Spec.Template.Spec.RestartPolicy = &two, corev1.RestartPolicyOnFailure
@@ -284,7 +284,7 @@ func TestRestartedTooOften(t *testing.T) {
 	}
 }
 
-// Of a pod's index so many failed before; what is no number, or none that could be, is none.
+// An invalid index in a pod's annotation counts as none, and an invalid number as 0.
 func TestIndexes(t *testing.T) {
 	for text, want := range map[string]int{"": nowhere, "x": nowhere, "-7": nowhere, "0": 0, "3": 3} {
 		if got := indexOf(aPod("p", annotate(indexKey, text))); got != want {
@@ -384,7 +384,7 @@ func TestAwaitingReplacement(t *testing.T) {
 	}
 }
 
-// Of the indexes that are free some wait until their failures are long enough ago.
+// Some free indexes wait until the backoff after their failures is over.
 func TestNewIndexes(t *testing.T) {
 	a, _ := attemptOf(t, func(j *batchv1.Job) {
 		mode, limit := batchv1.IndexedCompletion, int32(9)

@@ -18,15 +18,15 @@ type attempt struct {
 	r     *reconciler
 	key   string
 	job   *batchv1.Job // a copy, whose status the reconcile writes
-	awake bool         // all its earlier writes have been seen
+	awake bool         // all its earlier writes have been shown
 
 	pods   []*corev1.Pod // the Job's pods
-	active []*corev1.Pod // its active pods
+	active []*corev1.Pod // the active ones of pods
 
-	running, ready, terminating int32 // numbers of pods, with the changes of this reconcile
-	succeeded, failed           int32 // numbers of pods so far, including uncounted ones
+	running, ready, terminating int32 // numbers of pods, including the changes of this reconcile
+	succeeded, failed           int32 // numbers of ended pods, including uncounted ones
 
-	succeededBefore, succeededIndexes intervals // for an Indexed Job: by its status, and by its pods
+	succeededBefore, succeededIndexes intervals // for an Indexed Job: by its status, and by its status and its pods
 	failedIndexes                     *intervals
 	awaiting                          map[int]*corev1.Pod // see awaitingReplacement
 
@@ -52,7 +52,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if s, err := readSelector(j); err != nil {
 		return fmt.Errorf("job %s: bad selector: %w", key, err)
 	} else if s == nil {
-		return nil // it would release each of its pods, and create the next
+		return nil // the Job would create a pod, release it, and repeat
 	}
 	if r.options.Era != Current {
 		return r.syncOld(ctx, key, j)
@@ -65,7 +65,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		delete(r.closed, key)
 		return r.late(ctx, j)
 	case r.closed[key] == j.UID:
-		return nil // its end was written, and is not shown yet (RULES I85)
+		return nil // the cache does not show the Job's end yet (RULES I85)
 	case j.Spec.CompletionMode != nil && *j.Spec.CompletionMode != batchv1.NonIndexedCompletion && !indexed(j):
 		return nil // the mode is unknown: upstream writes an event and does nothing
 	}
@@ -75,7 +75,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 // attempt reconciles a Job that has not ended.
 func (r *reconciler) attempt(ctx context.Context, key string, j *batchv1.Job) error {
 	a := &attempt{r: r, key: key, job: r.copyOf(j)}
-	// Before the pods are listed: an event in between may or may not be in the list, but is not acted upon (RULES C40).
+	// Check before the pods are listed. Otherwise an event after the listing could fulfil the expectations, and the
+	// list would lack its pod (RULES C40).
 	a.awake = r.awake(key, j)
 	var err error
 	if a.pods, err = r.claim(ctx, key, j); err != nil {
@@ -96,7 +97,7 @@ func (r *reconciler) attempt(ctx context.Context, key string, j *batchv1.Job) er
 	return podsErr
 }
 
-// copyOf returns a Job whose status may be written.
+// copyOf returns a shallow copy of a Job with its own status.
 func (r *reconciler) copyOf(j *batchv1.Job) *batchv1.Job {
 	own := *j
 	if !r.options.Without.SharedCache {
@@ -150,15 +151,15 @@ func set(uids []types.UID) map[types.UID]bool {
 	return m
 }
 
-// uncountedPods returns the pods with the finalizer that the status does not name yet.
+// uncountedPods returns the pods with the finalizer that the status does not name yet and for which is is true.
 func (a *attempt) uncountedPods(known map[types.UID]bool, is func(*corev1.Pod) bool) []*corev1.Pod {
 	return keep(a.pods, func(p *corev1.Pod) bool {
 		return tracked(p) && !known[p.UID] && !a.r.hasShed(a.key, p) && within(p, a.job) && is(p)
 	})
 }
 
-// decide decides whether the Job ends: by an earlier decision, or else by failures, or else by success. A Job that has
-// met its success criteria cannot fail any more.
+// decide decides whether the Job ends: by an earlier decision, then by failures, then by success. A Job that has met
+// its success criteria cannot fail any more.
 func (a *attempt) decide() {
 	j, now := a.job, a.r.env.Now()
 	if c := find(j.Status.Conditions, batchv1.JobSuccessCriteriaMet); c != nil && c.Status == corev1.ConditionTrue {
@@ -212,7 +213,7 @@ func (a *attempt) whyFailed(now time.Time) (reason, message string) {
 	return "", ""
 }
 
-// restartedTooOften reports that containers were restarted too often, in a Job that restarts them in place.
+// restartedTooOften reports whether containers were restarted too often in a Job that restarts them in place.
 func restartedTooOften(j *batchv1.Job, pods []*corev1.Pod) bool {
 	if j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return false
@@ -245,7 +246,7 @@ func met(j *batchv1.Job, of batchv1.JobConditionType) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// finished reports whether the Job has ended, so that nothing is done for it any more (RULES I85).
+// finished reports whether the Job has ended. A Job that has ended needs no more work (RULES I85).
 func finished(j *batchv1.Job) bool { return met(j, batchv1.JobComplete) || met(j, batchv1.JobFailed) }
 
 func suspended(j *batchv1.Job) bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
@@ -259,7 +260,7 @@ func foreign(j *batchv1.Job) bool {
 	return j.Spec.ManagedBy != nil && *j.Spec.ManagedBy != batchv1.JobControllerName
 }
 
-// moment returns a time as the API stores it, in whole seconds.
+// moment returns a time in the API's precision of seconds.
 func moment(now time.Time) metav1.Time { return metav1.NewTime(now.Truncate(time.Second)) }
 
 func newCondition(of batchv1.JobConditionType, reason, message string, now time.Time) *batchv1.JobCondition {
@@ -267,8 +268,8 @@ func newCondition(of batchv1.JobConditionType, reason, message string, now time.
 		LastProbeTime: moment(now), LastTransitionTime: moment(now)}
 }
 
-// failure returns the condition that says why a Job will fail; success returns the condition for success. When all its
-// pods are counted, the Job gets the final condition with the same text.
+// failure returns the condition that announces why a Job will fail. success returns the condition that announces its
+// success. When all pods are counted, the Job gets the final condition with the same text.
 func failure(reason, message string, now time.Time) *batchv1.JobCondition {
 	return newCondition(batchv1.JobFailureTarget, reason, message, now)
 }

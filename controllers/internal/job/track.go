@@ -15,9 +15,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// account writes the status in two steps if pods have ended. The first names them, and states that the Job will end.
-// Then their finalizers are removed. The second counts them, and states that the Job has ended. The next reconcile
-// continues an interrupted one: it counts named pods without a finalizer.
+// account writes the status in two steps if pods have ended. The first step names the pods, and announces that the Job
+// will end. Then the finalizers are removed. The second step counts the pods, and states that the Job has ended. If a
+// reconcile is interrupted, the next one counts the named pods without a finalizer.
 func (a *attempt) account(ctx context.Context, changed bool) error {
 	changed = a.writeNumbers() || changed
 	held := a.held()
@@ -55,7 +55,7 @@ func (a *attempt) account(ctx context.Context, changed bool) error {
 	return nil
 }
 
-// flush writes the status, and continues with the stored one.
+// flush writes the status, and uses the stored Job for the rest of the reconcile.
 func (a *attempt) flush(ctx context.Context) error {
 	obj, err := a.r.env.Client.UpdateStatus(ctx, a.job)
 	if err != nil {
@@ -76,7 +76,6 @@ func (a *attempt) writeNumbers() bool {
 	return !same
 }
 
-// held returns the pods with the finalizer.
 func (a *attempt) held() map[types.UID]bool {
 	held := make(map[types.UID]bool, len(a.pods))
 	for _, p := range a.pods {
@@ -87,7 +86,7 @@ func (a *attempt) held() map[types.UID]bool {
 	return held
 }
 
-// countFree counts the pods that the status names and that have no finalizer any more. It reports whether there are
+// countFree counts the pods that the status names and that no longer have the finalizer. It reports whether there were
 // any.
 func (a *attempt) countFree(held map[types.UID]bool) bool {
 	s := &a.job.Status
@@ -104,9 +103,9 @@ func (a *attempt) countFree(held map[types.UID]bool) bool {
 	return free(&u.Failed, &s.Failed) || some
 }
 
-// noteEnded names ended, uncounted pods in the status, and returns those whose finalizers may be removed afterwards.
-// noted reports a changed status, and full that the status can hold no more names. The succeeded indexes of an Indexed
-// Job need no names, because each counts once.
+// noteEnded names ended, uncounted pods in the status, and returns the pods whose finalizers may be removed afterwards.
+// noted means that the status changed, and full that it can hold no more names. It does not name succeeded pods of an
+// Indexed Job, because the status lists their indexes.
 func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	j, u := a.job, a.job.Status.UncountedTerminatedPods
 	candidates := slices.Clone(a.pods)
@@ -137,8 +136,8 @@ func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	return pods, noted, full
 }
 
-// mayGo reports whether a pod need not be kept: it has ended, or its Job ends. The last failed pod of an index stays
-// until it is replaced.
+// mayGo reports whether a pod's finalizer may be removed because the pod has ended or its Job ends. The last failed pod
+// of an index stays until it is replaced.
 func (a *attempt) mayGo(p *corev1.Pod) bool {
 	switch {
 	case a.job.DeletionTimestamp != nil:
@@ -152,7 +151,7 @@ func (a *attempt) mayGo(p *corev1.Pod) bool {
 	return last == nil || last.UID != p.UID
 }
 
-// countsFailed reports whether a pod counts as failed. When a Job fails, all pods that have not succeeded do.
+// countsFailed reports whether a pod counts as failed. When a Job fails, all pods that have not succeeded count.
 func (a *attempt) countsFailed(p *corev1.Pod) bool {
 	lost := a.end != nil && a.end.Type != batchv1.JobSuccessCriteriaMet
 	return (lost || failed(p, a.job)) && !a.uncountedFailed[p.UID] && within(p, a.job) &&
@@ -176,7 +175,7 @@ func (a *attempt) writeIndexes() bool {
 	return changed
 }
 
-// announce states in the status why the Job will end, and turns that into the final condition.
+// announce states in the status why the Job will end. It replaces that condition in a.end by the final one.
 func (a *attempt) announce() bool {
 	if a.end == nil {
 		return false
@@ -185,7 +184,7 @@ func (a *attempt) announce() bool {
 	end := batchv1.JobComplete
 	switch why.Type {
 	case batchv1.JobFailed:
-		return false // it was announced before
+		return false // the condition that announced it is in the status
 	case batchv1.JobFailureTarget:
 		end = batchv1.JobFailed
 	}
@@ -210,7 +209,7 @@ func (a *attempt) finish() bool {
 	return true
 }
 
-// shedAll removes the finalizer from pods, and removes those without it from held.
+// shedAll removes the finalizer from pods, and removes these pods from held.
 func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[types.UID]bool) error {
 	var errs []error
 	for _, p := range pods {
@@ -225,9 +224,9 @@ func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[type
 	return utilerrors.NewAggregate(errs)
 }
 
-// shedOne removes the finalizer from this incarnation of a pod; a replaced pod counts as gone. Eras before tracking
-// leave the finalizer alone. A pod without a controller, key "", must be unchanged since it was read. Upstream does not
-// check that, and removes the finalizer of a pod that a Job has adopted since, which is then never counted.
+// shedOne removes the finalizer from this incarnation of a pod. A recreated pod counts as missing. Eras before tracking
+// do nothing. For a pod without a controller, with key "", the patch names the version that was read. Upstream does not
+// name it. If a Job has adopted the pod since, the pod is then never counted.
 func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
 	if !tracked(p) || r.options.Era != Current || r.options.Without.Shed {
 		return nil

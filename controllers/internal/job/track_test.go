@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A condition is another if it says anything else; what is false need not be said.
+// A condition differs if any field differs, but a false one may be missing.
 func TestSetCondition(t *testing.T) {
 	is := batchv1.JobCondition{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue, Reason: "R", Message: "M"}
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestSetCondition(t *testing.T) {
 	}
 }
 
-// A Job ends when nothing is left to be counted and nothing is on its way out.
+// A Job ends when no pod is left to be counted or is terminating.
 func TestFinish(t *testing.T) {
 	end := newCondition(batchv1.JobComplete, "", "", start)
 	for name, c := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// wants returns how many active pods a Job's spec and status ask for; -1 if another controller decides. If the pods
-// show that the Job has ended, a missing one is no violation: upstream deletes first and writes the condition later.
+// wants returns how many active pods a Job should have by its spec and status; -1 if another controller manages it. The
+// contract also allows as many missing pods, because upstream deletes pods before it writes that the Job has ended.
 func wants(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	switch {
@@ -22,11 +22,11 @@ func wants(owner runtime.Object) int {
 	case finished(j) || suspended(j) || met(j, batchv1.JobFailureTarget) || met(j, batchv1.JobSuccessCriteriaMet):
 		return 0
 	case j.Spec.Completions == nil && j.Status.Succeeded > 0:
-		return int(j.Status.Active) // no more pods are created, and those that run continue
+		return int(j.Status.Active) // no pods are created, and running pods continue
 	}
 	n := most(j)
 	if onlyFailed(j) && j.Status.Terminating != nil {
-		// A terminating pod is not replaced, and no running pod is deleted because of it.
+		// Until a terminating pod is gone, it is not replaced. No running pod is deleted because of it.
 		n = max(n-int(*j.Status.Terminating), min(n, int(j.Status.Active)))
 	}
 	return max(n, 0)
@@ -46,16 +46,16 @@ func most(j *batchv1.Job) int {
 }
 
 // succeeded returns how many pods a Job no longer needs. For an Indexed Job it counts the succeeded indexes below
-// completions: the counter stays when the Job shrinks. Before there were indexes, only the counter was written.
+// completions, because the counter does not change when completions do. Earlier eras wrote only the counter.
 func succeeded(j *batchv1.Job) int {
-	if j.Status.CompletedIndexes != "" { // the server accepts it only for Indexed Jobs
+	if j.Status.CompletedIndexes != "" { // the server accepts this field only for Indexed Jobs
 		return parseIntervals(j.Status.CompletedIndexes, int(*j.Spec.Completions)).total()
 	}
 	return int(j.Status.Succeeded)
 }
 
-// surge returns how many pods more than [wants] a Job may have: its status may name pods that are gone and will be
-// replaced.
+// surge returns how many pods more than [wants] a Job may have, because terminating pods in its status may be gone and
+// then are replaced.
 func surge(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	if n := wants(owner); n > 0 || n == 0 && onlyFailed(j) && !suspended(j) && !finished(j) {
@@ -64,8 +64,8 @@ func surge(owner runtime.Object) int {
 	return 0
 }
 
-// counts are the numbers of a Job's status that count its pods (EXACT-8). The number of terminating pods is left out: a
-// pod without finalizers is gone at once, while the status may still count it.
+// counts declares the numbers of a Job's status that count its pods (EXACT-8). It omits the number of terminating pods,
+// because a pod without finalizers is gone at once and the status may still count it.
 var counts = []law.Count{
 	{Name: "active",
 		Of: func(owner runtime.Object) int { return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Active)) },
@@ -82,15 +82,15 @@ var counts = []law.Count{
 	{Name: "succeeded", Ever: true,
 		Of: func(owner runtime.Object) int {
 			if j := owner.(*batchv1.Job); indexed(j) || finished(j) {
-				return -1 // an index counts once, and an ended pod counts no more
+				return -1 // an index counts only once, and a Job that has ended counts no more pods
 			}
 			return unlessLeft(owner, int(owner.(*batchv1.Job).Status.Succeeded))
 		},
 		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
 }
 
-// onces count the pods that have ended, including those that the status still has to count (EXACT-12). When a Job
-// fails, every pod that has not succeeded counts as failed.
+// onces declares the counts of ended pods, including those that the status only names (EXACT-12). When a Job fails,
+// every pod that has not succeeded counts as failed.
 var onces = []law.Count{
 	{Name: "pods that succeeded", Once: true,
 		Of: func(owner runtime.Object) int {
@@ -114,7 +114,7 @@ var onces = []law.Count{
 		Is: func(_, _ runtime.Object) bool { return true }},
 }
 
-// unlessLeft returns a number of a Job's status, or -1 if the controller does not manage the Job.
+// unlessLeft returns n, or -1 if the controller does not manage the Job.
 func unlessLeft(owner runtime.Object, n int) int {
 	if j := owner.(*batchv1.Job); foreign(j) || selectorOf(j) == nil {
 		return -1
@@ -122,9 +122,9 @@ func unlessLeft(owner runtime.Object, n int) int {
 	return n
 }
 
-// exceedsBounds reports that deleting a running pod leaves fewer than a Job wants (EXACT-11). It skips Jobs that may end
-// because of their pods: upstream deletes first and writes the condition afterwards. In an Indexed Job, pods are not
-// interchangeable.
+// exceedsBounds reports that deleting a running pod leaves fewer pods than a Job wants (EXACT-11). It skips Jobs that
+// may have ended, because upstream deletes pods before it writes the condition. It also skips Indexed Jobs, because
+// their pods are not interchangeable.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	j := owner.(*batchv1.Job)
@@ -163,8 +163,8 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return fmt.Sprintf("leaves %d active pods, at least %d there have to be", active, least)
 }
 
-// endsOtherwise reports whether a Job may end for other reasons than its numbers of succeeded and failed pods: the
-// clock, rules, container restarts.
+// endsOtherwise reports whether a Job may end for a reason other than its numbers of succeeded and failed pods: a
+// deadline, rules, or container restarts.
 func endsOtherwise(j *batchv1.Job) bool {
 	return len(j.Status.Conditions) > 0 || j.Spec.ActiveDeadlineSeconds != nil || j.Spec.SuccessPolicy != nil ||
 		j.Spec.PodFailurePolicy != nil || j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever

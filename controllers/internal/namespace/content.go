@@ -17,19 +17,20 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// finalizerWait is the assumed time until a finalizer is removed.
+// finalizerWait is how long to wait for finalizers to be removed.
 const finalizerWait = 15 * time.Second
 
 // contents counts the remaining objects of a namespace.
 type contents struct {
-	wait       time.Duration // the time until they may be gone
+	wait       time.Duration // the time until they may be deleted
 	resources  map[schema.GroupResource]int
 	finalizers map[string]int
-	podsFirst  bool // other kinds than pods were not even listed
+	podsFirst  bool // other kinds than pods were not listed
 	errs       []error
 }
 
-// add counts remaining objects. An object without a finalizer must be gone at once, unless it has a grace period.
+// add counts remaining objects. An object without a finalizer and without a grace period should have been deleted, so
+// it is an error.
 func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Duration) error {
 	if len(items) == 0 {
 		return nil
@@ -56,8 +57,8 @@ func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Dur
 	return nil
 }
 
-// empty deletes the content of a namespace and reports what is left. Pods that could not be counted may exist (NS-1);
-// upstream continues as if there were none.
+// empty deletes the content of a namespace and counts what is left. If pods could not be counted, it assumes that some
+// are left (NS-1). Upstream assumes that none are.
 func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *contents) error {
 	err := c.deletePods(ctx, ns, left)
 	if err != nil {
@@ -76,7 +77,7 @@ func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *cont
 	return utilerrors.NewAggregate(left.errs)
 }
 
-// deletePods deletes the pods, and waits for the longest grace period, counted from the deletion of the namespace.
+// deletePods deletes the pods. It waits for their longest grace period, counted from the deletion of the namespace.
 func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left *contents) error {
 	pods, err := c.env.Client.List(ctx, podKind, ns.Name, metav1.ListOptions{})
 	if err != nil {
@@ -92,14 +93,14 @@ func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left 
 			wait = max(wait, time.Duration(*s)*time.Second)
 		}
 	}
-	if t := ns.DeletionTimestamp; t == nil || c.env.Now().Sub(t.Time) >= wait { // only a mutant gets here with nil
+	if t := ns.DeletionTimestamp; t == nil || c.env.Now().Sub(t.Time) >= wait { // t is nil only for a mutant
 		wait = 0
 	}
 	return c.deleteAll(ctx, c.pods, ns.Name, wait, left)
 }
 
-// deleteAll deletes the objects of one kind, with a policy that never orphans. A kind that is not served any more has
-// none.
+// deleteAll deletes the objects of one kind and counts those that are left. Its policy never orphans. If the kind is no
+// longer served, it does nothing.
 func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace string, wait time.Duration,
 	left *contents) error {
 	background := metav1.DeletePropagationBackground
@@ -118,7 +119,7 @@ func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace s
 	return left.add(k, items, wait)
 }
 
-// calm are the conditions of an undisturbed deletion, in the order of writing.
+// calm lists the conditions of a deletion without obstacles, in the order of writing.
 var calm = [...]corev1.NamespaceCondition{
 	{Type: corev1.NamespaceDeletionDiscoveryFailure, Reason: "ResourcesDiscovered",
 		Message: "All resources successfully discovered"},
@@ -131,8 +132,8 @@ var calm = [...]corev1.NamespaceCondition{
 		Message: "All content-preserving finalizers finished"},
 }
 
-// conditions returns a namespace's right conditions, and whether they differ from the old ones. A condition keeps its
-// time if its status is the same.
+// conditions returns the new conditions of a namespace, and whether they differ from the old ones. A condition keeps
+// its time if its status is the same.
 func conditions(old []corev1.NamespaceCondition, left *contents, now time.Time) ([]corev1.NamespaceCondition, bool) {
 	out, changed := slices.Clone(old), false
 	for _, want := range calm {
@@ -153,8 +154,8 @@ func conditions(old []corev1.NamespaceCondition, left *contents, now time.Time) 
 	return out, changed
 }
 
-// judge sets a condition that reports an obstacle. While only pods are deleted, the remaining content is not reported,
-// because most of it was not counted.
+// judge sets a condition if there is an obstacle of its type. While only pods are deleted, it does not report remaining
+// content, because most of it was not counted.
 func (left *contents) judge(c *corev1.NamespaceCondition) {
 	switch {
 	case c.Type == corev1.NamespaceDeletionContentFailure && len(left.errs) > 0:

@@ -1,8 +1,8 @@
 // Package namespace is the namespace controller: it empties a terminating namespace, and then removes the finalizer
 // "kubernetes" from its spec (RULES L111).
 //
-// It reads everything from the server. It deletes pods first: until they are gone, objects that they may need to stop
-// cleanly stay (KEP-5080). It waits for objects with finalizers. A remaining object without one is an error.
+// It reads everything from the server. It deletes pods first, because pods may need other objects to stop cleanly
+// (KEP-5080). It waits for objects with finalizers. A remaining object without a finalizer is an error.
 package namespace
 
 import (
@@ -27,11 +27,11 @@ var (
 	podKind       = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
-// grace delays the reconcile after each event on a terminating namespace: by then every API server knows of the
+// grace delays the reconcile after each event on a terminating namespace. By then every API server knows of the
 // deletion and refuses new objects.
 const grace = 5 * time.Second
 
-// New returns the controller. The ownership laws do not apply to it: it deletes everything.
+// New returns the controller. The ownership laws do not apply to it, because it deletes everything.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "namespace", Contract: law.Contract{Profile: law.Upstream,
@@ -42,7 +42,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps returns why an empty namespace stays: its spec has finalizers of other programs.
+// keeps returns the reason if an empty namespace stays because its spec has finalizers of other programs.
 func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	ns, ok := obj.(*corev1.Namespace)
 	if !ok || len(ns.Spec.Finalizers) == 0 || slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
@@ -78,7 +78,7 @@ func newController(without *Without, env *host.Env) *controller {
 	return c
 }
 
-// others lists the kinds of namespaced objects other than pods. It runs at every reconcile, because CRDs may be added.
+// others lists the kinds of namespaced objects other than pods. Each reconcile calls it, because CRDs may be added.
 func (c *controller) others() []*fakeapi.Kind {
 	var kinds []*fakeapi.Kind
 	for _, k := range c.env.Kinds() {
@@ -103,7 +103,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 		return err
 	}
 	if ns.DeletionTimestamp == nil && !c.without.Terminating || len(ns.Spec.Finalizers) == 0 {
-		return nil // it was recreated, or has finalizers of other programs
+		return nil // the namespace was recreated, or has only finalizers of other programs
 	}
 	var left contents
 	err = c.empty(ctx, ns, &left)
@@ -112,7 +112,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	case err != nil && !c.without.Errors:
 		return err
 	case left.wait > 0 && !c.without.Waiting:
-		// Half of the longest remaining time.
+		// Wait for half of the longest remaining time.
 		c.env.Queue.AddAfter(key, left.wait.Truncate(2*time.Second)/2+time.Second)
 		return nil
 	}
@@ -127,7 +127,7 @@ func (c *controller) get(ctx context.Context, name string) (*corev1.Namespace, e
 	return obj.(*corev1.Namespace), nil
 }
 
-// writeStatus reports the progress in the namespace's conditions. They are for people: a conflict is ignored.
+// writeStatus writes the namespace's conditions. It ignores a conflict, because only people read the conditions.
 func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left *contents) {
 	updated := *ns
 	var changed bool
@@ -137,8 +137,8 @@ func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left
 	}
 }
 
-// finalize removes the finalizer of an empty namespace. After a conflict it reads again, and leaves another namespace
-// of the name alone.
+// finalize removes the finalizer of an empty namespace. After a conflict it reads the namespace again, and stops if it
+// was recreated.
 func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
 	for {
 		updated := *ns
@@ -176,12 +176,12 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	PodsFirst   bool // delete all kinds at once
-	PodsUnknown bool // ... while it is not known whether pods are left
-	Waiting     bool // finalize a namespace although an object in it is left
-	Errors      bool // ... although the list of remaining objects is incomplete
+	PodsUnknown bool // delete other kinds even if pods may be left
+	Waiting     bool // finalize a namespace that is not empty
+	Errors      bool // finalize a namespace although the list of remaining objects is incomplete
 	Terminating bool // also empty a namespace that is not terminating
-	Incarnation bool // finalize a recreated namespace of the same name
+	Incarnation bool // finalize a recreated namespace with the same name
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// Untolerated reports whether a node has a taint of one of the effects that no toleration matches.
+// Untolerated reports whether a node has a taint of one of the effects that none of the tolerations matches.
 func Untolerated(node *corev1.Node, tolerations []corev1.Toleration, effects ...corev1.TaintEffect) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
 		return slices.Contains(effects, taint.Effect) && !Tolerated(&taint, tolerations)
 	})
 }
 
-// Tolerated reports whether a toleration matches a taint. Operators that compare numbers are ignored: their feature
-// gate is off.
+// Tolerated reports whether a toleration matches a taint. It ignores the operators that compare numbers, because their
+// feature gate is off.
 func Tolerated(taint *corev1.Taint, tolerations []corev1.Toleration) bool {
 	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
 		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
@@ -54,7 +54,8 @@ func required(spec *corev1.PodSpec) *corev1.NodeSelector {
 	return spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// matches reports whether a node meets all requirements of a term. An empty or unreadable term matches nothing.
+// matches reports whether a node meets all requirements of a term. A term that is empty or cannot be parsed matches
+// nothing.
 func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	if len(term.MatchExpressions)+len(term.MatchFields) == 0 {
 		return false
@@ -80,8 +81,8 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpLt:           selection.LessThan,
 }
 
-// meets evaluates a requirement like a label selector's, but without validating values: a field's value need not be a
-// valid label value.
+// meets evaluates a requirement like a label selector's, but does not validate the values. The value of a field need
+// not be a valid label value.
 func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	value, exists := have[r.Key]
 	switch r.Operator {
@@ -94,8 +95,8 @@ func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	return err == nil && requirement.Matches(have)
 }
 
-// Target returns the node of a pod. For a pod without one, it returns the node that its required affinity names, as in
-// a DaemonSet's pods, or "" (RULES G73). The first term that names nodes decides; several names count as none.
+// Target returns the node of a pod. For a pod without a node, it returns the node that its required affinity names, as
+// in a DaemonSet's pods, or "" (RULES G73). It uses the first term with node names, unless that term names several.
 func Target(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName

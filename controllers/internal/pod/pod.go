@@ -17,7 +17,7 @@ import (
 var Kind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // FromTemplate returns a pod of an owner with copies of a template's labels, annotations, finalizers and spec. The
-// server generates its name from the owner's. It has the given ControllerRef from the start (LAW-1); nil makes an
+// server generates its name from the owner's. The pod has the given ControllerRef (LAW-1). If it is nil, the pod is an
 // orphan.
 func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, controller *metav1.OwnerReference) *corev1.Pod {
 	p := &corev1.Pod{
@@ -42,7 +42,7 @@ func Active(p *corev1.Pod) bool { return !Ended(p) && p.DeletionTimestamp == nil
 // Terminating reports whether a pod is terminating and has not ended.
 func Terminating(p *corev1.Pod) bool { return !Ended(p) && p.DeletionTimestamp != nil }
 
-// Ended reports whether a pod succeeded or failed: it will not run again.
+// Ended reports whether a pod succeeded or failed, so that it will not run again.
 func Ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
@@ -66,8 +66,8 @@ func Condition(p *corev1.Pod, of corev1.PodConditionType) *corev1.PodCondition {
 	return nil
 }
 
-// Available reports whether a pod has been ready for some seconds. If a pod does not report since when, it is available
-// only if no time is required.
+// Available reports whether a pod has been ready for minReadySeconds. If a pod does not report since when it is ready,
+// it is available only if minReadySeconds is 0.
 func Available(p *corev1.Pod, minReadySeconds int32, now time.Time) bool {
 	c := ReadyCondition(p)
 	if c == nil || minReadySeconds == 0 {
@@ -80,7 +80,7 @@ func availableAt(ready *corev1.PodCondition, minReadySeconds int32) time.Time {
 	return ready.LastTransitionTime.Add(time.Duration(minReadySeconds) * time.Second)
 }
 
-// NextAvailable returns how long it takes until the next ready pod is available, or 0 if there is none to wait for.
+// NextAvailable returns the time until the next ready pod becomes available, or 0 if there is none.
 func NextAvailable(pods []*corev1.Pod, minReadySeconds int32, now time.Time) time.Duration {
 	next := time.Duration(0)
 	for _, p := range pods {
@@ -124,7 +124,7 @@ func Index(pods cache.Indexer) {
 	}
 }
 
-// Of returns the cached pods whose controller has a uid, sorted by key.
+// Of returns the cached pods whose controller has this uid, sorted by key.
 func Of(pods cache.Indexer, controller types.UID) []*corev1.Pod {
 	return by(pods, controllerIndex, string(controller))
 }
@@ -156,7 +156,7 @@ func typed(objs []any) []*corev1.Pod {
 	return out
 }
 
-const labelIndex = "threelaws/label" // pods by namespace and each of their labels
+const labelIndex = "threelaws/label" // pods by namespace and label; a pod has an entry for each label
 
 // IndexLabels adds the index that [Labelled] uses to a cache. Every controller of a process may call it.
 func IndexLabels(pods cache.Indexer) {
@@ -166,7 +166,7 @@ func IndexLabels(pods cache.Indexer) {
 	err := pods.AddIndexers(cache.Indexers{labelIndex: func(obj any) ([]string, error) {
 		p := obj.(*corev1.Pod)
 		values := make([]string, 0, len(p.Labels))
-		for k, v := range p.Labels { //detcheck:ordered a pod is found by each of them
+		for k, v := range p.Labels { // a pod is found by each of its labels
 			values = append(values, labelled(p.Namespace, k, v))
 		}
 		return values, nil
@@ -178,14 +178,14 @@ func IndexLabels(pods cache.Indexer) {
 
 func labelled(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
-// Labelled returns the cached pods of a namespace that have one of the wanted labels, sorted by key. These include all
-// pods that a selector with these labels matches. Without labels it returns all pods of the namespace.
+// Labelled returns the cached pods of a namespace with one of the wanted labels, sorted by key. All pods that a
+// selector with these labels matches are among them. Without labels it returns all pods of the namespace.
 func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*corev1.Pod {
 	if len(want) == 0 {
 		return In(pods, namespace)
 	}
 	first := ""
-	for k := range want { //detcheck:ordered the first in the order of names
+	for k := range want { // the label whose name is first is used
 		if first == "" || k < first {
 			first = k
 		}
@@ -193,8 +193,9 @@ func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*c
 	return by(pods, labelIndex, labelled(namespace, first, want[first]))
 }
 
-// Before orders active pods by the cost of their loss, the cheapest first: without a node; pending, then unknown, then
-// running; not ready; ready for a shorter time; restarted more often; younger. Equal pods have no order.
+// Before orders active pods by how cheap it is to lose them: pods without a node first; then pending, unknown, running;
+// then not ready before ready; then ready for a shorter time; more restarts; younger. Otherwise equal pods are not
+// ordered.
 func Before(a, b *corev1.Pod) int {
 	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),
 		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time))
@@ -228,7 +229,7 @@ func ReadySince(p *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// Restarts orders pods with more restarts first: by containers, then by sidecars.
+// Restarts orders pods with more restarts first. It compares containers, and then sidecars.
 func Restarts(a, b *corev1.Pod) int {
 	containersA, sidecarsA := restarts(a)
 	containersB, sidecarsB := restarts(b)
@@ -252,7 +253,7 @@ func restarts(p *corev1.Pod) (containers, sidecars int32) {
 	return containers, sidecars
 }
 
-// Later orders the later of two times first; an unknown one is the latest.
+// Later orders the later of two times first. An unknown time is the latest.
 func Later(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return compareBool(!a.IsZero(), !b.IsZero())

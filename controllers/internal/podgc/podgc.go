@@ -6,8 +6,8 @@
 //   - pods on a node that does not exist;
 //   - terminating pods that never had a node.
 //
-// A pod that has not ended is first marked as failed, so that its owner knows that it will not come back. Nothing is
-// retried before the next round.
+// A pod that has not ended is first marked as failed, so that its owner knows that it will not run again. Failures are
+// retried in the next round.
 package podgc
 
 import (
@@ -33,7 +33,7 @@ import (
 
 const (
 	period = 20 * time.Second
-	// quarantine is how long a node must be missing: the cache may only be late.
+	// quarantine is how long a node must be missing, because the cache may be late.
 	quarantine = 40 * time.Second
 	// round is the only key of the queue.
 	round = "round"
@@ -48,25 +48,25 @@ var (
 )
 
 type Options struct {
-	// Threshold is the number of ended pods that may stay; negative for all.
+	// Threshold is the number of ended pods that may stay. A negative number keeps all.
 	Threshold int
 	Without   Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	Quarantine bool // a node missing from the cache counts as missing at once
-	LiveNode   bool // ... and is not read from the server
-	OutOfUse   bool // a tainted node counts as out of service although it is ready
-	Taint      bool // ... and a node that is not ready, although it lacks the taint
-	Dying      bool // remove pods that are not terminating from a node that is out of service
-	Unbound    bool // ... and pods that wait for a node
+	Quarantine bool // treat a node that the cache lacks as missing at once
+	LiveNode   bool // treat a missing node as gone without reading it from the server
+	OutOfUse   bool // treat a ready node with the taint as out of service
+	Taint      bool // treat a node that is not ready as out of service without the taint
+	Dying      bool // remove pods that are not terminating from nodes out of service
+	Unbound    bool // remove pods that wait for a node
 	Mark       bool // remove pods without marking them Failed
-	MarkUID    bool // mark any pod that now has the name as Failed
-	RemoveUID  bool // ... remove any pod that now has the name
+	MarkUID    bool // mark a pod by name, whatever pod has the name now
+	RemoveUID  bool // remove a pod by name, whatever pod has the name now
 }
 
-// New returns the controller. The ownership laws do not apply to it: it removes any pod that cannot run.
+// New returns the controller. The ownership laws do not apply to it, because it removes any pod that cannot run.
 func New(o Options) host.Controller {
 	if o.Threshold == 0 {
 		o.Threshold = Threshold
@@ -86,7 +86,7 @@ func New(o Options) host.Controller {
 	}
 }
 
-// collector holds the missing nodes, and the end of each one's quarantine.
+// collector holds the missing nodes and the end of each quarantine.
 type collector struct {
 	options *Options
 	env     *host.Env
@@ -102,7 +102,7 @@ func (c *collector) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync runs one round. The next round repeats failed work.
+// Sync runs one round. The next round retries what failed.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	var pods []*corev1.Pod
 	for _, obj := range c.pods.List() {
@@ -134,8 +134,8 @@ func (c *collector) ended(ctx context.Context, pods []*corev1.Pod) {
 	c.remove(ctx, done[:max(0, len(done)-c.options.Threshold)], nil)
 }
 
-// outOfService removes terminating pods of nodes with the out-of-service taint. The cache decides whether a node is
-// ready and has the taint (kubernetes#141887).
+// outOfService removes terminating pods of nodes with the out-of-service taint. It uses the cached node, which may be
+// old (kubernetes#141887).
 func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	without := &c.options.Without
 	gone := filter(pods, func(pod *corev1.Pod) bool {
@@ -147,7 +147,7 @@ func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known 
 	c.remove(ctx, gone, nil)
 }
 
-// orphaned removes pods of nodes that were missing from the cache for the quarantine, and that the server does not
+// orphaned removes pods of nodes that were missing from the cache during the quarantine and that the server does not
 // have.
 func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	due := c.due(pods, known)
@@ -157,7 +157,7 @@ func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[
 			Message: "PodGC: node no longer exists"})
 }
 
-// due returns the missing nodes whose quarantine is over, and starts a new one for every missing node without one.
+// due returns the missing nodes whose quarantine is over. It starts a quarantine for the other missing nodes.
 func (c *collector) due(pods []*corev1.Pod, known map[string]*corev1.Node) []string {
 	now := c.env.Now()
 	var due []string
@@ -192,14 +192,13 @@ func (c *collector) gone(ctx context.Context, node string) bool {
 	return apierrors.IsNotFound(err)
 }
 
-// unscheduled removes pods that were deleted before they had a node.
 func (c *collector) unscheduled(ctx context.Context, pods []*corev1.Pod) {
 	c.remove(ctx, filter(pods, func(pod *corev1.Pod) bool {
 		return pod.Spec.NodeName == "" && (pod.DeletionTimestamp != nil || c.options.Without.Unbound)
 	}), nil)
 }
 
-// dispensable orders pods: evicted before others, older before younger, then by name.
+// dispensable orders evicted pods first, then older pods, then by name.
 func dispensable(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(evicted(b), evicted(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		strings.Compare(a.Name, b.Name),
@@ -234,8 +233,8 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// spares returns why a pod must not be marked or removed now (PODGC-1): it waits for a node, its node exists and is in
-// service, or it was not marked before its removal. An ended pod may always go.
+// spares returns why a pod must not be marked or removed now (PODGC-1). It may wait for a node, its node may exist and
+// be in service, or it was not marked before its removal. An ended pod may always be removed.
 func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
 	pod, ok := obj.(*corev1.Pod)
 	switch {
@@ -262,8 +261,8 @@ func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name str
 	return ""
 }
 
-// remove marks pods as failed, if there is a condition, and removes them. A pod that cannot be marked stays for the
-// next round. Both requests carry the uid (EXACT-4); upstream removes by name (RULES L112).
+// remove marks pods as failed if condition is set, and removes them. A pod that cannot be marked stays for the next
+// round. Both requests carry the uid (EXACT-4). Upstream removes by name (RULES L112).
 func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
 	for _, pod := range pods {
 		if c.mark(ctx, pod, condition) == nil {
@@ -278,7 +277,6 @@ func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *c
 	}
 }
 
-// mark sets a pod's status to failed, unless it has ended.
 func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1.PodCondition) error {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || c.options.Without.Mark {
 		return nil
@@ -300,7 +298,7 @@ func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1
 	return err
 }
 
-// stamped returns a condition for a pod's status. It keeps the time of an unchanged one.
+// stamped returns a condition for a pod's status. If the pod has an equal condition, it keeps the condition's time.
 func (c *collector) stamped(pod *corev1.Pod, condition corev1.PodCondition) corev1.PodCondition {
 	condition.ObservedGeneration = pod.Generation
 	condition.LastTransitionTime = metav1.NewTime(c.env.Now())

@@ -63,7 +63,7 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
-// From a node that is out of service the oldest are removed first.
+// The oldest pods of an out-of-service node are removed first.
 func TestOrderOfRemoval(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()

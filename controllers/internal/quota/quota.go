@@ -1,5 +1,5 @@
-// Package quota is the ResourceQuota controller: it writes into each quota's status what its namespace uses. It only
-// counts; the server refuses what exceeds a quota.
+// Package quota is the ResourceQuota controller. It writes into each quota's status what its namespace uses. The server
+// refuses what exceeds a quota.
 package quota
 
 import (
@@ -34,7 +34,7 @@ func New() host.Controller {
 	}
 }
 
-// wakeQuota enqueues a new quota, or one with other limits. The controller itself writes the status.
+// wakeQuota enqueues a quota that is new or has other limits. It ignores changes of the status.
 func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.ResourceQuota)
 	cur, _ := e.New.(*corev1.ResourceQuota)
@@ -46,14 +46,14 @@ func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// reconciler remembers which kinds it watches: those that a quota counts.
+// reconciler remembers which kinds it watches, because the first quota that counts a kind starts the watch.
 type reconciler struct {
 	env     *host.Env
 	quotas  cache.Indexer
 	watched map[schema.GroupVersionKind]bool
 }
 
-// Digest hashes the watched kinds: a deleted quota may have started a watch.
+// Digest hashes the watched kinds, because a watch stays after its quota is deleted.
 func (r *reconciler) Digest(h *sim.Hash) {
 	var sum uint64
 	for kind := range r.watched { //detcheck:ordered a sum
@@ -93,8 +93,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// measure writes the namespace's usage of the limited resources into used. It returns when a terminating Pod will no
-// longer count.
+// measure writes the namespace's usage of the limited resources into used. It returns the time until a terminating Pod
+// no longer counts.
 func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) (soon time.Duration, err error) {
 	for _, k := range r.env.Kinds() {
 		if !limitedBy(q, k) {
@@ -125,7 +125,7 @@ func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) 
 	return soon, nil
 }
 
-// list lists a kind from its informer. The first quota that counts the kind starts it.
+// list lists a kind from its informer. The first call for a kind starts the informer.
 func (r *reconciler) list(k *fakeapi.Kind, namespace string) ([]runtime.Object, error) {
 	informer := r.env.Informer(k.GVK)
 	if !r.watched[k.GVK] {
@@ -174,7 +174,7 @@ func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 	if !k.Namespaced || k.Resource == "events" {
 		return false
 	}
-	for name := range q.Spec.Hard { //detcheck:ordered any name will do
+	for name := range q.Spec.Hard { // any such name is enough
 		if quotausage.Measures(k.GVR().GroupResource(), name) {
 			return true
 		}

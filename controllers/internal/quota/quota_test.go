@@ -27,7 +27,7 @@ func (w *writes) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Ob
 	return obj, nil
 }
 
-// A quota that limits nothing is told so once: until its status has both parts.
+// A quota without limits is written once, so that its status has both parts.
 func TestStatusIsReportedOnce(t *testing.T) {
 	none := corev1.ResourceList{}
 	for _, c := range []struct {

@@ -2,12 +2,13 @@
 // [Manager] adopts and releases. The rules are those of the ControllerRef proposal, "Behavior", with the additions of
 // Kubernetes 1.36.
 //
-// A Manager serves one reconcile of one controller object, because the answer of its live check is not valid longer:
+// A Manager serves one reconcile of one controller object. It reads the object from the server once, and the answer is
+// not valid for longer:
 //
 //	m := &ref.Manager{Client: env.Client, Owner: set, Kind: kind, Dependent: podKind, Without: &ref.Without{}}
 //	own, err := ref.Claim(ctx, m, candidates, selects)
 //
-// A right controller leaves [Without] zero. See the example of [Decide], and package controllers/internal/replicas.
+// Only mutants set fields of [Without]. See the example of [Decide], and package controllers/internal/replicas.
 package ref
 
 import (
@@ -28,22 +29,22 @@ import (
 type Manager struct {
 	Client    host.Client
 	Owner     metav1.Object           // the controller object, as cached
-	Kind      schema.GroupVersionKind // its kind
+	Kind      schema.GroupVersionKind // the kind of Owner
 	Dependent schema.GroupVersionKind // the kind of the objects to claim
 	Without   *Without
-	// Finalizers are added on adoption and removed on release, in the same patch as the reference, so that no dependent
-	// lacks them.
+	// Finalizers are added on adoption and removed on release, in the same patch as the reference, so that a dependent
+	// never lacks them.
 	Finalizers []string
 
 	checked bool
 	refused error
-	buf     []byte // memory for the patches, one after another
+	buf     []byte // memory that the patches reuse
 }
 
 // CanAdopt reads the controller object from the server. It returns an error if the object is gone, was recreated, or is
 // terminating. A manager reads once, before its first adoption, and keeps the answer (ADOPT-4). Without this check, a
-// controller could adopt the dependents of a deleted object that were orphaned on purpose (ADOPT-7). It is a read, not
-// a precondition: a window remains.
+// controller could adopt the dependents of a deleted object that were orphaned on purpose (ADOPT-7). The object may
+// still be deleted between this read and the adoption.
 func (m *Manager) CanAdopt(ctx context.Context) error {
 	if !m.checked && !m.Without.LiveCheck {
 		m.checked, m.refused = true, m.recheck(ctx)
@@ -68,10 +69,10 @@ func (m *Manager) recheck(ctx context.Context) error {
 }
 
 // Adopt makes the controller object the controller of an object. It returns an error if that is not allowed (see
-// [Manager.CanAdopt]), or if another owner was first (422, ADOPT-6).
+// [Manager.CanAdopt]), or if another controller has adopted the object (422, ADOPT-6).
 func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 	if err := m.CanAdopt(ctx); err != nil {
-		// Not wrapped: a missing controller must not look like a missing object.
+		// The error is not wrapped, because a missing controller must not look like a missing object.
 		return fmt.Errorf("can't adopt %s %s/%s (%s): %v", m.Dependent.Kind, obj.GetNamespace(), obj.GetName(),
 			obj.GetUID(), err)
 	}
@@ -94,8 +95,8 @@ func (m *Manager) Adopt(ctx context.Context, obj metav1.Object) error {
 	return m.patch(ctx, obj, how)
 }
 
-// Release removes the controller's reference from the object, whatever the state of the controller. An object that is
-// gone or was recreated needs no release, which is no error (ORPHAN-2).
+// Release removes the controller's reference from the object, even if the controller is terminating. An object that is
+// gone or was recreated needs no release, and is no error (ORPHAN-2).
 func (m *Manager) Release(ctx context.Context, obj metav1.Object) error {
 	m.buf = ReleasePatch(m.buf[:0], m.uid(obj), m.Owner.GetUID())
 	m.buf = withFinalizers(m.buf, "$deleteFromPrimitiveList/finalizers", m.Finalizers)
@@ -127,8 +128,9 @@ func (m *Manager) patch(ctx context.Context, obj metav1.Object, how types.PatchT
 	return err
 }
 
-// Claim does what [Decide] says, and reports whether the object is the controller's now. A missing object is no error.
-// Any other refusal is one, including a lost race: the reconcile is repeated and finds the object owned (ADOPT-6).
+// Claim does what [Decide] says, and reports whether the controller owns the object now. A missing object is no error.
+// Any other refusal is an error. If another controller adopted the object first, the next reconcile sees that
+// (ADOPT-6).
 func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (bool, error) {
 	switch Decide(m.Owner, obj, matches, m.Without) {
 	case Keep:
@@ -148,8 +150,8 @@ func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (b
 	return false, nil
 }
 
-// Claim claims each object, and continues after errors. It returns the controller's objects in their order, and all
-// errors. After an error the caller does not know what it owns, and ends its reconcile.
+// Claim claims each object, and continues after errors. It returns the objects that the controller owns, in their
+// order, and all errors. After an error the caller does not know what it owns, and must end its reconcile.
 func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects func(T) bool) ([]T, error) {
 	claimed := make([]T, 0, len(objs))
 	var errs []error
@@ -170,10 +172,10 @@ type Decision uint8
 
 // The decisions.
 const (
-	Ignore  Decision = iota // it belongs to another owner, or no action is allowed now
-	Keep                    // it is owned and selected
-	Adopt                   // it is an orphan to be owned
-	Release                 // it is owned, but no longer selected
+	Ignore  Decision = iota // the object belongs to another owner, or nothing may be done now
+	Keep                    // the object is owned and matches
+	Adopt                   // the object is an orphan to adopt
+	Release                 // the object is owned but no longer matches
 )
 
 var decisionNames = [...]string{"ignore", "keep", "adopt", "release"}
@@ -181,10 +183,10 @@ var decisionNames = [...]string{"ignore", "keep", "adopt", "release"}
 // String names the decision.
 func (d Decision) String() string { return decisionNames[d] }
 
-// Decide returns what a controller may do with an object, given cached copies of both. matches says whether the
-// selector, and any other condition of membership, selects it. Only an equal uid is ownership (proposal, "Behavior").
-// An object with another ControllerRef is left alone (LAW-2), even if the reference names a former object of the same
-// name (ADOPT-8).
+// Decide returns what a controller may do with an object, given cached copies of both. matches says whether the object
+// matches the selector and other conditions of the owner. An object is owned only if its ControllerRef has the owner's
+// uid (proposal, "Behavior"). An object with another ControllerRef is left alone (LAW-2), even if the reference names a
+// former object of the same name (ADOPT-8).
 func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {
@@ -194,10 +196,10 @@ func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
 		return Ignore // LAW-1b, LAW-2
 	}
 	if matches && !without.Match || without.Mismatch {
-		return Keep // no write is needed, so a terminating controller may keep it too
+		return Keep // this needs no write, so a terminating controller may do it too
 	}
 	if owner.GetDeletionTimestamp() != nil && !without.ReleaseDeletion {
-		return Ignore // ADOPT-3: neither released nor counted
+		return Ignore // ADOPT-3: a terminating controller neither releases nor counts it
 	}
 	return Release // ORPHAN-1
 }
@@ -216,20 +218,20 @@ func decideOrphan(owner, obj metav1.Object, matches bool, without *Without) Deci
 	return Adopt // LAW-1b, ADOPT-2
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	Foreign         bool // claim matching objects with another controller's ControllerRef like own ones
-	Selector        bool // adopt orphans even if they do not match
+	Foreign         bool // claim matching objects of other controllers
+	Selector        bool // adopt orphans that do not match
 	Namespace       bool // adopt orphans of other namespaces
-	Deletion        bool // adopt although the cache shows the controller as terminating
-	ReleaseDeletion bool // ... and release
+	Deletion        bool // adopt for a controller that the cache shows as terminating
+	ReleaseDeletion bool // release for a controller that the cache shows as terminating
 	ObjectDeletion  bool // adopt terminating objects
 	Mismatch        bool // keep own objects that no longer match
 	Match           bool // release own objects that match
 
-	LiveCheck    bool // no live check before the first adoption of a reconcile
-	LiveUID      bool // the live check does not compare uids
-	LiveDeletion bool // the live check ignores deletionTimestamp
+	LiveCheck    bool // adopt without reading the controller from the server
+	LiveUID      bool // do not compare the uid of the controller that was read
+	LiveDeletion bool // ignore that the controller that was read is terminating
 
 	DependentUID  bool // patches do not carry the dependent's uid
 	AppendOnly    bool // adoption replaces the list of owners
@@ -238,9 +240,9 @@ type Without struct {
 	Version       bool // adoption names the controller by another apiVersion
 	OwnEntryOnly  bool // release removes every owner
 	ReleaseFields bool // release also removes the dependent's finalizers
-	Loser         bool // a refused adoption counts as a successful one
+	Loser         bool // count a refused adoption as successful
 
-	Refused  bool // a refused release counts as successful, whatever the reason
-	Gone     bool // release of a missing object is an error
-	Replaced bool // release of an object whose uid has changed is an error
+	Refused  bool // count a refused release as successful, whatever the reason
+	Gone     bool // treat the release of a missing object as an error
+	Replaced bool // treat the release of a recreated object as an error
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // adoptPatch appends the strategic merge patch that makes owner, of kind gvk, the controller of the object with uid
-// dependent. It adds to the list of owners, so the server refuses all adopters but the first (API-1, ADOPT-6). The uid
-// protects a recreated object; an empty one leaves the check out.
+// dependent. It adds to the list of owners, so the server refuses all adopters but the first (API-1, ADOPT-6). If
+// dependent is not empty, the server refuses the patch for a recreated object.
 func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, owner metav1.Object) []byte {
 	buf = slices.Grow(buf, adoptSize)
 	buf = append(buf, `{"metadata":{"ownerReferences":[{"apiVersion":"`...)
@@ -33,7 +33,7 @@ func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, ow
 const adoptSize = 320
 
 // ReleasePatch appends the strategic merge patch that removes only the given owners from the object with uid dependent
-// (ORPHAN-1). An empty dependent uid leaves the check out.
+// (ORPHAN-1). If dependent is empty, the patch has no uid.
 func ReleasePatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	buf = append(buf, `{"metadata":{"ownerReferences":[`...)
 	for i, uid := range owners {
@@ -48,8 +48,8 @@ func ReleasePatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	return appendUID(buf, dependent)
 }
 
-// UnblockPatch appends the strategic merge patch after which the given references no longer block their owners'
-// foreground deletion.
+// UnblockPatch appends the strategic merge patch that makes the given references stop blocking their owners' foreground
+// deletion.
 func UnblockPatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	buf = append(buf, `{"metadata":{"ownerReferences":[`...)
 	for i, uid := range owners {
@@ -64,12 +64,12 @@ func UnblockPatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	return appendUID(buf, dependent)
 }
 
-// clearPatch is a mutation: it removes every owner.
+// clearPatch removes every owner. Only a mutant uses it.
 func clearPatch(buf []byte, dependent types.UID) []byte {
 	return appendUID(append(buf, `{"metadata":{"ownerReferences":null`...), dependent)
 }
 
-// alsoFinalizers is a mutation: it removes every finalizer.
+// alsoFinalizers makes a patch remove every finalizer. Only a mutant uses it.
 func alsoFinalizers(patch []byte) []byte {
 	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
 }
@@ -97,7 +97,8 @@ func appendUID(buf []byte, uid types.UID) []byte {
 	return append(buf, "}}"...)
 }
 
-// appendString appends a JSON string. Names and uids in references may be any text; encoding/json quotes what needs it.
+// appendString appends a JSON string. encoding/json quotes the strings that need it, because names and uids in
+// references may be any text.
 func appendString(buf []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Selects reports whether a label selector matches labels. Nil matches nothing, and so does an unreadable one, which an
-// earlier server may have stored. An empty one matches everything. Routes call it for every owner at every event, so it
-// does not parse a selector without expressions.
+// Selects reports whether a label selector matches labels. A selector matches nothing if it is nil or cannot be parsed;
+// an earlier server may have stored one. An empty selector matches everything. Selects does not parse a selector
+// without expressions, because routes call it for every owner at every event.
 func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	if s == nil {
 		return false
@@ -21,7 +21,7 @@ func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	return err == nil && all.Matches(labels.Set(have))
 }
 
-// SelectsSome is Selects for owners that should never own everything: an empty selector matches nothing (RULES G70).
+// SelectsSome is Selects for owners that must never own everything: an empty selector matches nothing (RULES G70).
 func SelectsSome(s *metav1.LabelSelector, have map[string]string) bool {
 	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && Selects(s, have)
 }
@@ -35,8 +35,8 @@ func ParseSome(s *metav1.LabelSelector) (labels.Selector, error) {
 	return parsed, nil
 }
 
-// Parse is metav1.LabelSelectorAsSelector without validating plain labels again. That would take longer than the rest
-// of a reconcile's work with the selector.
+// Parse is metav1.LabelSelectorAsSelector, but does not validate plain labels. Validation would take longer than all
+// other work with the selector in a reconcile.
 func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
 	if s == nil || len(s.MatchExpressions) > 0 || !plain(s.MatchLabels) {
 		return metav1.LabelSelectorAsSelector(s)
@@ -47,8 +47,8 @@ func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
 	return labels.SelectorFromValidatedSet(s.MatchLabels), nil
 }
 
-// plain reports whether labels are certainly valid: short, of letters, digits and inner dashes, and with a valid domain
-// if they have one.
+// plain reports whether labels are certainly valid: short, with letters, digits and inner dashes, and with a valid
+// domain if they have one.
 func plain(set map[string]string) bool {
 	for k, v := range set { //detcheck:ordered all have to be plain
 		domain, name, of := strings.Cut(k, "/")
@@ -62,7 +62,7 @@ func plain(set map[string]string) bool {
 	return true
 }
 
-const longest = 63 // the longest name or value of a label, and part of its domain
+const longest = 63 // the maximum length of a label's name or value, and of a part of its domain
 
 func plainWord(s string) bool {
 	for i := range len(s) {

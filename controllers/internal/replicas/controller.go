@@ -1,5 +1,5 @@
-// Package replicas is the common code of ReplicaSet and ReplicationController: it keeps a number of pods of one
-// template. [Traits] are the differences of the two kinds, and an [Era] decides which pods a set owns.
+// Package replicas is the common code of ReplicaSet and ReplicationController. It keeps a number of pods of one
+// template. [Traits] holds the differences between the two kinds. An [Era] determines which pods a set owns.
 //
 // A reconcile reads the set and its pods from the caches, claims pods, creates or deletes the difference, and writes
 // the status.
@@ -28,48 +28,48 @@ import (
 
 type Options struct {
 	Era Era
-	// GarbageCollector enables the garbage collector; only [Gated] asks for it.
+	// GarbageCollector says that the garbage collector is enabled; only [Gated] uses it.
 	GarbageCollector bool
 	Without          Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 
-	Active      bool // claim terminating pods like others
-	OwnCount    bool // every matching pod counts as the set's own, even if another owner has it
-	OwnStatus   bool // ... in the status only
-	OwnVictims  bool // any matching pod may be deleted as surplus, even if another owner has it
+	Active      bool // also claim terminating pods
+	OwnCount    bool // treat every matching pod as the set's own
+	OwnStatus   bool // count every matching pod in the status
+	OwnVictims  bool // delete any matching pod as surplus, even if another owner has it
 	TakeOwned   bool // create pods without a reference to the set
-	Controller  bool // ... with a reference that is not a ControllerRef
-	OwnerName   bool // ... with a reference that has the set's uid and another name
+	Controller  bool // create pods with a reference that is not a ControllerRef
+	OwnerName   bool // create pods with a reference that has the set's uid and another name
 	Rivals      bool // scale other sets with the same selector to zero
-	RivalsStay  bool // ... delete other sets with the same selector
-	Terminating bool // a terminating set creates and deletes pods
-	VictimUID   bool // delete pods by name, even if another pod has it now
-	Dying       bool // terminating pods count as if they stayed
+	RivalsStay  bool // delete other sets with the same selector
+	Terminating bool // create and delete pods for a terminating set
+	VictimUID   bool // delete pods by name, whatever pod has the name now
+	Dying       bool // count terminating pods as if they stayed
 	Ready       bool // the status counts every pod as ready
 
 	Wait            bool // create and delete pods despite pending expectations
 	Recheck         bool // do not compare expected deletions with the cache
-	Adopted         bool // ... a pod whose adoption is not shown yet counts as lost
-	RecheckDying    bool // ... for pods that were shown as terminating before their deletion was expected
+	Adopted         bool // treat a pod whose adoption is not shown yet as lost
+	RecheckDying    bool // keep expected deletions of pods that were terminating before
 	ExpectFirst     bool // record expectations after the writes, not before
-	MadeByName      bool // only count creations: any new pod counts as an expected one
+	MadeByName      bool // only count creations, so that any new pod counts as an expected one
 	CreationSeen    bool // seen creations stay expected
 	FirstSeenDying  bool // creations that are first seen while terminating stay expected
 	FailedCreation  bool // failed creations stay expected
 	MissingDeletion bool // deletions of missing pods stay expected
-	Successor       bool // the set's expectations apply to a recreated set of the same name
+	Successor       bool // apply the set's expectations to a recreated set with the name
 	Missing         bool // keep the expectations of a set that no longer exists
 	DeleteErrors    bool // do not retry a refused deletion
 
 	Consistency bool // reconcile before the caches show the set's own writes
 	SharedCache bool // change cached pods in place
 	Backoff     bool // retry a failed reconcile at once
-	Growth      bool // ... forget its failures, and so always retry after the shortest backoff
+	Growth      bool // retry a failed reconcile always after the shortest backoff
 	Unchanged   bool // write a status that is already right
 }
 
@@ -95,7 +95,7 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// The gated era, too: its checklist leaves open "Use ControllerRef to map watch events to controllers".
+		// The gated era too, because its checklist leaves open "Use ControllerRef to map watch events to controllers".
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}
@@ -112,7 +112,7 @@ func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(k.Read(owner).MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller's memory: its expectations, and its writes that were not seen yet (API-5).
+// reconciler is the controller's memory: its expectations, and its writes that the cache does not show yet (API-5).
 type reconciler struct {
 	kind     *Traits
 	options  *Options
@@ -162,7 +162,7 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	r.written.Digest(h)
 }
 
-// Traits are the differences between the two kinds of set.
+// Traits holds the differences between the two kinds of set.
 type Traits struct {
 	Name string // of the controller: "replicaset"
 	GVK  schema.GroupVersionKind
@@ -171,11 +171,11 @@ type Traits struct {
 	WithStatus func(obj runtime.Object, s appsv1.ReplicaSetStatus) runtime.Object
 	// Terminating: the status counts terminating pods (in the current era).
 	Terminating bool
-	// Consistent: a reconcile waits until the cache shows the set's writes (in the current era: RULES D45, D50).
+	// Consistent: a reconcile waits until the cache shows the set's writes (current era, RULES D45, D50).
 	Consistent bool
 }
 
-// Set is a ReplicaSet or ReplicationController. It shares all parts with the object that it was read from.
+// Set is a ReplicaSet or ReplicationController. It shares its parts with the object from which it was read.
 type Set struct {
 	*metav1.ObjectMeta
 	Object          runtime.Object
@@ -188,10 +188,10 @@ type Set struct {
 	expressions *metav1.LabelSelector
 }
 
-// Select selects by equal labels. No labels select nothing.
+// Select selects by equal labels. Without labels it selects nothing.
 func (s *Set) Select(equal map[string]string) { s.equal = equal }
 
-// SelectBy selects by a label selector. A nil or empty one selects nothing: no set should own every pod.
+// SelectBy selects by a label selector. A nil or empty selector selects nothing, because no set should own every pod.
 func (s *Set) SelectBy(selector *metav1.LabelSelector) {
 	if selector == nil {
 		return
@@ -210,7 +210,7 @@ func (s *Set) Matches(have map[string]string) bool {
 	return len(s.equal) > 0 && ref.Contains(have, s.equal)
 }
 
-// Selector returns the set's selector; nil if it selects nothing or is unreadable.
+// Selector returns the set's selector. It is nil if it selects nothing or cannot be parsed.
 func (s *Set) Selector() labels.Selector {
 	if s.expressions != nil {
 		selector, err := metav1.LabelSelectorAsSelector(s.expressions)
@@ -235,7 +235,7 @@ func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 	return s.Matches(have)
 }
 
-// wants returns the wanted number of pods; negative for a set that selects nothing, whose pods are left alone.
+// wants returns the wanted number of pods. It is negative for a set that selects nothing, whose pods are left alone.
 func (s *Set) wants() int {
 	if s.selectsNothing() {
 		return -1
@@ -249,13 +249,12 @@ type Era string
 const (
 	// Selector: every active pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: ControllerRef, but only if the garbage collector is enabled, and with the gaps that the proposal's
-	// checklist leaves open.
+	// Gated: ControllerRef with the gaps that the proposal's checklist leaves open. It needs the garbage collector.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"
-	// Current: Kubernetes 1.36. A reconcile waits until the caches show its writes (ReplicaSets only: RULES D45, D50).
-	// Creations start slowly (RULES E58). Deletions go by cost, neighbours and age (RULES E57). The status counts
+	// Current: Kubernetes 1.36. A reconcile of a ReplicaSet waits until the caches show its writes (RULES D45, D50).
+	// Creations start slowly (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The status counts
 	// terminating pods, and pods are checked again when they become available.
 	Current Era = "current"
 )

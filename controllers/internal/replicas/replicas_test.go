@@ -49,7 +49,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// A deletion cost is a whole number as one writes it; anything else says nothing.
+// A deletion cost is a whole number in its usual form; any other text counts as none.
 func TestCost(t *testing.T) {
 	for value, want := range map[string]int32{"0": 0, "7": 7, "-7": -7, "10": 10, "": 0, "x": 0, "+7": 0, "07": 0,
 		"00": 0, "0x7": 0, "-07": -7, "2147483647": 1<<31 - 1, "2147483648": 0, "7.5": 0} {
@@ -61,7 +61,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// A status is written for any of its numbers, and for any condition more or less.
+// A status is written if any of its numbers or conditions differs.
 func TestSame(t *testing.T) {
 	zero, one := int32(0), int32(1)
 	for name, change := range map[string]func(s *appsv1.ReplicaSetStatus){

@@ -40,7 +40,7 @@ func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*co
 	return nil
 }
 
-// create creates n pods in batches of 1, 2, 4 and so on: a refused template fails a few times, not n times. Failed and
+// create creates n pods in batches of 1, 2, 4 and so on, so that a refused template fails only a few times. Failed and
 // skipped creations are no longer expected.
 func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) error {
 	if !r.options.Without.ExpectFirst {
@@ -73,7 +73,7 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	return firstErr
 }
 
-// batch returns the size of the next batch: older eras created all at once.
+// batch returns the size of the next batch. Older eras created all pods at once.
 func (r *reconciler) batch(next, n int) int {
 	if r.options.Era != Current {
 		return n
@@ -84,7 +84,7 @@ func (r *reconciler) batch(next, n int) int {
 func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, error) {
 	obj, err := r.client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return "", nil // every create would be refused; retrying is useless
+		return "", nil // every create would be refused, so the caller need not retry
 	}
 	if err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, erro
 	return routing.Key(obj.(metav1.Object)), nil
 }
 
-// made expects a created pod by its name. Before ControllerRef, creations were only counted.
+// made names an expected creation. Before ControllerRef, creations were only counted.
 func (r *reconciler) made(key, p string) {
 	if p != "" && r.options.Era.owned() && !r.options.Without.ExpectFirst &&
 		!r.options.Without.MadeByName {
@@ -100,7 +100,7 @@ func (r *reconciler) made(key, p string) {
 	}
 }
 
-// newPod returns a pod of the set's template. Before ControllerRef, an annotation named its creator.
+// newPod returns a pod of the set's template. Before ControllerRef, an annotation named the creator.
 func (r *reconciler) newPod(set *Set) *corev1.Pod {
 	p := pod.FromTemplate(set.Template, set, r.reference(set))
 	if !r.options.Era.owned() {
@@ -125,8 +125,8 @@ func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
 	return owner
 }
 
-// delete deletes pods by uid, so another pod of the name survives (EXACT-4); upstream deletes whatever has the name
-// (RULES E56, CORPUS B12). A missing pod counts as deleted.
+// delete deletes pods by uid, so a new pod with the same name survives (EXACT-4). Upstream deletes by name (RULES E56,
+// CORPUS B12). A missing pod counts as deleted.
 func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	var adopted []string
@@ -149,7 +149,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		}
 		gone := apierrors.IsNotFound(err)
 		if !gone || !r.options.Without.MissingDeletion {
-			r.expected.Deleted(key, keys[i]) // no event will show it
+			r.expected.Deleted(key, keys[i]) // no event will show this deletion
 		}
 		if !gone && firstErr == nil && !r.options.Without.DeleteErrors {
 			firstErr = err
@@ -161,7 +161,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 	return firstErr
 }
 
-// only limits a delete to this incarnation of a pod.
+// only returns options that limit a delete to this incarnation of a pod.
 func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
 	if !r.options.Era.owned() || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
@@ -169,7 +169,7 @@ func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
 	return metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
 }
 
-// victims chooses the n pods whose loss costs least. Of equal pods, those that this reconcile adopted go last.
+// victims chooses the n pods that cost least to lose. Of equal pods, those that this reconcile adopted come last.
 func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod {
 	if n >= len(pods) {
 		return pods
@@ -183,9 +183,9 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 	return ranked[:n]
 }
 
-// cheaper is the current order: by progress, then by deletion cost, then by the number of related pods on the node
-// (RULES E57), then by time ready, restarts and age. Times count by magnitude only. Among pods of equal magnitude the
-// uid decides, which is as good as random.
+// cheaper returns the current order: by progress, then by deletion cost, then by the number of related pods on the node
+// (RULES E57), then by ready time, restarts and age. Times are compared by their binary magnitude. Pods of equal
+// magnitude are ordered by uid, which is as good as random.
 func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	near, now := r.neighbours(set), r.env.Now()
 	magnitude := func(t time.Time) int { return bits.Len64(uint64(max(now.Sub(t), 0))) }
@@ -208,7 +208,8 @@ func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	}
 }
 
-// neighbours counts, by node, the active pods of all sets with the same controller; none for a set without one.
+// neighbours counts, by node, the active pods of all sets with the same controller. It is empty for a set without a
+// controller.
 func (r *reconciler) neighbours(set *Set) map[string]int {
 	near := map[string]int{}
 	parent := metav1.GetControllerOfNoCopy(set)
@@ -231,7 +232,7 @@ func (r *reconciler) neighbours(set *Set) map[string]int {
 	return near
 }
 
-// cost returns a pod's deletion cost; 0 if it states none, or not as a plain whole number.
+// cost returns a pod's deletion cost. It is 0 if the annotation is missing or is not a plain integer.
 func cost(p *corev1.Pod) int32 {
 	value := p.Annotations[corev1.PodDeletionCost]
 	n, err := strconv.ParseInt(value, 10, 32)

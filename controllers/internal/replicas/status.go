@@ -47,8 +47,8 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	return nil
 }
 
-// lookAgain requeues the set for the time when its next ready pod is available, in case the delay from the event was
-// lost.
+// lookAgain requeues the set for the time when its next ready pod becomes available, because the delay from the event
+// may be lost.
 func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
 	if next == 0 {
@@ -87,7 +87,7 @@ func (r *reconciler) terminating(set *Set) int32 {
 	return n
 }
 
-// replicaFailure returns the set's conditions, with the condition for failed creations and deletions added or removed.
+// replicaFailure returns the set's conditions. It adds or removes the condition for failed creations and deletions.
 func replicaFailure(set *Set, have int, scaleErr error, now time.Time) []appsv1.ReplicaSetCondition {
 	old := set.Status.Conditions
 	i := slices.IndexFunc(old,
@@ -131,7 +131,7 @@ func counts(kind *Traits) []law.Count {
 			Of: func(owner runtime.Object) int {
 				set := kind.Read(owner)
 				if set.selectsNothing() {
-					return -1 // nothing is counted for such a set
+					return -1 // a set that selects nothing manages no pods
 				}
 				return int(of(&set.Status))
 			},
@@ -160,7 +160,7 @@ func counts(kind *Traits) []law.Count {
 	return list
 }
 
-// availableCount applies only if ready pods are available at once: otherwise the number depends on the time.
+// availableCount applies only if ready pods are available at once. Otherwise the number depends on the time.
 func availableCount(kind *Traits) law.Count {
 	return law.Count{
 		Name: "availableReplicas",

@@ -40,9 +40,10 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	}
 	set := r.kind.Read(obj.(runtime.Object))
 	if set.selectsNothing() {
-		return nil // it would release each pod that it creates, and create the next; retrying is useless
+		return nil // the set would create pods, release them, and repeat
 	}
-	// Before the pods are listed: an event in between may or may not be in the list, but is not acted upon (RULES C40).
+	// Check before the pods are listed. Otherwise an event after the listing could fulfil the expectations, and the
+	// list would lack its pod (RULES C40).
 	awake := r.awake(key, &set)
 	pods, err := r.own(ctx, &set)
 	if err != nil {
@@ -53,7 +54,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	// A waiting set still claims pods and writes its status (RULES C43). A terminating one does not even claim
+	// A set that waits still claims pods and writes its status (RULES C43). A terminating set only writes its status
 	// (ADOPT-3).
 	var scaleErr error
 	if awake && (set.DeletionTimestamp == nil || r.options.Without.Terminating) {
@@ -65,10 +66,10 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	return scaleErr
 }
 
-// awake reports whether the set may create and delete pods, or waits for its expectations. An expected deletion may
-// never be shown: the pod lost its owner (WATCH-5), unless its adoption was not shown yet, or the deletion was shown
-// too early. Therefore expectations are also compared with the cache. Upstream does not do that, and may wait until
-// they expire.
+// awake reports whether the set may create and delete pods, or must wait for its expectations. An expected deletion may
+// never be shown: the pod lost its owner (WATCH-5), or the deletion was shown too early. Therefore awake also compares
+// expectations with the cache. A pod whose adoption is not shown yet has not lost its owner. Upstream does not compare,
+// and may wait until expectations expire.
 func (r *reconciler) awake(key string, set *Set) bool {
 	if r.options.Era.owned() && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })
@@ -101,7 +102,7 @@ func (r *reconciler) owner(set *Set) types.UID {
 	return set.UID
 }
 
-// own returns the active pods that count as the set's replicas, claimed by the rules of its era.
+// own returns the active pods that count as the set's replicas. It claims them by the rules of its era.
 func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	switch {
 	case r.options.Era.owned():
@@ -112,8 +113,8 @@ func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	return r.selected(set), nil
 }
 
-// claim implements the ControllerRef era: it keeps and releases the set's pods and adopts orphans of its namespace. It
-// skips pods of others (LAW-2, LAW-3), and pods that are not active (RULES E53).
+// claim implements the ControllerRef era. It releases the set's pods and adopts orphans of its namespace. It skips pods
+// of others (LAW-2, LAW-3), and pods that are not active (RULES E53).
 func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
@@ -124,7 +125,7 @@ func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error)
 	return claimed, err
 }
 
-// candidates returns the active pods that the set may own now or after this reconcile.
+// candidates returns the active pods that the set may own.
 func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	without := &r.options.Without.Ref
 	switch {
@@ -139,8 +140,8 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	})
 }
 
-// claimGated implements the gated era: it claims by ControllerRef, but with the checklist's open items. Only the cache
-// shows whether the set is terminating, a terminating set releases pods, and failed adoptions are ignored.
+// claimGated implements the gated era. It claims by ControllerRef with the checklist's open items: only the cache shows
+// whether the set is terminating, a terminating set releases pods, and failed adoptions are ignored.
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
 		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
@@ -168,7 +169,7 @@ func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, e
 	return own, utilerrors.NewAggregate(errs)
 }
 
-// selected implements the selector era: every active matching pod is the set's, whatever created it.
+// selected implements the selector era: the set owns every active matching pod.
 func (r *reconciler) selected(set *Set) []*corev1.Pod {
 	return filter(pod.In(r.pods, set.Namespace), func(p *corev1.Pod) bool {
 		return pod.Active(p) && set.Matches(p.Labels)
@@ -179,7 +180,7 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return slices.DeleteFunc(pods, func(p *corev1.Pod) bool { return !keep(p) })
 }
 
-// fightRivals is a mutation: it writes to other sets, because they select the same pods (LAW-2).
+// fightRivals writes to other sets that select the same pods (LAW-2). Only a mutant uses it.
 func (r *reconciler) fightRivals(ctx context.Context, set *Set) error {
 	for _, obj := range r.sets.List() {
 		rival := r.kind.Read(obj.(runtime.Object))

@@ -20,7 +20,7 @@ type Dependents struct {
 	Owner schema.GroupVersionKind // the controllers' kind
 	// Selects reports whether a controller object's selector matches labels.
 	Selects func(owner runtime.Object, labels map[string]string) bool
-	// Later, if not nil, returns after how long the owner checks an updated object again; 0 for never.
+	// Later, if set, returns the delay after which to reconcile the owner of an updated object again; 0 for never.
 	Later   func(owner, old, cur runtime.Object) time.Duration
 	Without *Without
 }
@@ -44,11 +44,11 @@ func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// added enqueues the owner and updates its expectations (WATCH-1, WATCH-2). An orphan enqueues every controller that
-// selects it, without expectations: a controller never creates orphans (WATCH-4).
+// added enqueues the owner and updates its expectations (WATCH-1, WATCH-2). For an orphan it enqueues every controller
+// that selects it, without expectations, because a controller never creates orphans (WATCH-4).
 func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 	if obj.GetDeletionTimestamp() != nil {
-		d.deleted(v, obj, out) // after a restart; it is not the expected creation
+		d.deleted(v, obj, out) // the process was restarted; this is not the expected creation
 		return
 	}
 	ref := metav1.GetControllerOfNoCopy(obj)
@@ -66,8 +66,8 @@ func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 	}
 }
 
-// deleted enqueues the owner and updates its expectations. A deleted orphan enqueues nothing: no controller may have
-// deleted it (WATCH-5).
+// deleted enqueues the owner and updates its expectations. For an orphan it enqueues nothing, because no controller has
+// to replace it (WATCH-5).
 func (d *Dependents) deleted(v host.View, obj metav1.Object, out *host.Effect) {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {
@@ -90,10 +90,10 @@ func (d *Dependents) updated(v host.View, before, after runtime.Object, out *hos
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(cur)
 	changed := !sameRef(was, is)
 	if changed && was != nil && !d.Without.OldOwner {
-		d.wakeOwner(v, old, was, out) // WATCH-3: it has lost a dependent
+		d.wakeOwner(v, old, was, out) // WATCH-3: the former owner has lost a dependent
 	}
 	if cur.GetDeletionTimestamp() != nil && !d.Without.Graceful {
-		// A deletion counts from its start, however long it takes.
+		// A deletion counts from its start, because it may take long.
 		d.deleted(v, cur, out)
 		return
 	}
@@ -111,7 +111,7 @@ func (d *Dependents) updated(v host.View, before, after runtime.Object, out *hos
 	}
 }
 
-// wakeOwner enqueues the controller of a reference, and returns its key and object; "" if there is none.
+// wakeOwner enqueues the controller of a reference, and returns its key and object. The key is "" if there is none.
 func (d *Dependents) wakeOwner(v host.View, obj metav1.Object, ref *metav1.OwnerReference, out *host.Effect) (string,
 	runtime.Object) {
 	owner := d.resolve(v, obj.GetNamespace(), ref)
@@ -126,8 +126,8 @@ func (d *Dependents) wakeOwner(v host.View, obj metav1.Object, ref *metav1.Owner
 	return key, owner
 }
 
-// resolve finds a controller by kind and name, and requires the uid of the reference (WATCH-1). It does not compare the
-// API group (RULES A20).
+// resolve finds a controller by kind and name. Its uid must be that of the reference (WATCH-1). The API group is not
+// compared (RULES A20).
 func (d *Dependents) resolve(v host.View, namespace string, ref *metav1.OwnerReference) runtime.Object {
 	if ref.Kind != d.Owner.Kind && !d.Without.Kind {
 		return nil
@@ -166,7 +166,7 @@ func (d *Dependents) matching(v host.View, obj metav1.Object, f func(key string)
 
 func uid(obj runtime.Object) types.UID { return obj.(metav1.Object).GetUID() }
 
-// sameRef compares two ControllerRefs, either of which may be nil.
+// sameRef compares two ControllerRefs. Either may be nil.
 func sameRef(a, b *metav1.OwnerReference) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -179,30 +179,30 @@ func blocks(r *metav1.OwnerReference) bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 }
 
-// Without names rules to disable; see package mutants.
+// Without lists the rules that a mutant disables; see package mutants.
 type Without struct {
-	UID      bool // resolve a reference by name alone
-	Kind     bool // ... and by the name of an owner of any kind
-	OnlyOne  bool // an event on an owned object also enqueues every matching controller
+	UID      bool // resolve a reference by kind and name
+	Kind     bool // resolve a reference by name, whatever its kind
+	OnlyOne  bool // also enqueue every matching controller for an event on an owned object
 	OldOwner bool // do not enqueue the former owner when the reference changes
-	Removal  bool // an object that lost its reference enqueues no controller
+	Removal  bool // enqueue no controller for an object that lost its reference
 
-	OrphanAdd    bool // new orphans enqueue no controller
-	OrphanDelete bool // the deletion of an orphan enqueues the matching controllers
-	OrphanLabels bool // an orphan whose labels changed enqueues no controller
-	OrphanQuiet  bool // every update of an orphan enqueues the matching controllers
+	OrphanAdd    bool // enqueue no controller for a new orphan
+	OrphanDelete bool // enqueue the matching controllers for a deleted orphan
+	OrphanLabels bool // enqueue no controller for an orphan with changed labels
+	OrphanQuiet  bool // enqueue the matching controllers for every update of an orphan
 
-	Resync          bool // an update to the same version counts as a change
-	Graceful        bool // the start of a graceful deletion does not count as the deletion
-	Tombstone       bool // ignore a deletion learnt from a relist
+	Resync          bool // treat an update to the same version as a change
+	Graceful        bool // do not treat the start of a graceful deletion as the deletion
+	Tombstone       bool // ignore a deletion that a relist shows
 	OwnExpectations bool // lower the expectations of the first matching controller instead of the owner's
-	OrphanUncounted bool // a new orphan counts as a creation for every matching controller
-	Incarnation     bool // expectations outlive a recreated controller object
-	OwnDeletion     bool // expectations outlive a deleted controller object
+	OrphanUncounted bool // count a new orphan as a creation for every matching controller
+	Incarnation     bool // keep expectations when a controller object is recreated
+	OwnDeletion     bool // keep expectations when a controller object is deleted
 }
 
-// Own routes events on the controller objects: each enqueues its object, resyncs included. Expectations have the
-// object's key, so those of a deleted or recreated object are dropped (RULES B31, C35).
+// Own routes events on the controller objects. Each event enqueues its object, also a resync. The expectations of a
+// deleted or recreated object are dropped, because they are stored by its key (RULES B31, C35).
 func Own(kind schema.GroupVersionKind, without *Without) host.Route {
 	return host.Route{Kind: kind, Do: func(_ host.View, e host.Event, out *host.Effect) {
 		obj := e.New
@@ -220,7 +220,7 @@ func Own(kind schema.GroupVersionKind, without *Without) host.Route {
 	}}
 }
 
-// Key returns the queue key of an object: namespace/name, or the name of a cluster-scoped one.
+// Key returns the queue key of an object: namespace/name, or only the name for a cluster-scoped object.
 func Key(obj metav1.Object) string {
 	if ns := obj.GetNamespace(); ns != "" {
 		return ns + "/" + obj.GetName()

@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// TieBreak routes as before ControllerRef (WATCH-8): of the controllers of one kind that select an object, the oldest
-// is enqueued, then the first by name. Each kind does so separately, so an object may have two owners, and the event
-// may miss the controller that created or deleted it.
+// TieBreak routes as before ControllerRef (WATCH-8). Among the controllers of a kind that select an object, the oldest
+// is enqueued; among equally old ones, the first by name. Two kinds may enqueue different owners of an object. The
+// event may miss the controller that created or deleted the object.
 type TieBreak struct {
 	Owner   schema.GroupVersionKind
 	Selects func(owner runtime.Object, labels map[string]string) bool
@@ -75,7 +75,7 @@ func (t *TieBreak) wake(v host.View, obj metav1.Object, out *host.Effect) string
 	return key
 }
 
-// first returns the oldest controller that selects obj, then the first by name.
+// first returns the oldest controller that selects obj. Of equally old ones it returns the first by name.
 func (t *TieBreak) first(v host.View, obj metav1.Object) runtime.Object {
 	var first runtime.Object
 	v.Each(t.Owner, obj.GetNamespace(), func(owner runtime.Object) bool {

@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// room is the capacity of a node that does not report one: a kubelet's default.
+// room is the capacity of a node that does not report one. It is a kubelet's default.
 const room = 110
 
 var (
@@ -33,7 +33,7 @@ var (
 	nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 )
 
-// New returns the scheduler. The ownership laws do not apply to it: it binds any pod.
+// New returns the scheduler. The ownership laws do not apply to it, because it binds any pod.
 func New() host.Controller {
 	return host.Controller{
 		Name: "scheduler", Contract: law.Contract{Profile: law.Upstream},
@@ -49,7 +49,7 @@ func New() host.Controller {
 	}
 }
 
-// podChanged enqueues a waiting pod, and all waiting pods when one frees a place.
+// podChanged enqueues a pod that waits for a node. When a pod frees a place, it enqueues all waiting pods.
 func podChanged(v host.View, e host.Event, out *host.Effect) {
 	if e.New != nil && waiting(e.New.(*corev1.Pod)) {
 		out.Keys = append(out.Keys, routing.Key(e.New.(metav1.Object)))
@@ -79,7 +79,6 @@ func waiting(pod *corev1.Pod) bool {
 		pod.Spec.SchedulerName == corev1.DefaultSchedulerName && len(pod.Spec.SchedulingGates) == 0
 }
 
-// byNode indexes the pods that occupy a place on a node.
 const byNode = "node"
 
 func nodeOf(obj any) ([]string, error) {
@@ -89,7 +88,6 @@ func nodeOf(obj any) ([]string, error) {
 	return nil, nil
 }
 
-// unplaced indexes the pods without a node by uid.
 const unplaced = "unplaced"
 
 func uidOfUnplaced(obj any) ([]string, error) {
@@ -105,7 +103,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// scheduler holds its bindings until the cache shows them: two pods must not get the same last place.
+// scheduler holds its bindings until the cache shows them, because two pods must not get the same last place.
 type scheduler struct {
 	env   *host.Env
 	pods  cache.Indexer
@@ -141,7 +139,7 @@ func (s *scheduler) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// choose returns the eligible node with the fewest pods, the first by name of several; "" for none.
+// choose returns the eligible node with the fewest pods, or "". Of several, it returns the first by name.
 func (s *scheduler) choose(spec *corev1.PodSpec) string {
 	have := s.load()
 	var fit []string
@@ -203,8 +201,8 @@ func admits(node *corev1.Node, spec *corev1.PodSpec) bool {
 		!placement.Untolerated(node, spec.Tolerations, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
 }
 
-// bind binds a pod to a node. It ignores refusals because the pod has a node, is terminating or was replaced: an event
-// will show that.
+// bind binds a pod to a node. It ignores a refusal because the pod has a node, is terminating or was recreated; an
+// event will show that.
 func (s *scheduler) bind(ctx context.Context, pod *corev1.Pod, node string) error {
 	s.bound[routing.Key(pod)] = binding{pod.UID, node}
 	_, err := s.env.Client.Do(ctx, &fakeapi.Request{

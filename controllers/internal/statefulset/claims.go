@@ -15,7 +15,6 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// cachedClaim returns the claim of a pod for a template, or nil.
 func (s *syncing) cachedClaim(template string, ordinal int) *corev1.PersistentVolumeClaim {
 	obj, exists, _ := s.claims.GetByKey(s.set.Namespace + "/" + claimName(s.set, template, ordinal))
 	if !exists {
@@ -24,9 +23,9 @@ func (s *syncing) cachedClaim(template string, ordinal int) *corev1.PersistentVo
 	return obj.(*corev1.PersistentVolumeClaim)
 }
 
-// createClaims creates the claims that a pod lacks, and continues after an error. A terminating claim is an error: it
-// must not be mounted, and its name is taken. A claim has its owners from the start, so that it goes even if the set is
-// gone before the next reconcile. Upstream adds owners later (RULES F67, CORPUS D28).
+// createClaims creates the claims that a pod lacks, and continues after an error. A terminating claim is an error,
+// because it must not be mounted and its name is taken. A claim has its owners from the start, so that it is deleted
+// even if the set is gone before the next reconcile. Upstream adds the owners later (RULES F67, CORPUS D28).
 func (s *syncing) createClaims(ctx context.Context, p *corev1.Pod) error {
 	var errs []error
 	for i := range s.set.Spec.VolumeClaimTemplates {
@@ -95,8 +94,8 @@ func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	return nil
 }
 
-// claimIsStale reports whether a claim of a pod to be created belongs to an earlier pod of the name, and will be
-// deleted with it. The pod is created after that (RULES F66).
+// claimIsStale reports whether an earlier pod with the name owns a claim of a pod to be created. The claim will be
+// deleted, and the pod must wait for that (RULES F66).
 func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	if scaled, _ := policy(s.set); !scaled || s.options.Era != Current || s.options.Without.StaleClaim {
 		return false
@@ -110,15 +109,15 @@ func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	return false
 }
 
-// policy returns whether a set's claims are deleted when it is scaled down, and when it is deleted.
+// policy returns whether a set's claims are deleted when the set is scaled down, and when the set is deleted.
 func policy(set *appsv1.StatefulSet) (whenScaled, whenDeleted bool) {
 	const gone = appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	p := set.Spec.PersistentVolumeClaimRetentionPolicy
 	return p != nil && p.WhenScaled == gone, p != nil && p.WhenDeleted == gone
 }
 
-// claimOwners returns whether the pod or the set should own a pod's claims. The pod should if it is unwanted and its
-// claims are deleted with it. The set should if they are deleted with the set. Otherwise neither should (RULES F65).
+// claimOwners returns whether the pod or the set should own a pod's claims. The pod should own them if it is unwanted
+// and scaling down deletes claims. Otherwise the set should own them if deleting the set deletes claims (RULES F65).
 func claimOwners(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
 	whenScaled, whenDeleted := policy(set)
 	ofPod = whenScaled && !wants(set, ordinal(p))
@@ -126,7 +125,7 @@ func claimOwners(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
 }
 
 // rightlyOwned reports whether the owners of a pod's claim need no change. A claim of an earlier set or pod is left to
-// the garbage collector (ADOPT-8), and another controller's claim to that controller (LAW-2).
+// the garbage collector (ADOPT-8). A claim of another controller is left to that controller (LAW-2).
 func (s *syncing) rightlyOwned(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
 	if (recreatedOwns(claim, s.set, Kind) || recreatedOwns(claim, p, pod.Kind)) && !s.options.Without.Recreated {
 		return true
@@ -162,7 +161,7 @@ func (s *syncing) owners(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) []m
 	return refs
 }
 
-// strange reports whether another controller owns a claim that should be deleted with the set or the pod.
+// strange reports whether another controller owns a claim that could be deleted with the set or the pod.
 func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
 	if s.options.Without.Strange {
 		return false
@@ -178,7 +177,7 @@ func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bo
 	})
 }
 
-// recreatedOwns reports whether an owner with an object's name and kind is another incarnation of it.
+// recreatedOwns reports whether an owner has the name and kind of an object but another uid.
 func recreatedOwns(claim *corev1.PersistentVolumeClaim, obj metav1.Object, kind schema.GroupVersionKind) bool {
 	for i := range claim.OwnerReferences {
 		if r := &claim.OwnerReferences[i]; names(r, obj, kind) {
@@ -192,7 +191,6 @@ func names(r *metav1.OwnerReference, obj metav1.Object, kind schema.GroupVersion
 	return r.Kind == kind.Kind && r.APIVersion == kind.GroupVersion().String() && r.Name == obj.GetName()
 }
 
-// owner returns the reference to an object by its uid, or nil.
 func owner(claim *corev1.PersistentVolumeClaim, obj metav1.Object) *metav1.OwnerReference {
 	for i := range claim.OwnerReferences {
 		if r := &claim.OwnerReferences[i]; r.UID == obj.GetUID() {

@@ -1,11 +1,12 @@
 // Package statefulset is the StatefulSet controller. Its pods are not interchangeable: each has an ordinal, which
-// determines its name, labels and claims. So a set claims pods by name, and creates and deletes them in order. It needs
-// no expectations: the server refuses to create an unseen pod again, because the name is taken (RULES C44).
+// determines its name, labels and claims. Therefore a set claims pods by name, and creates and deletes them in order.
+// It needs no expectations. If the cache lacks a pod, the server refuses to create it again, because the name is taken
+// (RULES C44).
 //
 // A reconcile reads the set, its pods, claims and revisions from the caches. It claims pods and adopts revisions, and
-// finds or creates the revision of the current template. Then it does the first of these steps: create a missing pod,
-// fix a wrong one, delete an unwanted one, replace an outdated one. At the end it writes the status and deletes old
-// revisions.
+// finds or creates the revision of the current template. Then it takes the first step that is needed: create a missing
+// pod, repair a pod, delete an unwanted pod, or replace an outdated pod. At the end it writes the status and deletes
+// old revisions.
 package statefulset
 
 import (
@@ -35,7 +36,7 @@ var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 type Era string
 
 const (
-	// Selector: all pods with the set's name and matching labels, whatever created them (before ControllerRef).
+	// Selector: the set owns all pods with its name and matching labels (before ControllerRef).
 	Selector Era = "selector"
 	// ControllerRef: the full proposal without later features: no revisions, no parallel sets, no deletion of claims.
 	ControllerRef Era = "controllerref"
@@ -48,31 +49,31 @@ type Options struct {
 	Without Without
 }
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 	History history.Without
 
 	Member      bool // pods of any name are members
-	Prefix      bool // pods of a set whose name begins with this one's are members, too
-	Canonical   bool // a pod whose name writes its ordinal differently (web-01) is a member, too
-	Terminating bool // a terminating set continues as before
-	VictimUID   bool // delete pods by name, even if another pod has it now
-	SamePod     bool // retry a failed update on any pod that now has the name
-	SameSet     bool // ... and the status on any set that now has the name
+	Prefix      bool // treat pods of a set whose name begins with this set's name as members
+	Canonical   bool // treat a pod with another spelling of an ordinal (web-01) as a member
+	Terminating bool // reconcile a terminating set as usual
+	VictimUID   bool // delete pods by name, whatever pod has the name now
+	SamePod     bool // after a conflict, update whatever pod has the name now
+	SameSet     bool // after a conflict, write the status of whatever set has the name now
 	Ended       bool // create an ended pod again before it is gone
-	RollAlone   bool // a rolling update does not wait for the pod that it has replaced
-	RollUnready bool // ... does not wait until the replaced pod is available
-	Partition   bool // ... ignores the partition
-	Order       bool // pods do not wait for those before them
-	Drift       bool // a revision contains more than the template, and never equals an earlier one
+	RollAlone   bool // in a rolling update, do not wait for the replaced pod
+	RollUnready bool // in a rolling update, do not wait until the replaced pod is available
+	Partition   bool // in a rolling update, ignore the partition
+	Order       bool // do not wait for the pods with lower ordinals
+	Drift       bool // revisions contain more than the template, and never equal an earlier one
 
 	ClaimLater  bool // set the owners of a claim when it is seen, not when it is created
 	ClaimEvents bool // events on claims enqueue nothing
-	GoingSeen   bool // claims get a pod as owner when it is seen terminating, not before its deletion
-	StaleClaim  bool // create a pod although a claim of it is about to be deleted
-	Recreated   bool // claims of an earlier set or pod of the name count as its own
+	GoingSeen   bool // set a pod as owner of its claims when it is terminating, not before its deletion
+	StaleClaim  bool // create a pod although one of its claims is about to be deleted
+	Recreated   bool // treat claims of an earlier set or pod with the name as its own
 	Strange     bool // add an owner to claims of other controllers
 }
 
@@ -106,9 +107,9 @@ func podRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// claimRoute enqueues a set that waits for a claim to be deleted or released before it creates a pod. Upstream watches
-// no claims, and waits for another event (RULES F66). A set that has the pod is not enqueued: its next reconcile sees
-// the change.
+// claimRoute enqueues a set that waits for a claim to be deleted or released before it creates a pod. Upstream does not
+// watch claims, and waits for another event (RULES F66). If the set has the pod, nothing is enqueued, because its next
+// reconcile sees the change.
 func claimRoute(o *Options) host.Route {
 	return host.Route{Kind: claimKind, Do: func(v host.View, e host.Event, out *host.Effect) {
 		old, ok := e.Old.(*corev1.PersistentVolumeClaim)
@@ -135,7 +136,7 @@ func availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(owner.(*appsv1.StatefulSet).Spec.MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller's memory: writes that were not seen yet, and encoded templates, which are only a cache.
+// reconciler is the controller's memory: its writes that the cache does not show yet, and a cache of encoded templates.
 type reconciler struct {
 	options   *Options
 	env       *host.Env
@@ -148,7 +149,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // its client will record its writes
+	own := *env // a copy, whose client records the controller's writes
 	r := &reconciler{options: o, env: &own, encoded: history.Memo{}}
 	if o.Era == Current {
 		r.written = consistency.New(env.Behind)
@@ -165,7 +166,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// data returns a set's template as a revision holds it.
+// data returns a set's template in the form in which a revision holds it.
 func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
 	if r.options.Without.Drift {
 		template := set.Spec.Template

@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// declare declares what the laws need. The set owns its revisions like its pods, but they do not count as wanted. No
-// event on one enqueues a set: a revision that lost its owner is adopted with the next reconcile.
+// declare sets what the laws need to know. The set owns its revisions like its pods, but they do not count as wanted
+// dependents. Events on revisions enqueue no set: the next reconcile adopts a revision that lost its owner.
 func declare(c *host.Controller, g Era) {
 	c.Owns = []schema.GroupVersionKind{pod.Kind}
 	if g == Current {
@@ -51,7 +51,7 @@ func declare(c *host.Controller, g Era) {
 	c.Contract.MaxUnavailable = func(owner runtime.Object) int {
 		strategy := owner.(*appsv1.StatefulSet).Spec.UpdateStrategy.Type
 		if g == Current && strategy == appsv1.RollingUpdateStatefulSetStrategyType {
-			return 1 // it takes one at a time
+			return 1 // the controller replaces one pod at a time
 		}
 		return 0
 	}
@@ -79,7 +79,7 @@ func declare(c *host.Controller, g Era) {
 	}
 }
 
-// unlessLeft returns a number of a set; -1 for a set without a readable selector.
+// unlessLeft returns a number of a set, or -1 if the set has no valid selector.
 func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	if selector(set) == nil {
 		return -1
@@ -88,8 +88,7 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 }
 
 // lacks returns what a pod needs that does not exist or is terminating: its revision, or a claim from the set's
-// templates. A claim of an earlier pod of the name counts as terminating if claims are deleted with unwanted pods
-// (RULES F66).
+// templates. If scaling down deletes claims, a claim of an earlier pod with the name counts as terminating (RULES F66).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -123,7 +122,7 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 }
 
 // strands returns a claim that should be deleted with an unwanted pod and that the pod does not own yet. It skips
-// claims of other controllers, and of an earlier pod or set of the name.
+// claims of other controllers, and of an earlier pod or set with the name.
 func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := parent.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -149,8 +148,8 @@ func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object)
 	return ""
 }
 
-// counts declares the numbers of the status. Those for each revision are left out: they depend on the revisions in that
-// status.
+// counts declares the numbers of the status. The numbers of each revision are left out, because they depend on the
+// revisions in the same status.
 func counts() []law.Count {
 	count := func(name string, of func(set *appsv1.StatefulSet) int, is func(*corev1.Pod) bool) law.Count {
 		return law.Count{Name: name,
@@ -172,7 +171,7 @@ func counts() []law.Count {
 	}
 }
 
-// exceedsBounds describes how deleting or creating a pod comes too early (EXACT-11). An ended pod may always go.
+// exceedsBounds describes why a pod is deleted or created too early (EXACT-11). An ended pod may always be deleted.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	l := row{set: owner.(*appsv1.StatefulSet), now: now, pods: map[int]*corev1.Pod{}}
@@ -196,7 +195,7 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return ""
 }
 
-// row holds a set's pods by ordinal, without the written one.
+// row holds a set's pods by ordinal, without the pod that is written.
 type row struct {
 	set  *appsv1.StatefulSet
 	now  time.Time
@@ -205,10 +204,9 @@ type row struct {
 
 func (l *row) waits() bool { return l.set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement }
 
-// end returns the ordinal after the last wanted one.
 func (l *row) end() int { return first(l.set) + wanted(l.set) }
 
-// lacking returns the first ordinal in a range without an available pod, and how many there are.
+// lacking returns how many ordinals in a range have no available pod, and the first of them.
 func (l *row) lacking(from, to, but int) (first, n int) {
 	for i := to - 1; i >= from; i-- {
 		p := l.pods[i]
@@ -220,7 +218,7 @@ func (l *row) lacking(from, to, but int) (first, n int) {
 	return first, n
 }
 
-// until describes a write before all pods below an ordinal are available.
+// until describes a write before all wanted pods below an ordinal are available.
 func (l *row) until(number int, what string) string {
 	if i, n := l.lacking(first(l.set), min(number, l.end()), -1); n > 0 {
 		return fmt.Sprintf("%s while %s is not available", what, nameOf(l.set, i))
@@ -228,8 +226,8 @@ func (l *row) until(number int, what string) string {
 	return ""
 }
 
-// replaces describes the early deletion of a wanted pod: the update leaves it alone, or too many pods are unavailable.
-// An ordered set waits for all pods, a parallel one for those above.
+// replaces describes the early deletion of a wanted pod: an update must not replace it, or too many pods are
+// unavailable. In an ordered set all pods count, and in a parallel set those with higher ordinals.
 func (l *row) replaces(number int) string {
 	strategy := &l.set.Spec.UpdateStrategy
 	if strategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
@@ -254,9 +252,10 @@ func (l *row) replaces(number int) string {
 	return ""
 }
 
-// gives describes the early deletion of an unwanted pod: one above it exists, or wanted pods are unavailable.
+// gives describes the early deletion of an unwanted pod: an unwanted pod with a higher ordinal exists, or wanted pods
+// are unavailable.
 func (l *row) gives(number int) string {
-	for i := range l.pods { //detcheck:ordered any number above will do
+	for i := range l.pods { // any higher ordinal is enough
 		if i > number && !wants(l.set, i) {
 			return "deleted before those above it"
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// identity parses a pod's name: "web", 3 for web-3; -1 if it has no ordinal.
+// identity parses a pod's name: "web", 3 for web-3. The ordinal is -1 if the name has none.
 func identity(name string) (set string, ordinal int) {
 	i := strings.LastIndexByte(name, '-')
 	digits := name[i+1:]
@@ -43,7 +43,7 @@ func claimName(set *appsv1.StatefulSet, template string, ordinal int) string {
 	return template + "-" + nameOf(set, ordinal)
 }
 
-// claims reports whether a claim's name belongs to a pod of the set.
+// claims reports whether a name is that of a claim of one of the set's pods.
 func claims(set *appsv1.StatefulSet, name string) bool {
 	of, n := identity(name)
 	return n >= 0 && slices.ContainsFunc(set.Spec.VolumeClaimTemplates,
@@ -68,8 +68,8 @@ func wants(set *appsv1.StatefulSet, ordinal int) bool {
 	return ordinal >= first(set) && ordinal < first(set)+wanted(set)
 }
 
-// member reports whether a pod's name is one of the set's, whether or not its ordinal is wanted (KIND-STS-1, RULES
-// F59). Upstream accepts web-01 as well: it takes it for web-1, but no update can rename it.
+// member reports whether a pod's name is a name of the set's pods, even if its ordinal is not wanted (KIND-STS-1, RULES
+// F59). Upstream also accepts web-01 as web-1, but no update can rename it.
 func member(set *appsv1.StatefulSet, name string, without *Without) bool {
 	of, n := identity(name)
 	return without.Member || of == set.Name && (name == nameOf(set, n) || without.Canonical) ||
@@ -80,13 +80,14 @@ func selects(set *appsv1.StatefulSet, have map[string]string) bool {
 	return ref.SelectsSome(set.Spec.Selector, have)
 }
 
-// selector returns a set's selector; nil if it selects nothing or is unreadable.
+// selector returns a set's selector. It is nil if it selects nothing or cannot be parsed.
 func selector(set runtime.Object) labels.Selector {
 	s, _ := ref.ParseSome(set.(*appsv1.StatefulSet).Spec.Selector)
 	return s
 }
 
-// newPod returns the pod of an ordinal for a set at a revision. Its host name and subdomain cannot be changed later.
+// newPod returns the pod of an ordinal for a set at a revision. It sets host name and subdomain, which cannot be
+// changed later.
 func newPod(set *appsv1.StatefulSet, ordinal int, revision string) *corev1.Pod {
 	p := pod.FromTemplate(&set.Spec.Template, set, metav1.NewControllerRef(set, Kind))
 	p.Name = nameOf(set, ordinal)
@@ -99,7 +100,7 @@ func newPod(set *appsv1.StatefulSet, ordinal int, revision string) *corev1.Pod {
 	return p
 }
 
-// identified reports whether a pod's labels have its name. A wrong index is fixed together with the name.
+// identified reports whether a pod's name is in its labels. A wrong index label is fixed together with the name.
 func identified(set *appsv1.StatefulSet, p *corev1.Pod) bool {
 	return p.Labels[appsv1.StatefulSetPodNameLabel] == p.Name && p.Name == nameOf(set, ordinal(p))
 }
@@ -131,7 +132,7 @@ func mounted(set *appsv1.StatefulSet, p *corev1.Pod) bool {
 	return true
 }
 
-// mount mounts the pod's own claims, in place of other volumes of the same names.
+// mount mounts the pod's own claims. They replace other volumes with the same names.
 func mount(set *appsv1.StatefulSet, p *corev1.Pod) {
 	own := map[string]bool{}
 	var volumes []corev1.Volume

@@ -26,7 +26,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	set := obj.(*appsv1.StatefulSet)
 	if selector(set) == nil {
-		return nil // retrying would not help
+		return nil // a retry would not help
 	}
 	s := &syncing{reconciler: r, key: key, set: set}
 	return s.sync(ctx)
@@ -36,9 +36,9 @@ type syncing struct {
 	*reconciler
 	key string
 	set *appsv1.StatefulSet // as cached
-	now time.Time           // the time by which pods are available or not
+	now time.Time           // the time at which pods are available or not
 	versions
-	rolled bool // a pod was deleted, to be created again at the next version
+	rolled bool // a pod was deleted to be replaced
 }
 
 func (s *syncing) sync(ctx context.Context) error {
@@ -48,7 +48,7 @@ func (s *syncing) sync(ctx context.Context) error {
 	h := &history.History{Client: s.env.Client, Owner: s.set, Revisions: s.revisions,
 		Without: &s.options.Without.History}
 	revisions := h.List(func(labels map[string]string) bool { return selects(s.set, labels) })
-	// The history first: without it the pods' templates mean nothing (RULES F62).
+	// Claim the history first, because the pods refer to it (RULES F62).
 	revisions, err := history.Adopt(ctx, s.manager(history.Kind), revisions)
 	if err != nil {
 		return err
@@ -58,13 +58,13 @@ func (s *syncing) sync(ctx context.Context) error {
 		return err
 	}
 	s.now = s.env.Now()
-	// A reconcile that does not know the set's revisions deletes none. Upstream does, and without a history limit it
-	// deletes the one that the set updates to.
+	// Delete no revisions if the set's revisions are not known. Upstream deletes some then. Without a history limit it
+	// even deletes the update revision.
 	if err := s.findVersions(ctx, h, revisions); err != nil {
 		return err
 	}
 	status, err := s.advance(ctx, pods)
-	// Old revisions are deleted even if a pod failed.
+	// Delete old revisions even if a pod failed.
 	err = utilerrors.NewAggregate([]error{err, s.truncate(ctx, h, revisions, pods)})
 	if err == nil {
 		s.lookAgain(pods, status)
@@ -77,8 +77,8 @@ func (s *syncing) manager(dependent schema.GroupVersionKind) *ref.Manager {
 		Without: &s.options.Without.Ref}
 }
 
-// claim adopts and releases pods, and returns the set's, including terminating and ended ones: each holds its name
-// (RULES F61).
+// claim adopts and releases pods, and returns the set's pods. Terminating and ended pods are included, because they
+// keep their names (RULES F61).
 func (s *syncing) claim(ctx context.Context) ([]*corev1.Pod, error) {
 	candidates := append(pod.Of(s.pods, s.set.UID), pod.Orphans(s.pods, s.set.Namespace)...)
 	return ref.Claim(ctx, s.manager(pod.Kind), candidates, func(p *corev1.Pod) bool {
@@ -86,7 +86,7 @@ func (s *syncing) claim(ctx context.Context) ([]*corev1.Pod, error) {
 	})
 }
 
-// advance does the next steps and writes the status; for a terminating set only the latter (ADOPT-3).
+// advance takes the next step and writes the status. For a terminating set it only writes the status (ADOPT-3).
 func (s *syncing) advance(ctx context.Context, pods []*corev1.Pod) (*appsv1.StatefulSetStatus, error) {
 	status := s.statusOf(pods)
 	var err error
@@ -103,7 +103,7 @@ func (s *syncing) going() bool {
 	return s.set.DeletionTimestamp != nil && !s.options.Without.Terminating
 }
 
-// lookAgain requeues the set for the time when its next pod is available, as no event may come.
+// lookAgain requeues the set for the time when its next pod becomes available, because no event may come then.
 func (s *syncing) lookAgain(pods []*corev1.Pod, status *appsv1.StatefulSetStatus) {
 	if status.ReadyReplicas == status.AvailableReplicas {
 		return
@@ -128,7 +128,7 @@ func (s *syncing) statusOf(pods []*corev1.Pod) *appsv1.StatefulSetStatus {
 	return status
 }
 
-// count counts pods. A terminating pod still counts as existing and ready, but for no revision.
+// count counts pods. A terminating pod counts as existing and ready, but not for a revision.
 func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod) {
 	status.Replicas, status.ReadyReplicas, status.AvailableReplicas = 0, 0, 0
 	status.CurrentReplicas, status.UpdatedReplicas = 0, 0
@@ -155,13 +155,13 @@ func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod
 			}
 		}
 	}
-	if s.rolled && status.CurrentReplicas > 0 { // the deleted pod may have had no revision
+	if s.rolled && status.CurrentReplicas > 0 { // the deleted pod may have had another revision
 		status.CurrentReplicas--
 	}
 }
 
-// writeStatus writes a changed status (WRITE-9). A complete update makes the update revision the current one. After a
-// conflict it retries with the cached set, unless that is another set of the name (ADOPT-8, EXACT-4).
+// writeStatus writes a changed status (WRITE-9). After a complete update, the update revision becomes the current one.
+// After a conflict it retries with the cached set, unless the set was recreated (ADOPT-8, EXACT-4).
 func (s *syncing) writeStatus(ctx context.Context, status *appsv1.StatefulSetStatus) error {
 	if n := int32(wanted(s.set)); s.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType &&
 		status.UpdatedReplicas == n && status.ReadyReplicas == n && status.Replicas == n {
@@ -194,7 +194,7 @@ func (s *syncing) writeStatus(ctx context.Context, status *appsv1.StatefulSetSta
 // statusAttempts limits the tries of a conflicting status write in a reconcile.
 const statusAttempts = 5
 
-// saysTheSame compares two statuses. A later observed generation is a change; the collision count is written elsewhere.
+// saysTheSame compares two statuses. A later observed generation is a difference. The collision count does not matter.
 func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
 	return status.ObservedGeneration <= old.ObservedGeneration &&
 		status.Replicas == old.Replicas && status.ReadyReplicas == old.ReadyReplicas &&
@@ -203,8 +203,9 @@ func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
 		status.UpdateRevision == old.UpdateRevision
 }
 
-// syncOld is a reconcile before revisions: it creates and deletes pods one after another, and never replaces one for
-// its template. The selector era continues for a terminating set: the proposal's checklist ticks nothing for it.
+// syncOld is a reconcile before revisions. It creates and deletes pods one after another, and never replaces a pod
+// because of its template. In the selector era it also does so for a terminating set, because the proposal's checklist
+// ticks nothing for StatefulSet.
 func (s *syncing) syncOld(ctx context.Context) error {
 	pods, err := s.own(ctx)
 	if err != nil {
@@ -221,8 +222,8 @@ func (s *syncing) syncOld(ctx context.Context) error {
 	return err
 }
 
-// own returns the pods that the set controls; before ControllerRef, those with its name and matching labels, whatever
-// created them.
+// own returns the pods that the set owns: those that it controls, or before ControllerRef those with its name and
+// matching labels.
 func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
 	if s.options.Era != Selector {
 		return s.claim(ctx)
@@ -244,7 +245,7 @@ func (s *syncing) updateOld(ctx context.Context, a *arrangement) error {
 	return err
 }
 
-// writeOldStatus writes the status fields that existed before revisions.
+// writeOldStatus writes the fields of the status that are older than revisions.
 func (s *syncing) writeOldStatus(ctx context.Context, pods []*corev1.Pod) error {
 	var is appsv1.StatefulSetStatus
 	s.count(&is, pods)

@@ -15,9 +15,9 @@ import (
 
 // arrangement groups a set's pods by what should happen to them.
 type arrangement struct {
-	replicas  []*corev1.Pod // by ordinal, from the first on; for a missing pod, the pod to create
-	condemned []*corev1.Pod // beyond the wanted ordinals, the highest first
-	ailing    *corev1.Pod   // the lowest unavailable pod in condemned
+	replicas  []*corev1.Pod // by ordinal, beginning with the first; a missing pod is there as it has to be created
+	condemned []*corev1.Pod // with unwanted ordinals, the highest first
+	ailing    *corev1.Pod   // the pod in condemned with the lowest ordinal that is not available
 }
 
 func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
@@ -44,8 +44,8 @@ func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
 	return a
 }
 
-// build returns the pod of an ordinal: below the partition of a rolling update at the current revision, otherwise at
-// the update revision.
+// build returns the pod of an ordinal at the update revision. Below the partition of a rolling update, it returns the
+// pod at the current revision.
 func (s *syncing) build(ordinal int) *corev1.Pod {
 	of := s.next
 	if strategy := &s.set.Spec.UpdateStrategy; strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
@@ -64,7 +64,7 @@ func (s *syncing) build(ordinal int) *corev1.Pod {
 	return p
 }
 
-// partition returns how many of a set's first pods an update leaves alone.
+// partition returns how many of a set's first pods an update does not replace.
 func partition(set *appsv1.StatefulSet) int {
 	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
 		return int(*u.Partition)
@@ -72,7 +72,7 @@ func partition(set *appsv1.StatefulSet) int {
 	return 0
 }
 
-// exists reports whether the server has a pod: a pod that was only built has no phase.
+// exists reports whether the server has a pod. A pod that was only built has no phase.
 func exists(p *corev1.Pod) bool { return p.Status.Phase != "" }
 
 func up(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning && pod.Ready(p) }
@@ -86,7 +86,7 @@ func ordered(set *appsv1.StatefulSet, g Era) bool {
 	return g != Current || set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 }
 
-// update makes progress: first wanted pods, then unwanted ones, then pods of an old revision.
+// update takes the next step: for wanted pods, then for unwanted pods, then for pods of an old revision.
 func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.StatefulSetStatus) error {
 	defer func() { s.count(status, a.replicas, a.condemned) }()
 	for _, step := range []struct {
@@ -105,8 +105,8 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 	return s.roll(ctx, a)
 }
 
-// each applies a function to pods: one after another until it ends the reconcile; in a parallel set to all, in batches
-// of 1, 2, 4 and so on until one fails.
+// each applies a function to pods. It stops when the function ends the reconcile. In a parallel set it applies the
+// function in batches of 1, 2, 4 and so on, until one fails.
 func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
 	if ordered(s.set, s.options.Era) && !s.options.Without.Order {
 		for _, p := range pods {
@@ -133,11 +133,11 @@ func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (
 // burst is the largest batch.
 const burst = 500
 
-// tend creates a missing wanted pod or fixes an existing one. It reports whether the pods after it must wait.
+// tend creates a missing wanted pod or repairs an existing one. It reports whether the pods after it must wait.
 func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool, error) {
 	if pod.Ended(p) {
-		// The reason of its end does not matter: a container that was stopped from outside may have exited with
-		// success. Its successor is created when it is gone (CORPUS C20).
+		// It does not matter how the pod ended, because containers that were stopped from outside may succeed. Its
+		// successor is created when the pod is gone (CORPUS C20).
 		if s.options.Without.Ended {
 			err := s.delete(ctx, p)
 			if err == nil {
@@ -170,8 +170,8 @@ func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool
 	return false, s.repair(ctx, p)
 }
 
-// remove deletes an unwanted pod. It reports whether the pods after it must wait: an ordered set waits for its end, and
-// for all other pods to be available.
+// remove deletes an unwanted pod. It reports whether the pods after it must wait. An ordered set waits for the pod's
+// end, and for all other pods to be available.
 func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bool, error) {
 	switch {
 	case p.DeletionTimestamp != nil:
@@ -182,7 +182,7 @@ func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bo
 	return true, s.delete(ctx, p)
 }
 
-// roll deletes the highest pod of an old revision once those above it are available.
+// roll deletes the highest pod of an old revision when the pods above it are available.
 func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return nil
@@ -208,7 +208,8 @@ func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 	return nil
 }
 
-// create creates a pod after its claims. A taken name is an error: its holder keeps it (RULES F64).
+// create creates a pod after its claims. If the pod's name is taken, it returns an error and does nothing more (RULES
+// F64).
 func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 	if err := s.createClaims(ctx, p); err != nil {
 		return err
@@ -223,8 +224,7 @@ func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// delete deletes this incarnation of a pod (EXACT-4); upstream deletes whatever has the name. A missing pod counts as
-// deleted.
+// delete deletes this incarnation of a pod (EXACT-4). Upstream deletes by name. A missing pod counts as deleted.
 func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	var only metav1.DeleteOptions
 	if s.options.Era == Current && !s.options.Without.VictimUID {
@@ -237,12 +237,12 @@ func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// attempts limits the tries of a conflicting pod write.
+// attempts limits the tries of a conflicting write of a pod.
 const attempts = 4
 
-// repair restores what makes a pod the set's: its labels, volumes, and the owners of its claims. After a conflict it
-// retries with the cached pod, unless that is another pod or not the set's any more (LAW-2, EXACT-4). Upstream updates
-// whatever has the name.
+// repair restores what a pod needs as a member of the set: its labels, volumes, and the owners of its claims. After a
+// conflict it retries with the cached pod, unless the pod was recreated or has another owner (LAW-2, EXACT-4). Upstream
+// updates whatever pod has the name.
 func (s *syncing) repair(ctx context.Context, p *corev1.Pod) error {
 	var err error
 	for range attempts {

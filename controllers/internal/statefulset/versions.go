@@ -16,17 +16,17 @@ import (
 // versions are the current and the update revision of a set. They are equal if there is nothing to update.
 type versions struct {
 	current, next version
-	collisions    int32 // collisions of revisions' names so far
+	collisions    int32 // collisions of revision names so far
 }
 
 // version is the set at a revision.
 type version struct {
-	revision string // its name
+	revision string // the revision's name
 	set      *appsv1.StatefulSet
 }
 
-// findVersions finds the set's revisions. It creates that of the current template, or renumbers it after a rollback. A
-// terminating set creates none (ADOPT-3); upstream's does (RULES F63).
+// findVersions finds the set's revisions. It creates the revision of the current template, or renumbers it after a
+// rollback. For a terminating set it creates none (ADOPT-3). Upstream does (RULES F63).
 func (s *syncing) findVersions(ctx context.Context, h *history.History,
 	revisions []*appsv1.ControllerRevision) error {
 	if s.set.Status.CollisionCount != nil {
@@ -53,7 +53,6 @@ func (s *syncing) findVersions(ctx context.Context, h *history.History,
 	return err
 }
 
-// newest returns the revision of the current template.
 func (s *syncing) newest(ctx context.Context, h *history.History,
 	revisions []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	data := s.data(s.key, s.set)
@@ -84,8 +83,8 @@ func (s *syncing) newest(ctx context.Context, h *history.History,
 	return made, err
 }
 
-// means reports whether a revision with other bytes has the same template: restored and with current defaults it is
-// equal (CORPUS C19).
+// means reports whether a revision with other bytes has the same template. Its restored template, with current
+// defaults, is then equal (CORPUS C19).
 func (s *syncing) means(r *appsv1.ControllerRevision, data []byte) bool {
 	then, err := history.Restore(s.set, r)
 	if err != nil {
@@ -107,7 +106,7 @@ func (s *syncing) at(r *appsv1.ControllerRevision) (version, error) {
 	return version{r.Name, set}, err
 }
 
-// truncate deletes revisions beyond the limit that neither the set nor a pod uses.
+// truncate deletes the revisions beyond the limit that neither the set nor a pod uses.
 func (s *syncing) truncate(ctx context.Context, h *history.History, revisions []*appsv1.ControllerRevision,
 	pods []*corev1.Pod) error {
 	if s.going() || s.set.Spec.RevisionHistoryLimit == nil {

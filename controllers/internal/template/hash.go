@@ -18,16 +18,16 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/history"
 )
 
-// HashLabel distinguishes the pods of a Deployment's ReplicaSets.
+// HashLabel is the label that distinguishes the pods of a Deployment's ReplicaSets.
 const HashLabel = appsv1.DefaultDeploymentUniqueLabelKey
 
-// Hash returns the hash of a template that kube-controller-manager uses in names. Another collision count gives another
-// hash; nil is none.
+// Hash returns the hash of a template that kube-controller-manager uses in names. Each collision count gives another
+// hash; nil means none.
 func Hash(t *corev1.PodTemplateSpec, collisions *int32) string {
 	h := fnv.New32a()
 	write(h, t)
 	if collisions != nil {
-		var count [8]byte // eight, of which four are used
+		var count [8]byte // upstream hashes eight bytes, of which it sets four
 		binary.LittleEndian.PutUint32(count[:], uint32(*collisions))
 		h.Write(count[:])
 	}
@@ -41,8 +41,8 @@ func OldHash(t *corev1.PodTemplateSpec) string {
 	return fmt.Sprint(h.Sum32())
 }
 
-// write writes every field in a debug notation, in which an empty list differs from a missing one. So the template must
-// be as stored.
+// write writes every field in a debug format that distinguishes an empty list from a missing one. Therefore the
+// template must be as stored.
 func write(h hash.Hash, t *corev1.PodTemplateSpec) {
 	data, err := t.Marshal()
 	if err != nil {
@@ -55,8 +55,8 @@ func write(h hash.Hash, t *corev1.PodTemplateSpec) {
 	fmt.Fprintf(h, "%v", dump.ForHash(stored))
 }
 
-// Same reports whether two templates are equal except for the hash label: a ReplicaSet's has one, its Deployment's has
-// none, and a later server may compute another.
+// Same reports whether two templates are equal except for the hash label. A ReplicaSet's template has the label and its
+// Deployment's does not, and another server version may compute another hash.
 func Same(a, b *corev1.PodTemplateSpec) bool {
 	if !maps.Equal(Plain(a.Labels), Plain(b.Labels)) {
 		return false
@@ -66,14 +66,14 @@ func Same(a, b *corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(&x, &y) && sameSpec(&a.Spec, &b.Spec)
 }
 
-// sameSpec compares encodings first: they are mostly equal, and that is much faster than comparing fields.
+// sameSpec compares encodings first. They are usually equal, and comparing them is much faster than comparing fields.
 func sameSpec(a, b *corev1.PodSpec) bool {
 	x, errX := a.Marshal()
 	y, errY := b.Marshal()
 	return errX == nil && errY == nil && bytes.Equal(x, y) || equality.Semantic.DeepEqual(a, b)
 }
 
-// Plain returns labels without the hash.
+// Plain returns labels without the hash label.
 func Plain(labels map[string]string) map[string]string {
 	if _, hashed := labels[HashLabel]; hashed {
 		labels = maps.Clone(labels)

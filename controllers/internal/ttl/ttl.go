@@ -18,17 +18,17 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	UID   bool // delete a Job by name, even if another Job has it now
-	End   bool // count its time from its creation
-	Time  bool // ... delete it as soon as it has ended
-	Later bool // do not requeue it for the end of its time
+	UID   bool // delete a Job by name, whatever Job has the name now
+	End   bool // count from the creation of the Job, not from its end
+	Time  bool // delete a Job as soon as it has ended
+	Later bool // do not requeue a Job for the end of its lifetime
 }
 
 var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// New returns the controller. It deletes Jobs that it does not own, at the time that their spec says.
+// New returns the controller. It deletes Jobs that it does not own, when their lifetime after the end is over.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "ttl-after-finished", Contract: law.Contract{Profile: law.Upstream, Invariants: []*law.Invariant{
@@ -41,7 +41,6 @@ func New(without Without) host.Controller {
 	}
 }
 
-// wake enqueues an ended Job with a lifetime.
 func wake(_ host.View, e host.Event, out *host.Effect) {
 	if j, ok := e.New.(*batchv1.Job); ok && due(j) {
 		out.Keys = append(out.Keys, routing.Key(j))
@@ -56,9 +55,9 @@ type cleaner struct {
 
 func (c *cleaner) Digest(*sim.Hash) {}
 
-// Sync deletes a Job whose time is over. It reads it live first: the cache may not show a longer lifetime. The delete
-// carries the uid and version that were read, so that neither another Job of the name nor a changed one is deleted
-// (RULES L113). Upstream sends only the uid.
+// Sync deletes a Job whose lifetime is over. It reads the Job from the server first, because the cache may not show a
+// longer lifetime. The delete carries the uid and version that were read, so that neither a new Job with the name nor a
+// changed Job is deleted (RULES L113). Upstream sends only the uid.
 func (c *cleaner) Sync(ctx context.Context, key string) error {
 	obj, exists, err := c.jobs.GetByKey(key)
 	if err != nil || !exists {
@@ -91,7 +90,7 @@ func (c *cleaner) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// expired reports whether a Job's time is over; otherwise it requeues the Job.
+// expired reports whether a Job's lifetime is over. Otherwise it requeues the Job.
 func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 	if !due(j) {
 		return false
@@ -109,11 +108,11 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 	return true
 }
 
-// lifetime exceeds any Job's: a TTL is at most 68 years.
+// lifetime exceeds the lifetime of any Job: a TTL is at most 68 years.
 const lifetime = 100 * 365 * 24 * time.Hour
 
-// inTime is TTL-1: a Job is deleted after its time and not before. In a settled world no Job's time is over, unless no
-// controller waits for it.
+// inTime is TTL-1: a Job is deleted when its lifetime is over, and not earlier. In a settled world every Job whose
+// lifetime is over is gone, unless no controller waits for it.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
 		return stays(f.Before, f.Now)
@@ -147,17 +146,17 @@ func stays(obj runtime.Object, now time.Time) string {
 	return ""
 }
 
-// over returns when the time of an ended Job is over.
+// over returns when the lifetime of an ended Job is over.
 func over(j *batchv1.Job) time.Time {
 	return endedAt(j).Add(time.Duration(*j.Spec.TTLSecondsAfterFinished) * time.Second)
 }
 
-// due reports whether a Job is to be deleted, now or later.
+// due reports whether a Job has to be deleted now or later.
 func due(j *batchv1.Job) bool {
 	return j.DeletionTimestamp == nil && j.Spec.TTLSecondsAfterFinished != nil && !endedAt(j).IsZero()
 }
 
-// endedAt returns when a Job ended; zero if it has not, or does not report it.
+// endedAt returns when a Job ended. It is zero if the Job has not ended or does not report when.
 func endedAt(j *batchv1.Job) time.Time {
 	for _, c := range j.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {

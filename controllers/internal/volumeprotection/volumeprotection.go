@@ -19,13 +19,13 @@ const Finalizer = "kubernetes.io/pv-protection"
 
 var volumeKind = corev1.SchemeGroupVersion.WithKind("PersistentVolume")
 
-// Without names guards to disable; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	Bound bool // remove the finalizer although a claim is bound to the volume
 }
 
-// New returns the controller. It creates no volumes. A volume's status, which the binder writes, shows whether a claim
-// is bound to it.
+// New returns the controller. It creates no volumes. The status of a volume shows whether a claim is bound to it; the
+// binder writes the status.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "persistentvolume-protection", Contract: law.Contract{Profile: law.Upstream, Finalizers: []string{Finalizer}, FinalizerReason: keeps},
@@ -46,7 +46,7 @@ func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 
 func bound(v *corev1.PersistentVolume) bool { return v.Status.Phase == corev1.VolumeBound }
 
-// misplaced reports whether a volume lacks the finalizer, or waits for its removal.
+// misplaced reports whether a volume's finalizer is missing or has to be removed.
 func misplaced(v *corev1.PersistentVolume) bool {
 	return slices.Contains(v.Finalizers, Finalizer) == (v.DeletionTimestamp != nil)
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// bound is one value of a limit range with the object's request.
+// bound is one limit of a limit range, with the object's request and limit for that resource.
 type bound struct {
 	on             corev1.LimitType
 	name           corev1.ResourceName
@@ -37,7 +37,7 @@ func newBound(item *corev1.LimitRangeItem, of corev1.ResourceList, name corev1.R
 	return b
 }
 
-// findings lists the violations of a limit range, in words.
+// findings lists the texts of limit range violations.
 type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
@@ -58,7 +58,7 @@ func (f findings) err() error {
 	return errors.New("[" + strings.Join(once, ", ") + "]")
 }
 
-// all holds requests and limits against every value of an item.
+// all checks requests and limits against every value of an item.
 func (f *findings) all(item *corev1.LimitRangeItem, requests, limits corev1.ResourceList) {
 	for _, name := range names(item.Min) {
 		f.atLeast(newBound(item, item.Min, name, requests, limits))
@@ -130,7 +130,7 @@ type Access struct {
 	Namespace, Name       string
 }
 
-// Authorize decides whether an access is allowed, and may give the reason of a refusal.
+// Authorize decides whether an access is allowed. It may give the reason of a refusal.
 type Authorize func(Access) (allowed bool, reason string)
 
 // Owners is a write that may change an object's owners.
@@ -138,12 +138,12 @@ type Owners struct {
 	Here     Access // the written object
 	New, Old []metav1.OwnerReference
 	Created  bool
-	// Resource finds the resource of an owner's kind, and whether it is namespaced.
+	// Resource returns the resource of an owner's kind and whether it is namespaced.
 	Resource func(schema.GroupVersionKind) (resource string, namespaced, known bool)
 }
 
-// May refuses owner references that the user may not set: it checks delete on the object, and finalizers on owners. It
-// is the OwnerReferencesPermissionEnforcement plugin, which is off by default (admission/owner-permission-off).
+// May refuses owner references that the user may not set: it requires delete on the object, and update on the
+// finalizers of blocked owners. It is the OwnerReferencesPermissionEnforcement plugin (admission/owner-permission-off).
 func (o *Owners) May(authorize Authorize) error {
 	if equality.Semantic.DeepEqual(o.New, o.Old) {
 		return nil

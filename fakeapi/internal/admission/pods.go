@@ -100,7 +100,7 @@ func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	return merged
 }
 
-// covers reports whether one toleration covers all that another does.
+// covers reports whether more tolerates everything that t tolerates.
 func covers(more, t *corev1.Toleration) bool {
 	switch {
 	case equality.Semantic.DeepEqual(more, t):
@@ -122,11 +122,11 @@ var (
 	preemptLower = corev1.PreemptLowerPriority
 )
 
-// systemPriorities are the values of the classes that every cluster has.
+// systemPriorities are the values of the priority classes that every cluster has.
 var systemPriorities = map[string]int32{"system-cluster-critical": 2_000_000_000,
 	"system-node-critical": 2_000_001_000}
 
-// SystemPriorityClass refuses to delete a system class: Delete of pkg/registry/scheduling/priorityclass/storage
+// SystemPriorityClass refuses to delete a system class, like Delete of pkg/registry/scheduling/priorityclass/storage
 // (admission/priority-resolve).
 func SystemPriorityClass(name string) error {
 	if _, ok := systemPriorities[name]; ok {
@@ -138,7 +138,7 @@ func SystemPriorityClass(name string) error {
 // Priorities are the existing priority classes.
 type Priorities []*schedulingv1.PriorityClass
 
-// fallback returns the default class, the lowest of several, or nil.
+// fallback returns the default class, or nil. If there are several, it returns the one with the lowest value.
 func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	for _, class := range p {
 		if class.GlobalDefault && (least == nil || class.Value < least.Value) {
@@ -148,7 +148,7 @@ func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	return least
 }
 
-// of returns the values of a class. The system classes exist even if they were not created.
+// of returns the values of a class. The system classes exist even if nobody created them.
 func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
 	if name == "" {
 		if class := p.fallback(); class != nil {

@@ -1,5 +1,5 @@
-// Package admission holds admission plugins that need other stored objects: quotas, limit ranges, classes. Functions
-// get those as values. They return only the reason of a refusal; the server adds the status.
+// Package admission holds admission plugins that need other stored objects: quotas, limit ranges, classes. Callers pass
+// these objects. Functions return only the reason of a refusal; the server adds the status.
 //
 // Each function names its plugin of kube-apiserver v1.36.3. The recorded cases of area admission test it.
 package admission
@@ -22,9 +22,9 @@ import (
 // limitRangerAnnotation lists the fields that a limit range set.
 const limitRangerAnnotation = "kubernetes.io/limit-ranger"
 
-// LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation. It is
-// PodMutateLimitFunc of the LimitRanger plugin. The first of several limit ranges sets values, and the last that sets
-// anything is noted (admission/limitrange-two).
+// LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation. It is PodMutateLimitFunc
+// of the LimitRanger plugin. With several limit ranges, the first one sets a value, and the annotation names only what
+// the last one set (admission/limitrange-two).
 func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	asks, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range l.Spec.Limits {
@@ -81,8 +81,9 @@ func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	return all, added
 }
 
-// Limit checks a new Pod or a claim; the first limit range that refuses it decides. It is PodValidateLimitFunc and
-// PersistentVolumeClaimValidateLimitFunc of the LimitRanger plugin, with names in sorted order.
+// Limit checks a new Pod or claim, and returns the refusal of the first limit range that has one. It is
+// PodValidateLimitFunc and PersistentVolumeClaimValidateLimitFunc of the LimitRanger plugin, with names in sorted
+// order.
 func Limit(ranges []*corev1.LimitRange, obj runtime.Object) error {
 	for _, l := range ranges {
 		var found findings
@@ -162,9 +163,9 @@ func (c *Charge) Costs() bool {
 
 func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 
-// Spend charges a write to the quotas of its namespace, and returns the new usage of each, nil if unchanged. After an
-// error nothing is charged. It is CheckRequest of the ResourceQuota plugin. A quota without a status limits nothing
-// (admission/quota-status-unknown).
+// Spend charges a write to the quotas of its namespace. For each quota it returns the new usage, or nil if unchanged.
+// After an error nothing is charged. It is CheckRequest of the ResourceQuota plugin. A quota without a status limits
+// nothing (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)
 	for i, q := range quotas {
@@ -205,9 +206,9 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	return charged, nil
 }
 
-// look reports whether a quota measures the object, and whether it may refuse the object regardless of usage.
+// look reports whether a quota measures the object, and whether the quota may refuse it regardless of usage.
 func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
-	for name := range q.Status.Hard { //detcheck:ordered both results only turn true
+	for name := range q.Status.Hard { // an order cannot matter: both results only turn true
 		if !quotausage.Measures(c.Of, name) {
 			continue
 		}
@@ -245,8 +246,8 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// spend returns the new usage of a quota, or why it is exceeded. It returns nil if the quota does not limit the
-// object.
+// spend returns the new usage of a quota, or an error if the quota is exceeded. It returns nil if the quota does not
+// limit the object.
 func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName
@@ -259,7 +260,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 		if used == nil {
 			used = maps.Clone(q.Status.Used)
 		}
-		total := used[name].DeepCopy() // it exists: measured unknown resources were refused
+		total := used[name].DeepCopy() // used has an entry: a resource of unknown usage was refused before
 		total.Add(*n)
 		used[name] = total
 		if total.Cmp(hard) > 0 {
@@ -275,7 +276,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 	return used, nil
 }
 
-// beyond returns the positive differences of two amounts.
+// beyond returns the positive differences between two amounts.
 func beyond(now, before quotausage.Amounts) quotausage.Amounts {
 	var out quotausage.Amounts
 	for i := range now {

@@ -33,8 +33,8 @@ func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.
 	ingress.Spec.IngressClassName = newest(classes, networkingv1.AnnotationIsDefaultIngressClass)
 }
 
-// newest returns the name of the latest class that an annotation makes the default, by name among equal times; nil for
-// none.
+// newest returns the name of the newest class that an annotation makes the default, or nil. Classes of the same age are
+// ordered by name.
 func newest[T metav1.Object](classes []T, annotations ...string) *string {
 	var name *string
 	var since metav1.Time
@@ -49,7 +49,7 @@ func newest[T metav1.Object](classes []T, annotations ...string) *string {
 	return name
 }
 
-// MayGrow refuses growth unless the claim is bound and its class allows it. It is the PersistentVolumeClaimResize
+// MayGrow refuses to grow a claim unless it is bound and its class allows it. It is the PersistentVolumeClaimResize
 // plugin.
 func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) error {
 	size, was := claim.Spec.Resources.Requests.Storage(), old.Spec.Resources.Requests.Storage()
@@ -70,8 +70,8 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.Stor
 		"must support resize")
 }
 
-// mustSpecify are the resources that every container must set if a quota limits them. The real server calls this a
-// mistake that must stay.
+// mustSpecify are the resources that every container must set if a quota limits them. A comment in the real server
+// calls this a mistake that must be kept.
 var mustSpecify = map[corev1.ResourceName]func(*corev1.ResourceRequirements) bool{
 	corev1.ResourceCPU:            requests(corev1.ResourceCPU),
 	corev1.ResourceMemory:         requests(corev1.ResourceMemory),
@@ -89,8 +89,8 @@ func limits(name corev1.ResourceName) func(*corev1.ResourceRequirements) bool {
 	return func(r *corev1.ResourceRequirements) bool { _, ok := r.Limits[name]; return ok }
 }
 
-// unspecified refuses a Pod whose containers leave out a limited resource. It is Constraints of the Pod evaluator.
-// Pod-level resources exempt a Pod. names are sorted.
+// unspecified refuses a Pod whose containers leave out a limited resource. A Pod with Pod-level resources is exempt. It
+// is Constraints of the Pod evaluator. names must be sorted.
 func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok || saysItself(pod) {
@@ -121,7 +121,7 @@ func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) 
 	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
 }
 
-// leftOpen reports whether a container of a Pod lacks a value for a required name.
+// leftOpen reports whether a container of a Pod has no value for a required name.
 func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -132,7 +132,7 @@ func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 		return false
 	}
 	for _, list := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range list { // a copy of each would take longer than the check
+		for i := range list { // copying each container would take longer than the check
 			if !specifies(&list[i].Resources) {
 				return true
 			}
@@ -148,7 +148,7 @@ func saysItself(pod *corev1.Pod) bool {
 		return false
 	}
 	for _, list := range [...]corev1.ResourceList{own.Requests, own.Limits} {
-		for name := range list { //detcheck:ordered any such name will do
+		for name := range list { // one such name is enough
 			if name == corev1.ResourceCPU || name == corev1.ResourceMemory ||
 				strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 				return true

@@ -8,7 +8,7 @@ import (
 	_ "github.com/threelaws/threelaws/fakeapi"
 )
 
-// A variable of the environment sets a gate of client-go in a program that links the server.
+// An environment variable sets a feature gate of client-go in a program that links the server.
 func TestEnvironmentSetsGates(t *testing.T) {
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // it is read once, at the first question
 	if features.FeatureGates().Enabled(features.WatchListClient) {

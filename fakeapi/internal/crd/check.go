@@ -23,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// internalDefinition converts a CRD to the internal form, in which common parts stand above the versions. Error
+// internalDefinition converts a CRD to the internal form, which moves common parts of the versions into the spec. Error
 // messages show that form.
 func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	in := &apiextensions.CustomResourceDefinition{}
@@ -52,7 +52,7 @@ func Validate(d *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validatePreserving checks that schemas, not the whole CRD, preserve unknown fields.
+// validatePreserving checks that a CRD preserves unknown fields in its schemas, not with the field of its spec.
 func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := in.Spec.PreserveUnknownFields; p != nil && *p {
 		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
@@ -82,7 +82,8 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validateBundle checks that readable certificates of a conversion webhook stay readable.
+// validateBundle checks that an update does not replace a conversion webhook's readable certificates by unreadable
+// ones.
 func validateBundle(s, was *apiextensions.CustomResourceDefinitionSpec) field.ErrorList {
 	bundle := func(s *apiextensions.CustomResourceDefinitionSpec) []byte {
 		if c := s.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter && c.WebhookClientConfig != nil {
@@ -113,7 +114,7 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	}
 	named := map[string]bool{}
 	for _, v := range d.Spec.Versions {
-		// If a name has two versions, the second one finds the name taken.
+		// If a name has two versions, the second version finds the name taken.
 		if v.Storage && (named[v.Name] || !slices.Contains(have, v.Name)) {
 			errs = append(errs, field.Invalid(path, have, "must have the storage version "+v.Name))
 		}
@@ -156,7 +157,7 @@ func validateNames(n *apiextensions.CustomResourceDefinitionNames, path *field.P
 	return errs
 }
 
-// validateApproval protects the groups of the Kubernetes project.
+// validateApproval requires an approval annotation for CRDs in the groups of the Kubernetes project.
 func validateApproval(d, old *Definition) field.ErrorList {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil
@@ -188,14 +189,14 @@ func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextens
 	}
 }
 
-// rootFields are the fields of a root schema that the status subresource permits.
+// rootFields are the fields that a root schema may have together with the status subresource.
 var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum",
 	"ExclusiveMinimum", "MaxLength",
 	"MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
 	"ExternalDocs", "Example",
 	"XPreserveUnknownFields", "XValidations"}
 
-// faults caches the errors of schemas of new CRDs.
+// faults caches the errors of new CRDs' schemas.
 var faults crdschema.Memo[field.ErrorList]
 
 // validateSchema checks that a schema is structural and accepts its own defaults.
@@ -204,7 +205,7 @@ func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status
 	switch {
 	case v == nil || v.OpenAPIV3Schema == nil:
 		return nil
-	case was != nil: // errors that the old schema had may stay
+	case was != nil: // an update may keep the errors that the old schema had
 		return checkSchema(v, was, status, path)
 	}
 	return slices.Clone(faults.Of(v, fmt.Sprint(status, path), func() field.ErrorList {
@@ -329,7 +330,7 @@ func validateColumn(c *apiextensions.CustomResourceColumnDefinition, path *field
 	return errs
 }
 
-// UnknownFormats warns about formats without effect, except those of the old CRD.
+// UnknownFormats warns about formats without effect, unless the old CRD has them.
 func UnknownFormats(d, old *Definition) (warnings []string) {
 	had := map[string]bool{}
 	if old != nil {

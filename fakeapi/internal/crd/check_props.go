@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// propsPlace is the place of a part in a schema.
+// propsPlace is what the checks need to know about the place of a part in a schema.
 type propsPlace struct {
 	root       bool
 	meta       bool   // inside the metadata of the object or of an embedded one
@@ -258,7 +258,7 @@ func validateRuleForms(s *apiextensions.JSONSchemaProps, path *field.Path) (errs
 	return errs
 }
 
-// leads reports whether a path leads to a field of a schema. It is true for schemas that are not structural.
+// leads reports whether a path leads to a field of a schema. It is always true for a schema that is not structural.
 func leads(s *apiextensions.JSONSchemaProps, path string) bool {
 	ss, err := structural.NewStructural(s)
 	if err != nil {

@@ -26,20 +26,20 @@ import (
 // k8s.io/apiextensions-apiserver, which would link gRPC and OpenTelemetry.
 type ruleCheck struct {
 	past  *past
-	same  bool // the schema is unchanged, so the cost of each rule was accepted
+	same  bool // the schema is unchanged, so the cost of its rules is not checked again
 	bad   []string
 	errs  field.ErrorList
 	total cost
 }
 
-// node is a part of the schema while its rules are checked.
+// node is a part of the schema during the check of its rules.
 type node struct {
 	schema *apiextensions.JSONSchemaProps
 	at     *field.Path
 	types  *typed
-	inside bool        // the part, or a part above it, has rules
-	often  *uint64     // how often it may occur in an object; nil: unbounded
-	alone  *field.Path // the nearest part above whose old state cannot be determined; nil if there is none
+	inside bool        // this part or one above it has rules
+	often  *uint64     // how often the part may occur in an object; nil: unbounded
+	alone  *field.Path // the nearest list or map above whose old items cannot be found; nil if there is none
 }
 
 // typed holds the types of a part of a schema as rules see them.
@@ -48,8 +48,8 @@ type typed struct {
 	decl   *apiservercel.DeclType
 }
 
-// checkRules checks the rules of a structural schema. bad are the schema's own errors; rules of wrong parts are
-// skipped.
+// checkRules checks the rules of a structural schema. bad are the errors of the schema itself; checkRules skips the
+// rules of parts with errors.
 func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
 	ruled := false
 	eachProps(s, func(part *apiextensions.JSONSchemaProps) { ruled = ruled || len(part.XValidations) > 0 })
@@ -62,7 +62,7 @@ func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad
 	return findInRules(s, at, was, bad)
 }
 
-// checked caches the errors in rules of new schemas.
+// checked caches the errors in the rules of new schemas.
 var checked crdschema.Memo[field.ErrorList]
 
 func findInRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
@@ -217,8 +217,8 @@ func (t *typed) values() *typed {
 
 // Limits of the estimated cost of rules, in units of the evaluator.
 const (
-	mostRule   = 10_000_000  // one rule
-	mostSchema = 100_000_000 // all of a schema
+	mostRule   = 10_000_000  // of one rule
+	mostSchema = 100_000_000 // of all rules of a schema
 )
 
 type cost struct {
@@ -243,7 +243,7 @@ func (c *cost) add(at *field.Path, n uint64) {
 	c.dear = c.dear[:min(len(c.dear), 4)]
 }
 
-// errors reports a total cost over the limit, with the most expensive rules.
+// errors returns an error if the total cost exceeds the limit, with the most expensive rules.
 func (c *cost) errors(at *field.Path) (errs field.ErrorList) {
 	if c.sum <= mostSchema {
 		return nil
@@ -269,7 +269,7 @@ func tooDear(what string, cost, most uint64) string {
 		"maxProperties, and maxLength where arrays, maps, and strings are declared)"
 }
 
-// occurrences returns how many values a part has per value of its parent; nil means unbounded.
+// occurrences returns the maximum number of values of a part in one value of its parent; nil means unbounded.
 func occurrences(s *apiextensions.JSONSchemaProps) *uint64 {
 	n := uint64(1)
 	bound := func(most *int64) *uint64 {
@@ -333,8 +333,8 @@ func (p *past) has(s *apiextensions.JSONSchemaProps) bool {
 	return false
 }
 
-// RuleEnv returns the environment of an expression. An expression that was accepted before may use more than a new
-// one.
+// RuleEnv returns the environment of an expression. An expression of the old schema may use features that new
+// expressions may not use yet.
 func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	if p != nil && p.expressions[expression] {
 		return all.StoredExpressionsEnv()

@@ -176,7 +176,7 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 	return errs
 }
 
-// validateConversionWebhook does not read the certificates; the caller of the webhook does.
+// validateConversionWebhook does not read the certificates, because the caller of the webhook does.
 func validateConversionWebhook(c *apiextensions.CustomResourceConversion, path *field.Path) (errs field.ErrorList) {
 	at := path.Child("webhookClientConfig")
 	if w := c.WebhookClientConfig; w == nil {

@@ -22,7 +22,7 @@ import (
 // Definition is a CustomResourceDefinition.
 type Definition = apiextensionsv1.CustomResourceDefinition
 
-// SetCondition sets a condition of a CRD. An unchanged status keeps its time.
+// SetCondition sets a condition of a CRD. If the condition's status is unchanged, it keeps its time.
 func SetCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResourceDefinitionConditionType,
 	status apiextensionsv1.ConditionStatus, reason, message string) {
 	want := apiextensionsv1.CustomResourceDefinitionCondition{
@@ -103,7 +103,7 @@ func (t *Taken) Take(n *apiextensionsv1.CustomResourceDefinitionNames) {
 	t.kinds[n.Kind], t.kinds[n.ListKind] = true, true
 }
 
-// free refuses a name that another CRD has.
+// free returns an error if another CRD has the wanted name.
 func free(want, have string, used map[string]bool) error {
 	if want == have || !used[want] {
 		return nil
@@ -178,7 +178,7 @@ func freeShortNames(want, have []string, used map[string]bool) error {
 	return nil
 }
 
-// Establish establishes a CRD with accepted names, unless its webhook's certificates are unreadable. It returns nil if
+// Establish establishes a CRD with accepted names, unless its webhook's certificates cannot be read. It returns nil if
 // nothing changes.
 func Establish(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || Established(d) {

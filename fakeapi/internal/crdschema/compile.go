@@ -22,7 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// CompileRules compiles the rules of an accepted schema of whole objects, or returns nil if it has none.
+// CompileRules compiles the rules of an accepted schema of whole objects. It returns nil if the schema has none.
 func CompileRules(s *structural.Structural) *Rules {
 	root := compileRules(s, s, true, model.SchemaDeclType(s, true))
 	if root == nil {
@@ -33,7 +33,7 @@ func CompileRules(s *structural.Structural) *Rules {
 
 func compileRules(of, schema *structural.Structural, whole bool, types *apiservercel.DeclType) *rules {
 	if types == nil {
-		return nil // rules do not see parts without a type
+		return nil // rules cannot see parts without a type
 	}
 	r := &rules{schema: schema, properties: map[string]*rules{}}
 	if len(of.XValidations) > 0 {
@@ -90,7 +90,7 @@ func (r *rules) compile(of *structural.Structural, types *apiservercel.DeclType)
 	}
 }
 
-// typeOfField returns the type of a field; nil if rules do not see it.
+// typeOfField returns the type of a field, or nil if rules cannot see the field.
 func typeOfField(types *apiservercel.DeclType, name string, schema *structural.Structural) *apiservercel.DeclType {
 	escaped, ok := apiservercel.Escape(name)
 	if !ok {
@@ -123,7 +123,8 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape caches a schema in the form in which values are read. [model.Structural] makes its parts again at each call.
+// shape caches a schema in the form in which values are read, because a [model.Structural] makes its parts at each call
+// again.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema
@@ -178,9 +179,9 @@ func (s *seen) ResolveName(name string) (any, bool) {
 
 func (s *seen) Parent() interpreter.Activation { return nil }
 
-// evaluate evaluates the rules of one part, as validateExpressions of
-// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel does. That function reads the schema again for every field
-// of a rule.
+// evaluate evaluates the rules of one part, like validateExpressions of
+// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel, but does not read the schema again for every field of a
+// rule.
 func (c *checking) evaluate(r *rules, at *place, now, was any) {
 	if len(r.own) == 0 {
 		return
@@ -248,7 +249,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 		cost = details.ActualCost()
 	}
 	if cost == nil {
-		return nil, errBudget // the evaluator always reports the cost, because it was compiled to do so
+		return nil, errBudget // the compiled program always tracks the cost
 	}
 	if *cost > math.MaxInt64 || int64(*cost) > c.budget {
 		return nil, errBudget
@@ -257,7 +258,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 	return value, err
 }
 
-// broken reports a rule that does not hold. If the value is unchanged, it is a warning.
+// broken reports a rule that does not hold: as a warning if the value is unchanged, otherwise as an error.
 func (c *checking) broken(rule *rule, where *place, kind string, now any, sees *seen) {
 	at := where.path()
 	if rule.NormalizedRuleFieldPath != "" {
@@ -298,8 +299,8 @@ func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, valu
 
 var lineBreak = regexp.MustCompile(`[\n]+`)
 
-// message returns the text for a broken rule: the result of messageExpression, or else message. An expression over
-// its cost is an error of its own.
+// message returns the text for a broken rule: the result of messageExpression or, without a result, message. An
+// expression over its cost is a separate error.
 func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
 	text = "failed rule: " + r.text()
 	if r.Message != "" {

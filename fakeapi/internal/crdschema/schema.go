@@ -1,4 +1,4 @@
-// Package crdschema finds out where values break the schema of a CRD.
+// Package crdschema finds values that violate the schema of a CRD.
 package crdschema
 
 import (
@@ -37,7 +37,7 @@ func Property(s *structural.Structural, key string) *structural.Structural {
 // Steps splits a simple path like ".spec.replicas".
 func Steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-// place is the position of a part in an object. Its path and old value are computed only for broken rules.
+// place is the position of a part in an object. Its path and old value are computed only if they are needed.
 type place struct {
 	above *place // nil for the whole object
 	step  step   // the step from above to here
@@ -91,8 +91,8 @@ func (p *place) old(of *whole) old {
 	return old{}
 }
 
-// old is the value that a part is compared with: its own old value, or the old value of the nearest enclosing part that
-// can be correlated.
+// old is the value with which a part is compared: its own old value, or the old value of the nearest enclosing part
+// that has one.
 type old struct{ same, around *common.CorrelatedObject }
 
 func (o old) key(name string) old {
@@ -100,7 +100,7 @@ func (o old) key(name string) old {
 	case o.same == nil:
 		return o
 	case o.around == nil && (name == "apiVersion" || name == "kind"):
-		return old{} // they are made equal before they are compared
+		return old{} // the caller makes them equal before it compares
 	}
 	return old{o.same.Key(name), o.same}
 }
@@ -120,8 +120,8 @@ func (o old) equal() bool {
 	return o.around.CachedDeepEqual()
 }
 
-// Rules are the compiled x-kubernetes-validations of a schema. They are evaluated here, in a fixed order. Upstream
-// visits objects in random map order, which decides what the cost budget still covers.
+// Rules are the compiled x-kubernetes-validations of a schema. They are evaluated in a fixed order. Upstream visits
+// objects in random map order, so the cost budget runs out at a random rule.
 type Rules struct{ root *rules }
 
 // rules are the rules of one part of a schema and of the parts below it.
@@ -157,7 +157,7 @@ func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorL
 
 type checking struct {
 	whole
-	budget   int64 // remaining cost; below 0 nothing more is evaluated
+	budget   int64 // remaining cost; below 0, evaluation stops
 	errs     field.ErrorList
 	warnings []string
 }
@@ -227,8 +227,8 @@ func Sorted(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// Memo caches what is computed from a schema alone: compiling rules takes milliseconds, and exploration starts a world
-// many times. Cached values must not be changed. The zero value is ready, and servers share it.
+// Memo caches values that are computed from a schema alone, because compiling rules takes milliseconds and exploration
+// starts many worlds. Cached values must not be changed. The zero value is ready, and servers share it.
 type Memo[T any] struct {
 	mu   sync.Mutex
 	made map[[sha256.Size]byte]T
@@ -238,7 +238,7 @@ type Memo[T any] struct {
 // mostMade limits the cached results; the oldest is dropped first.
 const mostMade = 256
 
-// Of returns the result of make for a schema at a place in a CRD. It calls make once for equal schemas.
+// Of returns the result of make for a schema at a place in a CRD. It calls make once for equal arguments.
 func (m *Memo[T]) Of(schema any, at string, make func() T) T {
 	text, err := json.Marshal(schema)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package custom makes rows of the table of kinds from CRDs: objects with a schema in place of a Go type.
+// Package custom makes rows of the table of kinds from CRDs, whose objects have a schema instead of a Go type.
 package custom
 
 import (
@@ -42,14 +42,14 @@ type Family struct {
 	Merge    map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
 }
 
-// read holds the schemas of all servers.
+// read caches the compiled schemas of all servers.
 var read crdschema.Memo[*reading]
 
-// reading holds what is compiled from a schema, shared by all servers. It is never changed.
+// reading is a compiled schema. All servers share it, and it is never changed.
 type reading struct {
 	schema *structural.Structural
 	whole  validation.SchemaValidator // of objects
-	status validation.SchemaValidator // of the object in a write to status; nil: anything is valid
+	status validation.SchemaValidator // of the object in a write to status; nil if anything is valid
 	rules  func() *crdschema.Rules    // compiled at the first call
 	merge  typed.ParseableType
 }
@@ -88,7 +88,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 	return r
 }
 
-// clean returns a schema as decoding JSON makes it: a schema for additional properties allows them.
+// clean returns a schema in the form that decoding JSON gives it: a schema for additional properties allows them.
 func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -114,7 +114,7 @@ func (c *Resource) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: c.Definition.Spec.Group, Version: c.Version.Name}
 }
 
-// Read returns an object that was written in this version, in the form in which it is read now.
+// Read returns an object that was written in this version, in the form of this version's current schema.
 func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	u := raw.DeepCopyObject().(*object)
 	c.tidy(u)
@@ -138,7 +138,7 @@ func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) 
 	return from, nil
 }
 
-// Defaulted returns an object as reads will show it, which is the object itself if the schema sets no defaults.
+// Defaulted returns an object as reads show it. It returns obj itself if the schema sets no defaults.
 func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	u := obj.(*object).DeepCopy()
 	if c.SetDefaults(u); equality.Semantic.DeepEqual(u, obj) {
@@ -147,15 +147,15 @@ func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	return u
 }
 
-// tidy is prune without reporting.
+// tidy is prune without a report.
 func (c *Resource) tidy(u *unstructured.Unstructured) {
 	if _, err := c.Prune(u, false); err != nil {
 		u.Object["metadata"] = map[string]any{}
 	}
 }
 
-// Prune drops unknown fields, and nulls that the schema does not allow. When strict it returns the unknown paths, and
-// an error for malformed metadata, which is otherwise dropped.
+// Prune drops unknown fields, and nulls that the schema does not allow. If strict is set, it returns the unknown paths,
+// and an error for malformed metadata instead of dropping it.
 func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []string, err error) {
 	for _, key := range [...]string{"kind", "apiVersion"} {
 		if _, _, err := unstructured.NestedString(u.Object, key); err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Row makes the row in the table of kinds for one version of a CRD.
+// Row makes the row of the table of kinds for one version of a CRD.
 func (c *Resource) Row() *registry.Row {
 	names, spec := &c.Definition.Status.AcceptedNames, &c.Definition.Spec
 	gvk := schema.GroupVersionKind{Group: spec.Group, Version: c.Version.Name, Kind: names.Kind}
@@ -57,8 +57,8 @@ func (c *Resource) Row() *registry.Row {
 	return k
 }
 
-// ViewOf makes a version of a CRD a view of the storage version. Conversion changes only the apiVersion, unless a
-// webhook did more; then both sides prune.
+// ViewOf makes a version of a CRD a view of the storage version. Without a webhook, conversion changes only the
+// apiVersion. With a webhook, both conversions prune.
 func (c *Resource) ViewOf(stored *Resource, of *registry.Row) *registry.View {
 	to := func(c *Resource) func(runtime.Object) runtime.Object {
 		return func(obj runtime.Object) runtime.Object {
@@ -81,7 +81,7 @@ func (c *Resource) strategy(k *registry.Row) {
 		u.SetGeneration(1)
 	})
 	k.Create = func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
-		errs, _ := c.validate(k, obj.(*object), nil) // a new object must not violate a rule
+		errs, _ := c.validate(k, obj.(*object), nil) // only an update has warnings
 		return errs, warnFinalizers(metadata.Of(obj).GetFinalizers(), nil)
 	}
 	k.Main = registry.Update{MetadataToo: true,
@@ -139,7 +139,7 @@ func prepareStatus(u, old *object) {
 	}
 }
 
-// shallow copies an object to the depth at which its metadata can be changed.
+// shallow copies the levels of an object that hold its metadata.
 func shallow(obj runtime.Object) runtime.Object {
 	now := copyKeys(obj.(*unstructured.Unstructured).Object)
 	if m, ok := now["metadata"].(map[string]any); ok {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Yield names the types that an expression may yield.
+// Yield names the types that an expression may return.
 type Yield int
 
 // The result types of expressions in policies and webhooks.
@@ -31,10 +31,10 @@ var types = map[Yield][]*celgo.Type{
 	JSONPatch:  {celgo.ListType(celgo.ObjectType("JSONPatch"))},
 }
 
-// Expression is a text in the common expression language. The compiler reads it through its methods.
+// Expression is a CEL expression. The compiler reads it through its methods.
 type Expression struct {
 	Text   string
-	Name   string // the name of its value for later expressions; only for variables
+	Name   string // the name of its value in later expressions; only for variables
 	Yields Yield
 	Params bool // the policy has a parameter object
 }
@@ -45,10 +45,10 @@ func (e Expression) GetExpression() string { return e.Text }
 
 func (e Expression) ReturnTypes() []*celgo.Type { return types[e.Yields] }
 
-// Language compiles the expressions of one object to be stored.
+// Language compiles the expressions of one object before it is stored.
 type Language struct {
 	plain    cel.Compiler
-	composed *cel.CompositedCompiler // nil: expressions have no names
+	composed *cel.CompositedCompiler // nil if expressions have no names
 }
 
 // New returns a language. With variables, expressions may have names.
@@ -64,7 +64,7 @@ func New(variables bool) *Language {
 	return &Language{plain: composed, composed: composed}
 }
 
-// Wrong returns the mistake in an expression, or "". It remembers an expression that names a variable.
+// Wrong returns the mistake in an expression, or "". Later expressions can use an expression that names a variable.
 func (l *Language) Wrong(e Expression) string {
 	may := cel.OptionalVariableDeclarations{HasParams: e.Params, HasAuthorizer: e.Yields != Text,
 		HasPatchTypes: e.Yields == Object || e.Yields == JSONPatch}

@@ -31,12 +31,12 @@ func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	return parser.Type(name), nil
 }
 
-// identified adds apiVersion, kind and metadata to schemas of whole and embedded objects.
+// identified adds apiVersion, kind and metadata to the schemas of whole objects and of embedded ones.
 func identified(s *spec.Schema, whole bool) {
 	if s == nil {
 		return
 	}
-	for name, p := range s.Properties { //detcheck:ordered each part of a schema is changed by itself
+	for name, p := range s.Properties { // each part of a schema is changed alone
 		identified(&p, false)
 		s.Properties[name] = p
 	}
@@ -57,7 +57,7 @@ func identified(s *spec.Schema, whole bool) {
 type Custom struct {
 	Types map[string]typed.ParseableType // by apiVersion
 	Ask   conversion.Ask                 // nil: versions differ only in their names
-	// Default sets the schema's defaults. It keeps nulls that the schema does not allow.
+	// Default sets the schema's defaults. It also keeps nulls that the schema does not allow.
 	Default func(obj runtime.Object)
 }
 

@@ -1,5 +1,5 @@
-// Package fieldmanager keeps managed fields and merges applied fields. It gives apimachinery's field managers a kind's
-// merge types and conversions.
+// Package fieldmanager keeps managed fields and merges applied fields. It provides a kind's merge types and conversions
+// to apimachinery's field managers.
 package fieldmanager
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Managers holds the field managers of a kind, made on first use. All servers share kinds.
+// Managers holds the field managers of a kind, which are made on first use. All servers share it.
 type Managers struct {
 	lock sync.Mutex
 	made map[string]*managedfields.FieldManager
@@ -149,7 +149,7 @@ func mergeType(k *registry.Row) typed.ParseableType {
 	return typed.ParseableType{TypeRef: smd.TypeRef{NamedType: &name}, Schema: types}
 }
 
-// familyConverter gives the field manager the merge types and conversions of a kind with several versions.
+// familyConverter provides the merge types and conversions of a kind with several versions to the field manager.
 type familyConverter struct {
 	converter
 	family []*registry.Row

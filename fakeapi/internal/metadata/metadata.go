@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Of returns the object's metadata; for typed objects the ObjectMeta itself.
+// Of returns the object's metadata. For typed objects it is the ObjectMeta itself.
 func Of(obj runtime.Object) metav1.Object {
 	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
 		return a.GetObjectMeta()
@@ -23,13 +23,13 @@ func Of(obj runtime.Object) metav1.Object {
 	return obj.(metav1.Object)
 }
 
-// Seconds truncates a time as the API's encoding does.
+// Seconds truncates a time to seconds, as the encoding in the API does.
 func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Truncate(time.Second)} }
 
 // Path is the path of metadata in messages.
 var Path = field.NewPath("metadata")
 
-// WithPolicy replaces the finalizers of any propagation policy.
+// WithPolicy replaces the finalizers of the propagation policies by those of the given ones.
 func WithPolicy(have []string, orphan, foreground bool) []string {
 	want := make([]string, 0, len(have)+1)
 	for _, f := range have {
@@ -105,8 +105,8 @@ func sameRefs(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(a, b metav1.OwnerReference) bool { return sameRef(&a, &b) })
 }
 
-// Sound reports that validation cannot find an error in an update's metadata: checked parts are unchanged, and owner
-// references are plainly valid. After false, validate in full.
+// Sound reports that the metadata of an update is certainly valid: checked parts are unchanged, and owner references
+// are valid. If it returns false, validate in full.
 func Sound(m, old metav1.Object) bool {
 	return m.GetName() == old.GetName() && m.GetNamespace() == old.GetNamespace() && m.GetUID() == old.GetUID() &&
 		m.GetGenerateName() == old.GetGenerateName() && m.GetResourceVersion() != "" &&
@@ -118,8 +118,8 @@ func Sound(m, old metav1.Object) bool {
 		soundOwners(m.GetOwnerReferences())
 }
 
-// SoundNew reports that validation cannot find an error in a new object's metadata, whatever the kind's rule for
-// names. After false, validate in full.
+// SoundNew reports that the metadata of a new object is certainly valid, whatever rule the kind has for names. If it
+// returns false, validate in full.
 func SoundNew(m metav1.Object, namespaced bool) bool {
 	if namespaced != (m.GetNamespace() != "") || namespaced && !IsLabel(m.GetNamespace()) || !IsLabel(m.GetName()) {
 		return false
@@ -140,8 +140,8 @@ func soundLabels(labels map[string]string) bool {
 	return true
 }
 
-// IsLabel reports whether a name is a DNS label: up to 63 lower-case letters, digits and inner dashes. It is then also
-// a valid label key and value.
+// IsLabel reports whether a name is a DNS label: up to 63 lower-case letters, digits and inner dashes. A DNS label is
+// also a valid label key and value.
 func IsLabel(s string) bool {
 	if len(s) == 0 || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
@@ -172,12 +172,12 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 	return controllers < 2
 }
 
-// Plain reports that an update changes neither annotations nor finalizers, for which some kinds have rules.
+// Plain reports that an update changes neither annotations nor finalizers. Some kinds have rules for them.
 func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
 
-// PathSegment checks the rule for all names: they can be part of a path.
+// PathSegment checks the rule for all names: a name can be part of a path.
 func PathSegment(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)
@@ -185,7 +185,7 @@ func PathSegment(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// StandardFinalizer reports whether a finalizer needs no qualified name.
+// StandardFinalizer reports whether a finalizer may have an unqualified name.
 func StandardFinalizer(f string) bool {
 	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents ||
 		f == "kubernetes"

@@ -1,5 +1,5 @@
-// Package metapatch applies the commonest patches of controllers without JSON: those of ownership metadata, and of
-// replicas. It leaves all others to the general code. It only saves time.
+// Package metapatch applies the most frequent patches of controllers without JSON, to save time: patches of ownership
+// metadata and of replicas. The general patch code applies all others.
 package metapatch
 
 import (
@@ -25,7 +25,7 @@ type Patch struct {
 // Names returns the uid and the resourceVersion in the patch; "" for none.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
-// mapPatch sets keys, and deletes those that are null. A null patch deletes all.
+// mapPatch sets keys, and deletes keys whose value is null. If the patch itself is null, it deletes all keys.
 type mapPatch struct {
 	null   bool
 	keys   []string
@@ -115,14 +115,14 @@ func without(have, gone []string) []string {
 	return kept
 }
 
-// mergeStrings merges two sets of strings in the order of a strategic merge.
+// mergeStrings merges two sets of strings in the order that a strategic merge produces.
 func mergeStrings(have, patch []string) []string {
 	rest := without(have, patch)
 	return interleave(rest, patch, func(f string) int { return slices.Index(have, f) })
 }
 
-// interleave merges items of the server (left) and the patch (right) by their positions in the stored list. Items
-// without a position come before what is still to be placed.
+// interleave merges items of the server (left) and of the patch (right) by their positions in the stored list. An item
+// of the patch without a position comes before the remaining items of the server.
 func interleave[T any](left, right []T, position func(T) int) []T {
 	out := make([]T, 0, len(left)+len(right))
 	for len(left) > 0 && len(right) > 0 {
@@ -156,7 +156,7 @@ func (p *ownersPatch) fresh() []metav1.OwnerReference {
 	return refs
 }
 
-// merge merges by uid. Lists with a repeated uid are left to the general patch code.
+// merge merges by uid. It returns false for a list with a repeated uid.
 func (p *ownersPatch) merge(have []metav1.OwnerReference) ([]metav1.OwnerReference, bool) {
 	kept := make([]metav1.OwnerReference, 0, len(have))
 	for i := range have {

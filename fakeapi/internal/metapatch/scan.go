@@ -2,8 +2,8 @@ package metapatch
 
 import "slices"
 
-// Parse reads a patch of metadata alone. ok is false for anything unexpected: escapes, other fields, wrong types,
-// duplicate keys, syntax errors.
+// Parse reads a patch of metadata alone. ok is false for everything else: escapes, other fields, wrong types, duplicate
+// keys, syntax errors.
 func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	s := scan{text: text}
 	seen := false
@@ -19,7 +19,7 @@ func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	return p, !s.bad && seen && s.at == len(s.text)
 }
 
-// scan reads JSON from left to right. Once bad, it stays bad.
+// scan reads JSON from left to right. After an error, bad stays true.
 type scan struct {
 	text []byte
 	at   int
@@ -64,7 +64,7 @@ func (s *scan) metadata(p *Patch, strategic bool) {
 		}
 	})
 	if p.unfinalize != nil && p.finalizers != nil {
-		s.bad = true // the general code decides between duplicates
+		s.bad = true // the general patch code handles duplicates
 	}
 }
 

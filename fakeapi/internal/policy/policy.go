@@ -27,7 +27,7 @@ import (
 
 // Compiled holds the compiled expressions of a policy.
 type Compiled struct {
-	conditions  cel.ConditionEvaluator // nil: it has none
+	conditions  cel.ConditionEvaluator // nil if there are none
 	validations cel.ConditionEvaluator
 	messages    cel.ConditionEvaluator
 	annotations cel.ConditionEvaluator
@@ -35,7 +35,7 @@ type Compiled struct {
 
 var compiled crdschema.Memo[*Compiled]
 
-// Compile compiles the expressions of a policy. Compile errors show when it is evaluated.
+// Compile compiles the expressions of a policy. A compile error is reported when the expression is evaluated.
 func Compile(p *registration.ValidatingAdmissionPolicy) *Compiled {
 	return compiled.Of(&p.Spec, "", func() *Compiled { return compile(&p.Spec) })
 }
@@ -79,11 +79,11 @@ func compile(s *registration.ValidatingAdmissionPolicySpec) *Compiled {
 	return c
 }
 
-// Denial is one reason of a policy to refuse a request.
+// Denial is one reason why a policy refuses a request.
 type Denial struct {
 	Message string
 	Reason  metav1.StatusReason // "" if the policy could not be evaluated
-	// Whatever is set if the request is refused regardless of the binding's actions.
+	// Whatever is set if the request is refused even if the binding's actions do not deny.
 	Whatever bool
 }
 
@@ -135,7 +135,7 @@ func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Reques
 	if err != nil {
 		return failed(err.Error())
 	}
-	for _, r := range annotations { // annotations are not stored, but one that fails refuses the request
+	for _, r := range annotations { // annotations are not stored, but a failing one refuses the request
 		if r.Error != nil && !FailsOpen(p) {
 			all = append(all, Denial{Message: r.Error.Error(), Whatever: true})
 		}

@@ -50,7 +50,7 @@ func defaultNamespace(ns *corev1.Namespace) {
 	ns.Labels = labels
 }
 
-// namespaceFinalizers returns the finalizers for a propagation policy. Without a policy they stay as they are.
+// namespaceFinalizers returns the finalizers for a propagation policy. Without a policy it returns them unchanged.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
 	//lint:ignore SA1019 old clients send orphanDependents
@@ -68,7 +68,7 @@ func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	return want
 }
 
-// terminateNamespace marks a namespace as terminating. Later requests delete it when its spec has no finalizer left.
+// terminateNamespace marks a namespace as terminating. A later request deletes it if its spec has no finalizer left.
 func terminateNamespace(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object {
 	marked := *obj.(*corev1.Namespace)
 	at := metadata.Seconds(now)
@@ -99,7 +99,7 @@ var nodes = kind[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion, valida
 })
 
 func defaultNode(n *corev1.Node) {
-	// The single range is the older field: it comes before the list, as its first item.
+	// The single range is the older field. It must be the first item of the list.
 	switch s := &n.Spec; {
 	case s.PodCIDR != "" && (len(s.PodCIDRs) == 0 || s.PodCIDRs[0] != s.PodCIDR):
 		s.PodCIDRs = []string{s.PodCIDR}
@@ -109,8 +109,7 @@ func defaultNode(n *corev1.Node) {
 	coredefaults.SetObjectDefaults_Node(n)
 }
 
-// taintNewNode is the TaintNodesByCondition plugin: nothing is scheduled to a node before its kubelet reports it
-// ready.
+// taintNewNode is the TaintNodesByCondition plugin. It keeps Pods off a node whose kubelet has not reported it ready.
 func taintNewNode(obj, old runtime.Object) error {
 	n := obj.(*corev1.Node)
 	unready := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
@@ -138,8 +137,7 @@ func selectEvent(e *corev1.Event, set fields.Set) {
 	}
 }
 
-// newEvents are events in the form of their own API group: the same objects as
-// core events.
+// newEvents are events in the API group events.k8s.io. The stored objects are core events.
 var newEvents = makeNewEvents()
 
 func makeNewEvents() *Row {
@@ -151,8 +149,8 @@ func makeNewEvents() *Row {
 	return version(k)
 }
 
-// newEventLabels are what selectors call the fields of events, and what they call those of core
-// events (k8s.io/kubernetes, pkg/apis/events/v1/conversion.go).
+// newEventLabels maps the selectable fields of events.k8s.io to those of core events (k8s.io/kubernetes,
+// pkg/apis/events/v1/conversion.go).
 var newEventLabels = map[string]string{"reason": "reason", "regarding.kind": "involvedObject.kind",
 	"regarding.namespace": "involvedObject.namespace", "regarding.name": "involvedObject.name",
 	"regarding.uid": "involvedObject.uid", "regarding.apiVersion": "involvedObject.apiVersion",

@@ -47,7 +47,7 @@ var customResourceDefinitions = kind[crd.Definition, apiextensionsv1.CustomResou
 		Terminate:     terminateDefinition,
 	})
 
-// noteStorageVersion adds the storage version to the status.
+// noteStorageVersion adds the storage version to the stored versions in the status.
 func noteStorageVersion(d *crd.Definition) {
 	for _, v := range d.Spec.Versions {
 		if !v.Storage {
@@ -72,7 +72,7 @@ func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.T
 	return marked
 }
 
-// Webhooks of admission.
+// Admission webhooks.
 
 var validatingWebhooks = kind[admissionv1.ValidatingWebhookConfiguration,
 	admissionv1.ValidatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, checked(validation.ValidatingWebhooks),

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Devices and claims to them: nothing here allocates.
+// Devices and device claims are only stored: no component allocates devices.
 
 var deviceClasses = kind[resourcev1.DeviceClass, resourcev1.DeviceClassList](resourcev1.SchemeGroupVersion,
 	validation.DeviceClass, &Row{Counts: "Spec", ReturnDeleted: true})

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Row is a row of the table of kinds. Its functions know objects, and neither requests nor the store. Nil functions do
-// nothing.
+// Row is a row of the table of kinds. Its functions know objects, but neither requests nor the store. A nil function
+// does nothing.
 type Row struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -30,7 +30,7 @@ type Row struct {
 
 	// Default fills in defaults on create and update, as the API's conversion does.
 	Default func(obj runtime.Object)
-	// Judged returns why an object cannot be converted to the form that is validated; nil if it can.
+	// Judged returns the error of converting an object to the form that is validated; nil if there is none.
 	Judged func(obj runtime.Object) error
 	// OrphanByDefault: a delete without a policy orphans (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
@@ -38,7 +38,7 @@ type Row struct {
 	NoPolicy bool
 	// Status says whether the kind has a status subresource.
 	Status bool
-	// ReturnDeleted: a delete answers with the object, not with a Status.
+	// ReturnDeleted: the response to a delete is the object, not a Status.
 	ReturnDeleted bool
 	// MustVersion: an update must have a resourceVersion.
 	MustVersion bool
@@ -51,9 +51,9 @@ type Row struct {
 
 	// Counts is the Go field whose changes increase the generation; "" for a kind without generations.
 	Counts string
-	// Exactly: an empty list in that field differs from a missing one.
+	// Exactly: for Counts, an empty list differs from a missing list.
 	Exactly bool
-	// StatusOnCreate: a new object may have a status.
+	// StatusOnCreate: a create keeps the object's status.
 	StatusOnCreate bool
 	// StatusOnly: a write to the status changes no metadata.
 	StatusOnly bool
@@ -66,7 +66,7 @@ type Row struct {
 	PrepareCreate func(obj runtime.Object)
 	// Dry changes the response to a dry-run create.
 	Dry func(obj runtime.Object)
-	// By records the user that created a new object.
+	// By records the user that creates an object.
 	By func(obj runtime.Object, user *authenticationv1.UserInfo)
 	// Create validates a new object.
 	Create       validation.Judge
@@ -81,12 +81,12 @@ type Row struct {
 
 	// Grace returns the grace period in seconds, for a kind with graceful deletion.
 	Grace func(obj runtime.Object, asked *int64) int64
-	// Terminate handles the first delete: it returns the marked object. Later deletes take the common path once
-	// nothing holds the object.
+	// Terminate handles the first delete, and returns the marked object. A later delete is an ordinary one as soon as
+	// Held returns false.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
-	// OrphanedWarning is the warning for a delete that orphans because it has no policy.
+	// OrphanedWarning is the warning for a delete that orphans dependents because it names no policy.
 	OrphanedWarning string
-	// Held reports whether a terminating object stays although it has no finalizer.
+	// Held reports whether a terminating object stays even without finalizers.
 	Held func(obj runtime.Object) bool
 
 	// ResetByStatus are further fields that a write to status does not change.
@@ -102,16 +102,17 @@ type Row struct {
 	View *View // set for another version of a stored kind
 }
 
-// Update is one way to change an object: by itself or through a subresource.
+// Update is one way to change an object: directly or through a subresource.
 type Update struct {
 	Prepare func(obj, old runtime.Object, now time.Time)
 	// Judge validates the new object and returns warnings.
 	Judge validation.Judge
-	// Keeps says that Prepare does nothing for an edit that changed only metadata.
+	// Keeps says that Prepare changes nothing if only metadata changed.
 	Keeps bool
-	// Owns are the fields that a subresource's writes may own; nil: all except spec. A nil step matches any.
+	// Owns are the fields that writes to a subresource may own; nil: all except spec. A nil path element matches any.
 	Owns [][]any
-	// MetadataToo says that the kind's own rules depend on metadata, so they are also checked if only metadata changes.
+	// MetadataToo says that the kind's own rules depend on metadata. They are then checked even if only metadata
+	// changes.
 	MetadataToo bool
 }
 
@@ -123,7 +124,7 @@ type Scaling struct {
 	Absent func(obj runtime.Object) error
 }
 
-// Way returns how a subresource changes an object, or nil if it does not exist.
+// Way returns how a subresource changes an object, or nil if the subresource does not exist.
 func (k *Row) Way(subresource string) *Update {
 	switch subresource {
 	case "":
@@ -140,20 +141,20 @@ func (k *Row) Way(subresource string) *Update {
 // StoragePrefix returns the kind's path under /registry.
 func (k *Row) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
 
-// Empty returns an object of the kind with its type only.
+// Empty returns an object of the kind that has only its type.
 func (k *Row) Empty() runtime.Object {
 	obj := k.New()
 	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
 	return obj
 }
 
-// View makes a kind another version of a stored kind, with the same objects.
+// View makes a kind another version of a stored kind. Both have the same objects.
 type View struct {
 	Stored *Row
-	// Show converts a stored object to this version, and Keep an object of this version to the stored one. Neither
+	// Show converts a stored object to this version. Keep converts an object of this version to the stored one. Neither
 	// changes its argument.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
-	// Labels maps selectable fields of this version to stored ones; nil if they are equal.
+	// Labels maps the selectable fields of this version to those of the stored version; nil if they are equal.
 	Labels map[string]string
 }

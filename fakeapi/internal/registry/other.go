@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// The kinds here touch ownership only by their metadata: their specs are stored unchanged, with the API's defaults.
+// Specs of the kinds in this file do not affect ownership. They are stored unchanged, with the API's defaults.
 
 var secrets = kind[corev1.Secret, corev1.SecretList](corev1.SchemeGroupVersion, validation.Secret, &Row{
 	Default: On(func(s *corev1.Secret) {
@@ -68,7 +68,7 @@ var configMaps = kind[corev1.ConfigMap, corev1.ConfigMapList](corev1.SchemeGroup
 	}),
 })
 
-// inert describes effects of a resource's objects in a cluster that are missing here, whatever controllers run.
+// inert describes the effects that objects of a resource have in a real cluster and never have here.
 var inert = map[string]string{
 	"roles": unauthorized, "clusterroles": unauthorized,
 	"rolebindings": unauthorized, "clusterrolebindings": unauthorized,
@@ -102,10 +102,10 @@ const (
 	undevised    = "no device is allocated"
 )
 
-// Inert describes effects of the kind's objects in a cluster that are missing here, or returns "".
+// Inert describes the effects that the kind's objects have in a real cluster and never have here, or returns "".
 func (k *Row) Inert() string { return inert[k.Resource] }
 
-// Nothing here is queued: requests are executed one at a time.
+// Flow control has no effect: the server executes one request at a time.
 
 var flowSchemas = kind[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](flowcontrolv1.SchemeGroupVersion,
 	validation.FlowSchema, &Row{
@@ -132,7 +132,8 @@ func metadataStays(m, old *metav1.ObjectMeta) {
 	m.ManagedFields = managed
 }
 
-// apiServices registers APIServices, which point to extension API servers. Requests are not forwarded to those.
+// apiServices registers APIServices, which point to extension API servers. Requests are not forwarded to extension API
+// servers.
 var apiServices = kind[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](
 	apiregistrationv1.SchemeGroupVersion, validation.APIService, &Row{
 		MustVersion: true, Default: On(apiregistrationv1.SetObjectDefaults_APIService),

@@ -156,8 +156,8 @@ func resized(asked, old []corev1.Container) []corev1.Container {
 	return all
 }
 
-// Objects keep only the fields that survive the real server's conversion to its internal form and back, and that its
-// strategies keep if their feature is off.
+// Objects lose the fields that the real server's conversion to its internal form loses, and the fields that its
+// strategies drop because their feature is off.
 
 func defaultPod(p *corev1.Pod) {
 	presetPod(&p.Spec)
@@ -169,14 +169,14 @@ func defaultPod(p *corev1.Pod) {
 	alignAddresses(&p.Status)
 }
 
-// Values that defaults of Pods point to. Stored objects share them and are never changed.
+// Values to which the defaults of Pods point. Stored objects share them, so they are never changed.
 var (
 	linked          = corev1.DefaultEnableServiceLinks
 	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
 	securityContext = corev1.PodSecurityContext{}
 )
 
-// presetPod sets the values that upstream's defaults would allocate: a simulation creates many Pods.
+// presetPod sets the defaults that upstream's code would allocate, because a simulation creates many Pods.
 func presetPod(s *corev1.PodSpec) {
 	if s.EnableServiceLinks == nil {
 		s.EnableServiceLinks = &linked
@@ -197,7 +197,7 @@ func presetPod(s *corev1.PodSpec) {
 }
 
 // pullPolicy returns the default for a plain image reference: lower-case words and digits, each after one of "/.-",
-// with an optional tag of such words. It returns "" for others.
+// with an optional tag of the same form. It returns "" for other references.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, tag, tagged := strings.Cut(image, ":")
 	switch {
@@ -224,7 +224,7 @@ func plainWords(s string) bool {
 	return word
 }
 
-// alignAddresses makes podIP the first of podIPs. podIP, the older field, takes precedence.
+// alignAddresses makes podIP the first of podIPs. The older field podIP takes precedence.
 func alignAddresses(s *corev1.PodStatus) {
 	switch {
 	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):
@@ -234,7 +234,7 @@ func alignAddresses(s *corev1.PodStatus) {
 	}
 }
 
-// settlePodSpec prepares the part that a Pod and a Pod template have in common.
+// settlePodSpec prepares the common part of a Pod and a Pod template.
 func settlePodSpec(s *corev1.PodSpec) {
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = s.DeprecatedServiceAccount

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// protect is the StorageObjectInUseProtection plugin: a finalizer keeps an object while it is in use.
+// protect is the StorageObjectInUseProtection plugin: it adds a finalizer that keeps an object while it is in use.
 func protect(finalizer string) func(obj, old runtime.Object) error {
 	return func(obj, old runtime.Object) error {
 		if m := metadata.Of(obj); old == nil && !slices.Contains(m.GetFinalizers(), finalizer) {
@@ -36,8 +36,8 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) { settleSource(&c.Spec, &old.Spec) })},
 	})
 
-// settleSource aligns dataSource and dataSourceRef. dataSource supports only claims and snapshots. Another namespace
-// needs a feature gate.
+// settleSource aligns dataSource and dataSourceRef. dataSource supports only claims and snapshots. A reference to
+// another namespace needs a feature gate.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {
@@ -97,7 +97,7 @@ var podTemplates = kind[corev1.PodTemplate, corev1.PodTemplateList](corev1.Schem
 		}),
 	})
 
-// Classes, drivers and attachments of volumes: nothing here provisions or attaches.
+// Classes, drivers and attachments of volumes are only stored: no component provisions or attaches.
 
 var storageClasses = kind[storagev1.StorageClass, storagev1.StorageClassList](storagev1.SchemeGroupVersion,
 	validation.StorageClass, &Row{ReturnDeleted: true, Default: On(storagedefaults.SetObjectDefaults_StorageClass)})
@@ -106,7 +106,7 @@ var csiDrivers = kind[storagev1.CSIDriver, storagev1.CSIDriverList](storagev1.Sc
 	validation.CSIDriver, &Row{
 		Counts: "Spec", ReturnDeleted: true, MustVersion: true, Default: On(storagedefaults.SetObjectDefaults_CSIDriver),
 		PrepareCreate: On(func(d *storagev1.CSIDriver) {
-			d.Generation = 0                           // only updates are counted
+			d.Generation = 0                           // only updates increment the generation
 			d.Spec.PreventPodSchedulingIfMissing = nil // the feature is off by default
 		}),
 		Main: Update{Prepare: Over(func(d, old *storagev1.CSIDriver) {

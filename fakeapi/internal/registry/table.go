@@ -1,5 +1,5 @@
-// Package registry is the table of built-in kinds: defaults, admission, validation, selection, scales and versions.
-// Its functions know objects, and neither requests nor the store.
+// Package registry is the table of built-in kinds: defaults, admission, validation, selection, scales and versions. Its
+// functions know objects, but neither requests nor the store.
 package registry
 
 import (
@@ -8,7 +8,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Builtin lists the stored built-in kinds. A server numbers its tables in this order.
+// Builtin lists the stored built-in kinds. Servers number their tables in this order.
 var Builtin = []*Row{
 	namespaces, nodes, configMaps, pods, replicationControllers,
 	replicaSets, deployments, statefulSets, daemonSets, controllerRevisions,
@@ -45,7 +45,7 @@ func (k *Row) Family() []*Row {
 	return all
 }
 
-// Kinds of the objects in requests to subresources. They are not served themselves.
+// Kinds of the objects in requests to subresources. They have no resource of their own.
 var (
 	Scales    = goType[autoscalingv1.Scale, autoscalingv1.Scale](autoscalingv1.SchemeGroupVersion, &Row{Namespaced: true})
 	Evictions = goType[policyv1.Eviction, policyv1.Eviction](policyv1.SchemeGroupVersion, &Row{Namespaced: true})

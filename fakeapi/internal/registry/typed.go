@@ -20,8 +20,8 @@ type object[T any] interface {
 	runtime.Object
 }
 
-// kind completes a row: names and scope come from the list of the real server's resources, and the common strategy
-// runs before the row's own functions.
+// kind completes a row. Names and scope come from the list of the real server's resources. The common strategy runs
+// before the row's own functions.
 func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Judges, k *Row) *Row {
 	goType[T, L, P, PL](gv, k)
 	r := resources.OfKind(k.GVK)
@@ -32,7 +32,7 @@ func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules val
 	return k
 }
 
-// goType sets the fields that follow from the Go types of a kind.
+// goType sets the fields that follow from a kind's Go types.
 func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row) *Row {
 	k.GVK = gv.WithKind(reflect.TypeFor[T]().Name())
 	k.New = func() runtime.Object { return P(new(T)) }
@@ -44,8 +44,8 @@ func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row)
 	return k
 }
 
-// common adds what the strategies of most kinds do. A create clears the status and sets generation 1. An update keeps
-// the status, and increments the generation if the spec changed. A status write keeps the spec.
+// common adds the strategy that most kinds share. A create clears the status and sets generation 1. An update keeps the
+// status, and increments the generation if the spec changed. A status write keeps the spec.
 func (k *Row) common(t reflect.Type) {
 	field := func(name string) func(obj runtime.Object) reflect.Value {
 		f, ok := t.FieldByName(name)
@@ -101,7 +101,7 @@ func (k *Row) common(t reflect.Type) {
 	}
 }
 
-// wholeMetadata is reset by writes to the status.
+// wholeMetadata is the metadata, which status writes of some kinds reset.
 var wholeMetadata = [][]any{{"metadata"}}
 
 func (k *Row) differ(now, was reflect.Value) bool {
@@ -132,8 +132,7 @@ func selects[T runtime.Object](f func(obj T, set fields.Set)) func(runtime.Objec
 	return func(obj runtime.Object, set fields.Set) { f(obj.(T), set) }
 }
 
-// scaled makes the scale of a kind. parts returns where an object has its wanted replicas, how many there are, and
-// their selector.
+// scaled makes the scale of a kind. parts returns the wanted and the current replicas of an object, and their selector.
 func scaled[T runtime.Object](parts func(obj T) (want **int32, have int32, selector *metav1.LabelSelector)) *Scaling {
 	return &Scaling{
 		Read: func(obj runtime.Object) (int32, int32, string) {
@@ -151,7 +150,7 @@ func scaled[T runtime.Object](parts func(obj T) (want **int32, have int32, selec
 	}
 }
 
-// asStored drops empty lists and maps, which are not stored.
+// asStored drops empty lists and maps, which the real server does not store.
 func asStored(obj runtime.Object) { dropEmpty(reflect.ValueOf(obj)) }
 
 func dropEmpty(v reflect.Value) {
@@ -180,7 +179,7 @@ func dropEmpty(v reflect.Value) {
 	}
 }
 
-// orNil returns nil for an empty list, which is not stored.
+// orNil returns nil for an empty list.
 func orNil[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil
@@ -188,7 +187,7 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// mapOrNil is the same for a map.
+// mapOrNil returns nil for an empty map.
 func mapOrNil[T any](m map[string]T) map[string]T {
 	if len(m) == 0 {
 		return nil

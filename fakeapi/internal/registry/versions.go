@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// version completes k, which has a Go type, rules and conversions, as a version of a stored kind.
+// version completes the row of a further version of a stored kind. k has its Go type, rules and conversions.
 func version(k *Row) *Row {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
@@ -26,7 +26,7 @@ func version(k *Row) *Row {
 	return k
 }
 
-// prepare converts an update of the stored kind to this version.
+// prepare sets an update's Prepare, which runs that of the stored version on the converted object.
 func (v *View) prepare(own, stored *Update) {
 	own.Keeps = stored.Keeps
 	if stored.Prepare != nil {
@@ -40,7 +40,7 @@ func (v *View) prepare(own, stored *Update) {
 
 func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
 
-// between sets the typed conversions of a version.
+// between returns a view with these typed conversions.
 func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S) *View {
 	return &View{Stored: stored,
 		Show: func(obj runtime.Object) runtime.Object {
@@ -56,7 +56,7 @@ func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S
 	}
 }
 
-// through converts between two versions through the internal form.
+// through returns a conversion between two versions by way of the internal form.
 func through[A, I, B any, P interface {
 	*A
 	DeepCopy() *A

@@ -213,7 +213,7 @@ func generateSelector(j *batchv1.Job) {
 }
 
 func defaultJob(j *batchv1.Job) {
-	batchdefaults.SetObjectDefaults_Job(j) // its labels may be the template's own map: see generateSelector
+	batchdefaults.SetObjectDefaults_Job(j) // the Job's labels may be the template's own map: see generateSelector
 	settlePodSpec(&j.Spec.Template.Spec)
 	if j.Spec.ManualSelector == nil {
 		j.Spec.ManualSelector = new(false)

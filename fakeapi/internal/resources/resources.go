@@ -9,10 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// text lists what the real server v1.36 serves by default, in the
-// order of its discovery: a group and version, below it its resources (plural,
-// kind, scope, singular, verbs, short names, categories), below those their
-// subresources (name, kind, verbs). "all" are the eight verbs.
+// text lists the resources that the real server v1.36 serves by default, in the order of its discovery. Below each
+// group and version are its resources (plural, kind, scope, singular, verbs, short names, categories). Below each
+// resource are its subresources (name, kind, verbs). The verb "all" means the eight verbs.
 //
 //go:embed resources.txt
 var text string
@@ -81,7 +80,7 @@ func parseResource(gv schema.GroupVersion, words []string) Resource {
 	return r
 }
 
-// parseKind reads KIND, or KIND@GROUP/VERSION if that differs from the resource's.
+// parseKind reads KIND, or KIND@GROUP/VERSION if group and version differ from those of the resource.
 func parseKind(gv schema.GroupVersion, word string) schema.GroupVersionKind {
 	kind, other, ok := strings.Cut(word, "@")
 	if ok {

@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Encoded is implemented by generated API types: a deterministic encoding, which the real server stores and compares.
+// Encoded is implemented by generated API types. Their encoding is deterministic; the real server stores and compares
+// it.
 type Encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
@@ -19,7 +20,7 @@ type buffers struct{ a, b []byte }
 
 var spareBuffers = sync.Pool{New: func() any { return new(buffers) }}
 
-// Encoding reports whether two values of one type are stored as the same bytes.
+// Encoding reports whether two values of one type have the same encoding.
 func Encoding(a, b Encoded) bool {
 	size := a.Size()
 	if size != b.Size() {
@@ -43,11 +44,11 @@ func encodeTo(v Encoded, size int, buf []byte) []byte {
 	return buf
 }
 
-// Value reports whether two values mean the same. Values with equal bytes do. Others are compared by meaning, because
+// Value reports whether two values are equal. Equal encodings are equal. Otherwise it compares semantically, because
 // quantities have several forms.
 func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
-// Object reports whether two objects are stored as the same. Objects without an encoding are compared by meaning.
+// Object reports whether two objects are equal when stored. Objects without an encoding are compared semantically.
 func Object(a, b runtime.Object) bool {
 	x, typed := a.(Encoded)
 	y, both := b.(Encoded)

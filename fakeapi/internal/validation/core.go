@@ -54,7 +54,7 @@ var Event = kind(conv.Convert_v1_Event_To_core_Event, nil, rules[core.Event]{
 		return v.ValidateEventUpdate(e, old, corev1.SchemeGroupVersion)
 	}})
 
-// NewEvent is Event in the form of the group events.k8s.io.
+// NewEvent validates events in the form of the group events.k8s.io.
 var NewEvent = kind(events.Convert_v1_Event_To_core_Event, nil, rules[core.Event]{
 	create: func(e *core.Event) field.ErrorList { return v.ValidateEventCreate(e, eventsv1.SchemeGroupVersion) },
 	update: func(e, old *core.Event) field.ErrorList {
@@ -145,7 +145,7 @@ var EphemeralContainers = way(conv.Convert_v1_Pod_To_core_Pod, nil, func(p, old 
 	return v.ValidatePodEphemeralContainersUpdate(p, old, podOptions(p, old))
 }, nil)
 
-// PodResize validates a change of a running Pod's resources.
+// PodResize validates a change of a Pod's resources.
 var PodResize = way(conv.Convert_v1_Pod_To_core_Pod, nil, func(p, old *core.Pod) field.ErrorList {
 	return v.ValidatePodResize(p, old, podOptions(p, old))
 }, nil)
@@ -171,7 +171,7 @@ var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_R
 				switch {
 				case old == nil:
 					return podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)
-				case rc.Generation != old.Generation: // the real server uses the new template as the old one
+				case rc.Generation != old.Generation: // the real server uses the new template in place of the old one
 					return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
 				}
 				return nil
@@ -180,7 +180,7 @@ var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_R
 func validateReplicationControllerUpdate(rc, old *core.ReplicationController,
 	opts v.PodValidationOptions) field.ErrorList {
 	errs := v.ValidateReplicationControllerUpdate(rc, old, opts)
-	for key, value := range helper.NonConvertibleFields(old.Annotations) { //detcheck:ordered inOrder sorts the errors
+	for key, value := range helper.NonConvertibleFields(old.Annotations) { // inOrder sorts the errors
 		_, broken, ok := strings.Cut(key, "/")
 		switch {
 		case !ok || strings.Contains(broken, "/"):
@@ -240,7 +240,8 @@ var Service = kind(conv.Convert_v1_Service_To_core_Service, nil, rules[core.Serv
 		return all
 	})})
 
-// ServiceAddresses returns why a Service can get no address: invalid fields, or a family other than IPv4.
+// ServiceAddresses refuses a Service that cannot get an address: its fields are invalid, or it asks for another family
+// than IPv4.
 func ServiceAddresses(obj, old runtime.Object) field.ErrorList {
 	errs, _ := serviceAddresses(obj, old, false)
 	return errs

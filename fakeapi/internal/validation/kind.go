@@ -1,5 +1,5 @@
-// Package validation checks built-in kinds with k8s.io/kubernetes/pkg/apis, called as the real server's strategies
-// call them. Admission kinds are checked here, because upstream's checks would link some 500 more packages.
+// Package validation checks built-in kinds with k8s.io/kubernetes/pkg/apis, which it calls like the real server's
+// strategies. It checks admission kinds itself, because upstream's checks would link some 500 more packages.
 package validation
 
 import (
@@ -30,7 +30,7 @@ import (
 
 var specPath = field.NewPath("spec")
 
-// Scale checks the scale of an object that a client sends.
+// Scale checks a scale object from a client.
 func Scale(s *autoscalingv1.Scale, namespaced bool) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&s.ObjectMeta, namespaced, apivalidation.NameIsDNSSubdomain,
 		field.NewPath("metadata"))
@@ -55,13 +55,13 @@ type Judges struct {
 	Create, Update, Status Judge
 }
 
-// rules are the functions that the real server's strategy calls, for the internal type.
+// rules are the functions for the internal type that the real server's strategy calls.
 type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
-	hostnames        string                     // what the name becomes, for a warning: "Pod names and hostnames"; "" for no warning
-	// changed reports whether the Pod template may have changed; nil: the generation decides.
+	hostnames        string                     // the use of the name, for a warning: "Pod names and hostnames"; "" for no warning
+	// changed reports whether the Pod template may have changed; nil: it compares generations.
 	changed func(obj, old *I) bool
 }
 
@@ -136,7 +136,7 @@ func ignoringOld[I any](check func(*I) field.ErrorList) func(obj, old *I) field.
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
 }
 
-// andCreate makes the rules for updates from the rules for new objects and the rules for changes.
+// andCreate returns the rules for updates: first the rules for new objects, then those for changes.
 func andCreate[I any](create func(*I) field.ErrorList, update func(obj, old *I) field.ErrorList) func(obj,
 	old *I) field.ErrorList {
 	return func(obj, old *I) field.ErrorList { return append(create(obj), update(obj, old)...) }
@@ -146,8 +146,8 @@ func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
 }
 
-// templated completes the rules of a kind with a Pod template, which may keep errors that the old object had. warns is
-// the path in warnings about the template; nil if there are none.
+// templated completes the rules of a kind with a Pod template. An update may keep errors that the old object had. warns
+// is the template's path in warnings; nil if there are none.
 func templated[I any, P interface {
 	*I
 	metav1.Object
@@ -196,7 +196,6 @@ var (
 	templatePath = field.NewPath("spec", "template")
 )
 
-// among checks that a value, if present, is one of the given ones.
 func among[T ~string](value *T, path *field.Path, of ...T) field.ErrorList {
 	if value == nil || slices.Contains(of, *value) {
 		return nil
@@ -211,7 +210,6 @@ func named(name string, path *field.Path, rule func(name string, prefix bool) []
 	return errs
 }
 
-// mustName refuses a missing name.
 func mustName(name string, path *field.Path, rule func(name string, prefix bool) []string) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(path, "")}
@@ -230,7 +228,6 @@ func plain(check func(string) []string) func(string, bool) []string {
 	return func(name string, _ bool) []string { return check(name) }
 }
 
-// qualified checks a name with an optional domain prefix.
 func qualified(name string, path *field.Path) field.ErrorList {
 	return named(name, path, plain(utilvalidation.IsQualifiedName))
 }
@@ -243,7 +240,7 @@ func OneOf[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	return among(&value, path, of...)
 }
 
-// LogOptions reads the query of a log request. err means that it is unreadable; errs are validation errors.
+// LogOptions reads the query of a log request. err is set if the query cannot be decoded. errs are validation errors.
 func LogOptions(query url.Values) (opts corev1.PodLogOptions, errs field.ErrorList, err error) {
 	var in core.PodLogOptions
 	if err = conv.Convert_url_Values_To_v1_PodLogOptions(&query, &opts, nil); err == nil {
@@ -255,7 +252,7 @@ func LogOptions(query url.Values) (opts corev1.PodLogOptions, errs field.ErrorLi
 	return opts, v.ValidatePodLogOptions(&in, false), nil
 }
 
-// compiles checks an expression. shown is its text in the object.
+// compiles checks that an expression compiles. shown is its text in the object.
 func compiles(x *expression.Language, e expression.Expression, shown string, path *field.Path) field.ErrorList {
 	if why := x.Wrong(e); why != "" {
 		return field.ErrorList{field.Invalid(path, shown, why)}
@@ -263,7 +260,6 @@ func compiles(x *expression.Language, e expression.Expression, shown string, pat
 	return nil
 }
 
-// validateConditions checks the match conditions of a webhook or a policy.
 func validateConditions(params bool, all []admissionv1.MatchCondition, path *field.Path) (errs field.ErrorList) {
 	if len(all) > 64 {
 		errs = append(errs, field.TooMany(path, len(all), 64))

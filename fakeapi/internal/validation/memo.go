@@ -19,11 +19,11 @@ import (
 
 type keys[E any] struct {
 	spec, status func(obj *E) same.Encoded
-	// name returns the metadata that the rules use; nil if they use none.
+	// name returns the metadata that the rules use; nil if they use no metadata.
 	name func(obj *E) string
-	// alone: the rules for the status do not depend on the spec.
+	// alone: the status can be validated without the spec.
 	alone bool
-	// writes: the status is written.
+	// writes: the key is for a status write.
 	writes bool
 }
 
@@ -37,10 +37,10 @@ func (k *keys[E]) ofStatus() *keys[E] {
 }
 
 // verdicts caches recent valid objects: their encoded parts, indexed by hash. All servers share it, because validity
-// depends on values alone.
+// depends only on values.
 var verdicts [1 << 11]atomic.Pointer[string]
 
-// ways numbers the ways to write objects; the number is part of each key.
+// ways numbers the ways to write objects. The number is part of each cache key.
 var ways atomic.Uint32
 
 var seed = maphash.MakeSeed()
@@ -100,7 +100,7 @@ func (v *verdict) remember() {
 
 func (v *verdict) forget() { spareVerdicts.Put(v) }
 
-// inOrder sorts errors about entries of a map by key. Upstream's rules find them in random map order.
+// inOrder sorts errors about entries of a map by key, because upstream's rules visit maps in random order.
 func inOrder(errs field.ErrorList) field.ErrorList {
 	for i := 0; i < len(errs); {
 		n, of := 1, mapOf(errs[i])
@@ -115,8 +115,8 @@ func inOrder(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// mapOf returns the path of the map that contains the entry of an error; "" for none. Errors of required fields and
-// labels are excluded.
+// mapOf returns the path of the map whose entry an error is about, or "". It is "" for errors about required fields and
+// labels.
 func mapOf(e *field.Error) string {
 	key := keyOf(e.Field)
 	if keysAsValues(e.Field) {
@@ -146,19 +146,20 @@ func entryOf(e *field.Error) string {
 	return keyOf(e.Field)
 }
 
-// ofRequest reports whether an error says that a request needs a limit. It sorts after errors that name the request.
+// ofRequest reports whether an error says that a request needs a limit. Such an error sorts after errors that name the
+// request.
 func ofRequest(e *field.Error) bool {
 	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
 		strings.HasPrefix(e.Detail, "Limit must be set")
 }
 
-// keysAsValues reports whether key errors of the map have the map's path and the key as bad value. A
-// PersistentVolumeClaim's status has two such maps.
+// keysAsValues reports whether an error about a key of the map has the map's path, and the key as its bad value.
+// PersistentVolumeClaim has two such maps in its status.
 func keysAsValues(path string) bool {
 	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
 }
 
-// keyOf returns the key at the end of a path; "" for an index.
+// keyOf returns the map key at the end of a path; "" for a list index.
 func keyOf(path string) string {
 	open := strings.IndexByte(path, '[')
 	for open >= 0 && strings.HasSuffix(path, "]") {
@@ -201,7 +202,7 @@ func validateRule(r *admissionv1.RuleWithOperations, path *field.Path) (errs fie
 		admissionv1.NamespacedScope)...)
 }
 
-// aloneOrSome checks that a list is not empty, and that * stands alone.
+// aloneOrSome checks that a list is not empty, and that * is its only item if it occurs.
 func aloneOrSome(list []string, path *field.Path, what string) field.ErrorList {
 	switch {
 	case len(list) == 0:
@@ -216,7 +217,7 @@ func validateRuleResources(list []string, path *field.Path) (errs field.ErrorLis
 	if len(list) == 0 {
 		errs = append(errs, field.Required(path, ""))
 	}
-	of, to := map[string]bool{}, map[string]bool{} // the groups of seen x/*, and of seen */x
+	of, to := map[string]bool{}, map[string]bool{} // the groups of the previous items x/*, and the subresources of the previous items */x
 	every, bare := false, false
 	for i, text := range list {
 		if text == "" {

@@ -32,7 +32,7 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 		errs = append(errs, validateValidation(x, params, &s.Validations[i], validations.Index(i))...)
 	}
 	if len(s.AuditAnnotations) > 20 {
-		type annotation struct{ Key, ValueExpression string } // messages name the fields as Go does
+		type annotation struct{ Key, ValueExpression string } // messages show Go's field names
 		var shown []annotation
 		for _, a := range s.AuditAnnotations {
 			shown = append(shown, annotation(a))
@@ -60,7 +60,7 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 	return errs
 }
 
-// ValidatingPolicyStatus checks type warnings and conditions, but not whether field references are paths.
+// ValidatingPolicyStatus checks type warnings and conditions. It does not check that field references are paths.
 func ValidatingPolicyStatus(p *admissionv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
 	if t := p.Status.TypeChecking; t != nil {
 		path := field.NewPath("status").Child("typeChecking", "expressionWarnings")
@@ -119,7 +119,6 @@ func validateParamKind(k *admissionv1.ParamKind, path *field.Path) (errs field.E
 	return errs
 }
 
-// validateMatch checks the match resources of a policy or a binding.
 func validateMatch(m *admissionv1.MatchResources, path *field.Path) field.ErrorList {
 	errs := among(m.MatchPolicy, path.Child("matchPolicy"), admissionv1.Equivalent, admissionv1.Exact)
 	errs = append(errs, validateSelectors(m.NamespaceSelector, m.ObjectSelector, path)...)

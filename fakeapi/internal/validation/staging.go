@@ -2,8 +2,8 @@
 
 package validation
 
-// k8s.io/kubernetes requires its libraries at v0.0.0, a version that no proxy serves. So go.mod requires each at the
-// version of the others. These imports keep go mod tidy from dropping those that no package needs to build: commands
+// k8s.io/kubernetes requires its libraries at v0.0.0, a version that no proxy serves. So go.mod requires each library
+// at a real version. These imports keep go mod tidy from dropping libraries that no package needs to build. Commands
 // that list all modules need them.
 import (
 	_ "k8s.io/cli-runtime/pkg/genericiooptions"

@@ -16,7 +16,7 @@ func ValidatingWebhooks(c *admissionv1.ValidatingWebhookConfiguration) field.Err
 	return validateWebhooks(AsMutating(c.Webhooks))
 }
 
-// AsMutating returns webhooks in the form of mutating ones, which have all of their fields.
+// AsMutating returns validating webhooks as mutating ones, which have the same fields and more.
 func AsMutating(webhooks []admissionv1.ValidatingWebhook) []admissionv1.MutatingWebhook {
 	all := make([]admissionv1.MutatingWebhook, len(webhooks))
 	for i := range webhooks {
@@ -73,7 +73,7 @@ func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.Err
 	return append(errs, validateConditions(false, w.MatchConditions, path.Child("matchConditions"))...)
 }
 
-// ReviewVersions checks the review versions that a webhook accepts. none is the error text for an empty list.
+// ReviewVersions checks the review versions that a webhook accepts. none is the error text for a list without versions.
 func ReviewVersions(versions []string, path *field.Path, none string) (errs field.ErrorList) {
 	if len(versions) == 0 {
 		return field.ErrorList{field.Required(path, none)}
@@ -126,7 +126,8 @@ func validateURL(text string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// validateService checks the namespace where the name is meant and the reverse, as the real server does.
+// validateService reports a missing namespace as a missing name, and a missing name as a missing namespace, like the
+// real server.
 func validateService(s *admissionv1.ServiceReference, path *field.Path) (errs field.ErrorList) {
 	if s.Namespace == "" {
 		errs = append(errs, field.Required(path.Child("name"), ""))

@@ -122,7 +122,7 @@ func jobOptions(j, old *batch.Job) batchrules.JobValidationOptions {
 	return opts
 }
 
-// jobStatusOptions accept errors that the old status had.
+// jobStatusOptions makes validation accept errors that the old status had.
 func jobStatusOptions(j, old *batch.Job) batchrules.JobStatusValidationOptions {
 	turned := func(condition batch.JobConditionType) bool {
 		return batchrules.IsConditionTrue(old.Status.Conditions, condition) !=

@@ -1,5 +1,5 @@
-// Package webhook selects the admission webhooks of a request, builds their requests and reads their responses. It
-// does not call them.
+// Package webhook selects the admission webhooks of a request, builds their requests and reads their responses. The
+// caller sends the requests.
 package webhook
 
 import (
@@ -78,7 +78,7 @@ func (h *Hook) Dry() bool {
 		*h.SideEffects == registration.SideEffectClassNoneOnDryRun)
 }
 
-// Again reports whether a webhook is called again after others changed the object.
+// Again reports whether a webhook is called again if later webhooks changed the object.
 func (h *Hook) Again() bool {
 	return h.ReinvocationPolicy != nil && *h.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
 }
@@ -87,14 +87,14 @@ func (h *Hook) Again() bool {
 type Caller struct {
 	// Call posts a review to a webhook and decodes the answer into response.
 	Call func(to *Endpoint, review, response runtime.Object) error
-	// Release lets others use the server while a request waits for its webhook, whose program may itself send requests.
-	// Retake ends that.
+	// Release lets others use the server while a request waits for its webhook, because the webhook's program may
+	// itself send requests. Retake takes the server back.
 	Release, Retake func()
 }
 
 // Endpoint is the address of a webhook.
 type Endpoint struct {
-	URL        string // a service is HTTPS at NAME.NAMESPACE.svc
+	URL        string // of a service: HTTPS at NAME.NAMESPACE.svc
 	Service    bool
 	Address    string // HOST:PORT to connect to, for a service
 	Unresolved error  // why a service has no address
@@ -102,26 +102,26 @@ type Endpoint struct {
 	Timeout    time.Duration
 }
 
-// Attributes describe a request. Rules are matched with them, and a webhook receives them.
+// Attributes describe a request. Rules are matched against them, and a webhook's request contains them.
 type Attributes struct {
 	Operation       admissionv1.Operation
 	Kind            schema.GroupVersionKind
 	Resource        schema.GroupVersionResource
 	Subresource     string
-	Namespace, Name string         // for a namespace both are its name
-	Object, Old     runtime.Object // nil if it does not exist
+	Namespace, Name string         // for a namespace, both hold its name
+	Object, Old     runtime.Object // nil if there is none
 	Options         runtime.Object
 	DryRun          bool
 	User            authenticationv1.UserInfo
 }
 
-// Target is a form in which an object can be shown to a webhook.
+// Target is a version of a resource in which a webhook gets an object.
 type Target struct {
 	Kind     schema.GroupVersionKind
 	Resource schema.GroupVersionResource
 }
 
-// Exempt reports whether webhooks do not review a kind: they could prevent their own removal.
+// Exempt reports whether webhooks never review a kind, because they could prevent their own removal.
 func Exempt(k schema.GroupVersionKind) bool {
 	return k.Group == registration.GroupName && rules.IsExemptAdmissionConfigurationResource(
 		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))
@@ -140,7 +140,7 @@ func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.Ad
 	}
 }
 
-// JSON encodes an object in the form in which it is sent.
+// JSON encodes an object as it is sent.
 func JSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
 
 // Encode sets a request's objects as JSON, as an HTTP handler receives them.
@@ -164,13 +164,13 @@ var compiler = sync.OnceValue(func() cel.ConditionCompiler {
 
 var compiledConditions crdschema.Memo[cel.ConditionEvaluator]
 
-// Everybody allows everything: it is the authorizer of expressions.
+// Everybody is the authorizer of expressions. It allows everything.
 var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string,
 	error) {
 	return authorizer.DecisionAllow, "", nil
 })
 
-// Versioned returns a request in the evaluator's type, with its objects in the given form.
+// Versioned returns a request in the type that the expression evaluator takes, with the given objects.
 func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.VersionedAttributes {
 	who := &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}
 	record := admission.NewAttributesRecord(obj, old, a.Kind, a.Namespace, a.Name, a.Resource, a.Subresource,
@@ -179,7 +179,7 @@ func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.Ve
 		VersionedKind: to.Kind}
 }
 
-// Meets reports whether a request meets all match conditions. A false condition decides before any error.
+// Meets reports whether a request meets all match conditions. A false condition takes precedence over errors.
 func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttributes, to Target) (bool, error) {
 	if len(conditions) == 0 {
 		return true, nil
@@ -202,7 +202,7 @@ func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttri
 	return Hold(results)
 }
 
-// Hold reports whether all evaluated conditions hold. A false one decides before any error.
+// Hold reports whether all evaluated conditions are true. A false condition takes precedence over errors.
 func Hold(results []cel.EvaluationResult) (bool, error) {
 	var failed []error
 	for _, r := range results {
@@ -216,7 +216,7 @@ func Hold(results []cel.EvaluationResult) (bool, error) {
 	return len(failed) == 0, utilerrors.NewAggregate(failed)
 }
 
-// Failure means that a webhook could not be called or gave an invalid response. The failure policy applies to it.
+// Failure means that a webhook could not be called or returned an invalid response. The failure policy then decides.
 type Failure struct {
 	Webhook string
 	Reason  error
@@ -257,7 +257,7 @@ func Denial(name string, result *metav1.Status) *apierrors.StatusError {
 		return webhookerrors.ToStatusErr(name, nil)
 	}
 	status := *result
-	if status.Code > 999 { // no HTTP response can have this code: the real server panics
+	if status.Code > 999 { // no HTTP response can have this code, and the real server panics
 		status.Code = http.StatusInternalServerError
 	}
 	return webhookerrors.ToStatusErr(name, &status)

@@ -16,14 +16,14 @@ import (
 // Rules select the requests of a webhook or a policy.
 type Rules struct {
 	Namespaces, Objects *metav1.LabelSelector
-	Equivalent          bool // any form of a resource matches
+	Equivalent          bool // another version of the resource matches too
 	Rules               []registration.RuleWithOperations
 	Not                 []registration.RuleWithOperations // rules of excluded requests
-	Names, NotNames     [][]string                        // by rule: the names that match; none: all
-	All                 bool                              // excluded requests match any rule in Not
+	Names, NotNames     [][]string                        // names by rule; none: all names
+	All                 bool                              // every request matches unless Not excludes it
 }
 
-// Match returns the form in which a webhook gets the object; ok is false if the rules do not match. others are the
+// Match returns the version in which a webhook gets the object. ok is false if the rules do not match. others are the
 // other versions.
 func (r *Rules) Match(a *Attributes, others []Target, labelsOf func(namespace string) (map[string]string, error)) (
 	to Target, ok bool, err error) {

@@ -1,5 +1,5 @@
-// Package wire is the protocol between a world and the agent in a hosted process: messages over two
-// pipes. It is compiled into the command and, as threelaws/wire, into the overlaid standard library.
+// Package wire is the protocol between a world and the agent in a hosted process. They exchange messages over two
+// pipes. The package is compiled into the command and, as threelaws/wire, into the overlaid standard library.
 package wire
 
 import (
@@ -10,45 +10,45 @@ import (
 	"slices"
 )
 
-// Environment names the variable by which the world starts a process as an agent. Its value is [Version].
+// Environment names the variable that makes a process an agent. The world sets it to [Version].
 const Environment = "THREELAWS_AGENT"
 
 // Version is the version of the protocol.
 const Version = "3"
 
-// The files of the pipes in the agent's process.
+// The file descriptors of the pipes in the agent's process.
 const (
 	In  = 3 // commands and answers, from the world
 	Out = 4 // requests, output and reports, to the world
 )
 
-// The operations that the world sends. The first field of each command is the virtual time, in nanoseconds
-// since 1970. The agent moves its clock there before it acts. It answers each command with a [Report] when
-// every goroutine of the program waits.
+// The operations that the world sends. The first field of each command is the virtual time, in nanoseconds since 1970.
+// The agent moves its clock to that time before it acts. When every goroutine of the program waits, it answers the
+// command with a [Report].
 const (
-	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments (none to keep those of the process)
+	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments (none: those of the process)
 	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
-	Chunk  = 'C' // continue a body: number, whether it ends, bytes
+	Chunk  = 'C' // continue a body: number, whether this is the end, bytes
 	Pass   = 'T' // let time pass
 	Call   = 'W' // call a webhook of the program: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
-	Stacks = 'G' // look for deadlocks: whether to print the goroutines of the program even without a deadlock
-	Close  = 'X' // end the program and the world; answered by Closed
+	Stacks = 'G' // look for deadlocks: whether to print the program's goroutines even without a deadlock
+	Close  = 'X' // end the program and the world; the answer is Closed
 )
 
-// Park answers a request that waits for its [Reply].
+// Park answers a request that will get a [Reply] later.
 const Park = 'P'
 
 // The operations that the agent sends.
 const (
-	Ask    = 'Q' // a request, answered by Park or Reply: number, goroutine, method, URL, headers, body
+	Ask    = 'Q' // a request; the answer is Park or Reply: number, goroutine, method, URL, headers, body
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
-	Report = 'R' // all wait: the time, the time of the next timer or 0, whether a goroutine waits for a mutex, withdrawn calls
-	Closed = 'Z' // the world has ended: what the program left behind, "" for nothing
-	Dump   = 'D' // the answer to Stacks, before its report, if any: deadlocked goroutines, goroutines that wait for something outside the bubble, text
+	Report = 'R' // all goroutines wait: the time, the time of the next timer or 0, whether a goroutine waits for a mutex, abandoned calls
+	Closed = 'Z' // the world has ended: what the program left behind; "" for nothing
+	Dump   = 'D' // the answer to Stacks, before its report: deadlocked goroutines, goroutines that wait for something outside the bubble, text
 )
 
-// Message is a message without its length. A number is a varint. A text is its length and its bytes.
+// Message is a message without its length. A number is a varint. A text is its length followed by its bytes.
 type Message []byte
 
 // Command returns the start of a message: its operation and the virtual time.

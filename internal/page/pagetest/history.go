@@ -41,7 +41,7 @@ func ref(o *corev1.ConfigMap) sim.Ref {
 	return sim.Ref{Kind: "ConfigMap", Namespace: "default", Name: o.Name, UID: string(o.UID)}
 }
 
-// Long returns a history of this length: two controllers write forty objects in turn, and each sees the other's writes.
+// Long returns a history of this length. Two controllers write forty objects in turn, and each gets the other's writes.
 func Long(records int) *sim.History {
 	m := &maker{}
 	now := map[string]*corev1.ConfigMap{}
@@ -71,7 +71,7 @@ func Long(records int) *sim.History {
 	return &m.h
 }
 
-// Hostile returns a history in which [Evil] is the value of every text that others may choose.
+// Hostile returns a history in which [Evil] is the value of every text that users can set.
 func Hostile() *sim.History {
 	m := &maker{step: 1}
 	was, is := m.object(Evil, Evil), m.object(Evil, Evil+"2")

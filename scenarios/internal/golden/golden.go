@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// None stands for an empty output.
+// None is the golden text for an empty output.
 const None = "(none)"
 
-// Text formats output as in a file: no trailing spaces, no blank lines, [None] for nothing.
+// Text formats output as in a file: without trailing spaces and blank lines, and with [None] for no output.
 func Text(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {
@@ -49,8 +49,8 @@ type edit struct {
 	line string
 }
 
-// align returns a shortest edit script by longest common subsequence. It replaces texts of more than 400 lines whole,
-// which bounds the work.
+// align returns a shortest edit script from a longest common subsequence. To bound the work, it replaces texts of more
+// than 400 lines as a whole.
 func align(a, b []string) []edit {
 	var out []edit
 	if len(a) > 400 || len(b) > 400 {

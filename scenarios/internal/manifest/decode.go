@@ -18,11 +18,11 @@ import (
 
 type decoder struct {
 	*Text
-	server  *fakeapi.Server // a fork with the kinds that the text defines
+	server  *fakeapi.Server // a copy with the kinds that the text defines
 	refused error           // the first CRD that was refused
 }
 
-// Decode reads the manifests of a text. A document may use kinds that an earlier one defines; the server does not
+// Decode reads the manifests of a text. A document may use kinds that an earlier document defines. The server does not
 // change. Errors are [*Error]s.
 func Decode(t Text, server *fakeapi.Server) ([]*Manifest, error) {
 	d := &decoder{Text: &t, server: server.Fork()}
@@ -76,7 +76,7 @@ func empty(n *yaml.Node) bool {
 	return len(n.Content) == 0 || n.Content[0].Kind == yaml.ScalarNode && n.Content[0].Tag == "!!null"
 }
 
-// Refused reports a CRD that the server refuses.
+// Refused returns the error about a CRD that the server refuses.
 func (t *Text) Refused(m *Manifest, what string) *Error {
 	return t.Wrong(m.Line, "%s is refused: %s", m.Ref(), what)
 }
@@ -106,7 +106,7 @@ func (d *decoder) document(n *yaml.Node) (*Manifest, error) {
 		return nil, d.Wrong(m.Line, "%s without metadata.name", kind.GVK.Kind)
 	}
 	if definition, _ := kind.Definition(); definition != nil {
-		return m, nil // its fields are not checked
+		return m, nil // the fields of such an object are not checked
 	}
 	return m, d.checkSelector(n, tree)
 }
@@ -154,10 +154,10 @@ func (t *Text) line(n *yaml.Node) int { return t.Line + n.Line }
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// otherLine matches the second line that an error names: where a key occurred first.
+// otherLine matches a second line number in an error: the line where a key occurred first.
 var otherLine = regexp.MustCompile(`\bat line \d+\b`)
 
-// yamlError moves the line numbers of a YAML error into the file.
+// yamlError changes the line numbers of a YAML error to those of the file.
 func (t *Text) yamlError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	text = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, "unmarshal errors:")), "\n")
@@ -180,7 +180,8 @@ func (t *Text) yamlError(err error) error {
 	return t.Wrong(line, "bad YAML in %s: %s", t.Name, text)
 }
 
-// tabLine returns the first line at or after a line that is indented with a tab. The parser names the line before it.
+// tabLine returns the first line from a line on that is indented with a tab. The parser's error names the line before
+// it.
 func (t *Text) tabLine(from int) int {
 	line := t.Line
 	for text := range strings.Lines(t.Body) {
@@ -192,8 +193,8 @@ func (t *Text) tabLine(from int) int {
 	return from
 }
 
-// find follows a path like spec.containers[0].name into a mapping. It returns the key's node, or the deepest node
-// found.
+// find follows a path like spec.containers[0].name in a mapping. It returns the key's node, or the deepest node that
+// exists.
 func find(n *yaml.Node, path string) *yaml.Node {
 	at := n
 	for _, part := range steps(path) {

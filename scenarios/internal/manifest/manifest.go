@@ -1,6 +1,6 @@
 // Package manifest reads the manifests of a scenario file strictly. It accepts YAML documents of kinds that the server
-// has, without unknown fields. It rejects duplicate objects, and selectors that do not match their own template. An
-// error names its line and suggests the nearest valid word.
+// has. It rejects unknown fields, duplicate objects, and selectors that do not match their own template. An error names
+// its line and suggests the nearest valid word.
 package manifest
 
 import (
@@ -25,22 +25,22 @@ import (
 // Text is a text with manifests.
 type Text struct {
 	File        string // the file, for messages
-	Line        int    // the file's line above the text; 0 if the text is the file
+	Line        int    // the line of the file above the text; 0 if the text is the file
 	Name        string // the name that steps use
 	Body        string
-	Definitions bool // it may contain CustomResourceDefinitions only
+	Definitions bool // the text must contain only CustomResourceDefinitions
 
-	// DefinedBy returns the name of another text that defines a kind of this name, or "". The error about a kind used
-	// too early names that text.
+	// DefinedBy returns the name of another text that defines a kind, or "". If a kind is used before its definition,
+	// the error names that text.
 	DefinedBy func(kind string) string
 }
 
 // Manifest is one document.
 type Manifest struct {
 	Line   int    // the line of its first field, in the file
-	Text   string // the source text, with the comments above it
+	Text   string // the source text, including the comments above it
 	Kind   *fakeapi.Kind
-	Object runtime.Object // in the namespace "default" where it names none
+	Object runtime.Object // if it names no namespace, in the namespace "default"
 	JSON   []byte
 
 	uids bool // the text contains "$(uid ...)"
@@ -91,7 +91,7 @@ func didYouMean(word string, valid []string) string {
 	return ""
 }
 
-// UnknownKind returns the error text for an unknown kind. definedBy names the text that defines it, or is "". valid
+// UnknownKind returns the error text for an unknown kind. definedBy is the text that defines the kind, or "". valid
 // lists the known kinds.
 func UnknownKind(name, definedBy string, valid []string) string {
 	if definedBy != "" {
@@ -100,7 +100,7 @@ func UnknownKind(name, definedBy string, valid []string) string {
 	return "unknown kind " + name + didYouMean(name, valid)
 }
 
-// Definition is the kind of CRDs.
+// Definition is the name of the kind of CRDs.
 const Definition = "CustomResourceDefinition"
 
 // Defines reports whether the manifest is a CRD.
@@ -113,8 +113,8 @@ func isDefinition(n *yaml.Node) bool {
 	return kind != nil && kind.Value == Definition
 }
 
-// DefineIn applies a CRD to a server outside of any run, so that the rest of the file can be checked. It returns the
-// server's refusal; "" on success or if the manifest is not a CRD.
+// DefineIn creates a CRD on a server outside of any run, so that the rest of the file can be checked. It returns the
+// server's refusal, or "". For other manifests it does nothing.
 func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	if !m.Defines() {
 		return ""
@@ -143,7 +143,7 @@ func (m *Manifest) PutIn(server *fakeapi.Server) string {
 	return render.RefusalOf(&sim.Record{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message})
 }
 
-// DefinesKind reports whether a CRD in a text defines a kind of this name, as far as the text is readable.
+// DefinesKind reports whether a CRD in a text defines a kind. It skips documents that cannot be parsed.
 func DefinesKind(body, name string) bool {
 	if name == "" {
 		return false
@@ -175,8 +175,8 @@ var uidOf = regexp.MustCompile(`\$\(uid ([^()\s"]*)\)`)
 
 func hasUIDs(text []byte) bool { return uidOf.Match(text) }
 
-// ReplaceUIDs replaces each expression in the text by the result of uid for it and the object it names. It returns the
-// first error, and keeps the expression that caused it.
+// ReplaceUIDs replaces each expression in the text by the result of uid, which gets the expression and the object that
+// it names. It returns the first error, and keeps the expression that caused it.
 func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]byte, error) {
 	var first error
 	out := uidOf.ReplaceAllFunc(text, func(expr []byte) []byte {
@@ -192,7 +192,7 @@ func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]
 	return out, first
 }
 
-// WithUIDs returns the manifest with the uids that the objects have now.
+// WithUIDs returns the manifest with the current uids of objects.
 func (m *Manifest) WithUIDs(uid func(expr, object string) (string, error)) (*Manifest, error) {
 	if !m.uids {
 		return m, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// decode fills an object of the kind. A field that the kind does not have is an error on that field's line.
+// decode fills an object of the kind. A field that the kind does not have is an error on the field's line.
 func (d *decoder) decode(n *yaml.Node, kind *fakeapi.Kind, data []byte) (runtime.Object, error) {
 	obj := kind.New()
 	if u, ok := obj.(runtime.Unstructured); ok {
@@ -123,8 +123,8 @@ func jsonName(f reflect.StructField) (name string, inline bool) {
 	return name, name == "" && (strings.Contains(options, "inline") || f.Anonymous)
 }
 
-// checkSchema refuses a field of a custom resource that its CRD does not have. The server drops such fields unless the
-// request asks for strict validation, as kubectl's does. The server checks the values during the run.
+// checkSchema refuses a field that the CRD of a custom resource does not have. The server would drop the field, because
+// only strict validation refuses it. The server checks the values during the run.
 func (d *decoder) checkSchema(n *yaml.Node, kind *fakeapi.Kind, tree map[string]any) error {
 	_, version := kind.Definition()
 	if version == nil {
@@ -173,7 +173,8 @@ func schemaFields(s *apiextensionsv1.JSONSchemaProps, path string) []string {
 	return names
 }
 
-// checkSelector refuses an object whose selector does not match the labels of its own template. No request is sent.
+// checkSelector refuses an object whose selector does not match the labels of its own template, without sending a
+// request.
 func (d *decoder) checkSelector(n *yaml.Node, tree any) error {
 	spec, _ := field(tree, "spec").(map[string]any)
 	template, _ := field(spec, "template", "metadata", "labels").(map[string]any)

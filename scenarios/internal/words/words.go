@@ -3,13 +3,13 @@ package words
 
 import "strings"
 
-// Word is one word of a line, quotes removed.
+// Word is one word of a line, without quotes.
 type Word struct {
 	Text   string
-	Quoted bool // it begins with a quote, so it is never key=value
+	Quoted bool // the word begins with a quote, so it is never key=value
 }
 
-// Split cuts a line into words at spaces outside of quotes. Within " a backslash escapes the next character; within '
+// Split cuts a line into words at spaces outside of quotes. Inside " a backslash escapes the next character. Inside '
 // nothing is special. The string is the error text, or "".
 func Split(line string) ([]Word, string) {
 	var words []Word
@@ -39,7 +39,7 @@ func Split(line string) ([]Word, string) {
 	return words, ""
 }
 
-// unquote writes the quoted text at the start of s and returns its length, including the quotes.
+// unquote writes the quoted text at the start of s, and returns its length including the quotes.
 func unquote(b *strings.Builder, s string) (int, bool) {
 	q := s[0]
 	for i := 1; i < len(s); i++ {

@@ -1,9 +1,10 @@
 // Package conversion is the proposal's table for converting the selector of a Job between extensions/v1beta1 and
 // batch/v1 (Job selector proposal, Conversion; JOBSEL-7).
 //
-// In the old version the selector was the user's unless autoSelector was set. In the new one the server generates it
-// unless manualSelector is set. So the fields have opposite meanings; both default to false. A false field is left
-// unset, so that users of one version never see the other's field. Whether false was explicit is lost.
+// In the old version the user set the selector unless autoSelector was true. In the new version the server generates
+// the selector unless manualSelector is true. So the fields have opposite meanings; both default to false. A converted
+// field is set only if it is true, so that users of one version never see the other version's field. The conversion
+// loses whether false was explicit.
 package conversion
 
 // Old is the field autoSelector of extensions/v1beta1. New is the field manualSelector of batch/v1. Nil means not set.

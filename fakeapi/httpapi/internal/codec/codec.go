@@ -139,7 +139,7 @@ func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err
 	if !ok {
 		return opts, refusal.UnknownFormat()
 	}
-	// That scheme accepts DeleteOptions of any group and version: clients send those of their own kind's.
+	// That scheme accepts DeleteOptions of any group and version, because clients send the version of their object.
 	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // the kind of a body without a version
 	obj, _, err := metascheme.Codecs.DecoderToVersion(info.Serializer, want.GroupVersion()).Decode(body, &want, &opts)
 	if err != nil {
@@ -220,7 +220,7 @@ func Body(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Decode reads the object of a create or update. The field validation decides about unknown and duplicate fields.
+// Decode reads the object of a create or update. validation decides whether unknown and duplicate fields are errors.
 func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	if definition, _ := k.Definition(); definition != nil {
 		return decodeCustom(r, k, body, validation)
@@ -240,7 +240,7 @@ func Encode(obj runtime.Object, f media.Format) ([]byte, error) {
 	return Text(raw, f)
 }
 
-// Text makes the text of a format from JSON: indented, or YAML.
+// Text converts JSON to the text of a format: indented JSON or YAML.
 func Text(raw []byte, f media.Format) ([]byte, error) {
 	switch {
 	case f.Type == media.YAML:
@@ -264,8 +264,8 @@ func Proto(obj runtime.Object) ([]byte, error) {
 
 var protobufSerializer runtime.Encoder = protobuf.NewSerializer(scheme, scheme)
 
-// Cache keeps the encoded form of recently sent versions, which never change, so that all watchers share it. The zero
-// Cache is empty. It is safe for concurrent use.
+// Cache keeps the encoded form of recently sent stored versions, so that all watchers share it. The zero Cache is
+// empty. It is safe for concurrent use.
 type Cache struct {
 	mu    sync.RWMutex
 	young map[cacheKey][]byte
@@ -316,8 +316,8 @@ func (c *Cache) keep(key cacheKey, text []byte) {
 	c.size += len(text)
 }
 
-// decodeCustom reads the object of a create or update of a custom kind. The field validation decides whether
-// duplicate and unknown fields are warnings or errors.
+// decodeCustom reads the object of a create or update of a custom kind. validation decides whether duplicate and
+// unknown fields are warnings or errors.
 func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	mediaType := media.ContentType(r)
 	if mediaType != media.JSON && mediaType != media.YAML {

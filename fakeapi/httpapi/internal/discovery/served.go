@@ -122,14 +122,14 @@ func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1
 	return a
 }
 
-// storageVersions are the kinds whose storage version differs from the requested version.
+// storageVersions are the storage versions of kinds that are stored in another version than the served one.
 var storageVersions = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}:           "v2",
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: "v1beta1",
 	{Group: "events.k8s.io", Version: "v1", Kind: "Event"}:                           "v1",
 }
 
-// storageHash returns the storage version's hash in discovery.
+// storageHash returns the hash of the kind's storage version for discovery.
 func storageHash(gvk schema.GroupVersionKind) string {
 	if v, ok := storageVersions[gvk]; ok {
 		gvk.Version = v
@@ -141,7 +141,7 @@ func storageHash(gvk schema.GroupVersionKind) string {
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-// Documents keeps the encoded documents of aggregated discovery for as long as the served kinds are the same.
+// Documents caches the encoded documents of aggregated discovery until the served kinds change.
 type Documents struct {
 	mu      sync.Mutex
 	kinds   []*fakeapi.Kind

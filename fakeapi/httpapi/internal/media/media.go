@@ -40,7 +40,7 @@ type Format struct {
 	Include metav1.IncludeObjectPolicy // what the rows of a Table contain
 }
 
-// Plain returns the format without a transformation: errors are never transformed.
+// Plain returns the format of errors, which are never transformed.
 func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
 
 // ReadTableOptions reads what the rows of a Table should contain.
@@ -69,15 +69,15 @@ func ContentType(r *http.Request) string {
 	return media
 }
 
-// Forms reports whether a path offers a form of the answer.
+// Forms reports whether a path offers the media type and form of a clause.
 type Forms func(c *clause) bool
 
-// Custom returns the forms of custom resources, which have no protobuf form.
+// Custom reports whether custom resources have the form. They have no protobuf form.
 func Custom(c *clause) bool {
 	return Objects(c) && (c.media != Proto || c.params["as"] != "")
 }
 
-// Objects returns the forms of objects and lists. Tables have no protobuf form.
+// Objects reports whether objects or lists have the form. Tables have no protobuf form.
 func Objects(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
@@ -94,7 +94,7 @@ func Objects(c *clause) bool {
 	return false
 }
 
-// Discovery returns the forms of /api and /apis.
+// Discovery reports whether /api and /apis have the form.
 func Discovery(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
@@ -104,8 +104,8 @@ func Discovery(c *clause) bool {
 		c.params["g"] == "apidiscovery.k8s.io" && (v == "v2" || v == "v2beta1")
 }
 
-// Negotiate reads the Accept header. ok is false if nothing fits. A format with a media type then means that only the
-// form does not fit.
+// Negotiate reads the Accept header. ok is false if nothing fits. If f.Type is set then, the media type fits and the
+// form does not.
 func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	f.Type = JSON
 	f.Pretty = wantsPretty(r)

@@ -21,15 +21,15 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// Documents makes OpenAPI documents on demand, and again after the kinds changed. The zero value is ready and safe for
-// concurrent use.
+// Documents makes OpenAPI documents when they are requested, and again after the kinds changed. The zero value is ready
+// and safe for concurrent use.
 type Documents struct {
 	mu    sync.Mutex
 	kinds []*fakeapi.Kind
 	made  *documents
 }
 
-// documents holds the documents of one table of kinds. Each is made at its first request.
+// documents holds the documents for one set of kinds. Each is made at its first request.
 type documents struct {
 	v3      func() map[string][]byte // by path below /openapi/v3/
 	v2      func() []byte

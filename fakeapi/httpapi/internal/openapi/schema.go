@@ -244,7 +244,6 @@ func docsOf(t reflect.Type) map[string]string {
 	return nil
 }
 
-// fields adds the fields of a struct and of its inlined structs.
 func (s *schemas) fields(t reflect.Type, docs map[string]string, properties object, required *[]string) {
 	for i := range t.NumField() {
 		f := t.Field(i)

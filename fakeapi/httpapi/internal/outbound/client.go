@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// mostClients is the number of clients that are kept. If there are more, all are recreated.
+	// mostClients is the number of clients to keep. Above it, all clients are recreated.
 	mostClients = 200
 	// mostTime is the timeout of a webhook that sets none.
 	mostTime = 30 * time.Second
@@ -49,7 +49,7 @@ type Client struct {
 // New returns a client whose calls end when the context does.
 func New(ctx context.Context) *Client { return &Client{ctx: ctx, kept: map[string]*http.Client{}} }
 
-// Via returns a client that reaches webhooks by other means than the network.
+// Via returns a client that reaches webhooks through the given transports.
 func Via(means func(*webhook.Endpoint) http.RoundTripper) *Client {
 	return &Client{ctx: context.Background(), via: means}
 }

@@ -83,7 +83,7 @@ func summary(body []byte) string {
 	return text
 }
 
-// The media types that the HTTP API reads and writes, and those with a streaming form.
+// The media types that the HTTP API reads and writes, and those that can be streamed.
 const (
 	mediaTypes  = runtime.ContentTypeJSON + ", " + runtime.ContentTypeYAML + ", " + runtime.ContentTypeProtobuf
 	streamTypes = runtime.ContentTypeJSON + ", " + runtime.ContentTypeProtobuf
@@ -95,7 +95,7 @@ func UnknownFormat() error {
 		"the body of the request was in an unknown format - accepted media types include: "+mediaTypes)
 }
 
-// PatchFormat is the answer to a patch of an unknown type.
+// PatchFormat is the answer to a patch of an unsupported type.
 func PatchFormat() error {
 	return generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 		"415: Unsupported Media Type")
@@ -112,13 +112,13 @@ func Negotiation() error {
 	return notAcceptable("only the following media types are accepted: " + mediaTypes)
 }
 
-// StreamFormat is the answer to a watch in a media type without a streaming form.
+// StreamFormat is the answer to a watch in a media type that cannot be streamed.
 func StreamFormat() error {
 	return notAcceptable("only the following media types are accepted: " + streamTypes)
 }
 
-// NotList is the error for a list form of a single object, or the reverse. gvk is empty for a kind that is not
-// modelled.
+// NotList is the error for a list form of a single object, or an object form of a list. gvk is empty for a kind that is
+// not modelled.
 func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
 	if as == "PartialObjectMetadata" && list {
 		what := "you requested PartialObjectMetadata, but the requested object is a list"
@@ -169,7 +169,7 @@ func Extras(h http.Header) map[string][]string {
 	return all
 }
 
-// NobodyToBe refuses an impersonated group, uid or extra field without a user name. It returns nil if there are none.
+// NobodyToBe refuses an impersonated group, uid or extra field without a user name. It returns nil if there is none.
 func NobodyToBe(h http.Header) error {
 	groups, uid, extra := h.Values("Impersonate-Group"), h.Get("Impersonate-Uid"), Extras(h)
 	if len(groups) == 0 && uid == "" && len(extra) == 0 {

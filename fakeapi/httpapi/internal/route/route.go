@@ -85,8 +85,8 @@ func (t *Target) Custom() bool {
 	return definition != nil
 }
 
-// Reachable reports whether the path fits the kind's scope. A collection of all namespaces can be read; for built-in
-// kinds it exists for other methods too.
+// Reachable reports whether the path fits the kind's scope. Other methods than GET do not fit the collection of all
+// namespaces of a custom kind.
 func (t *Target) Reachable(method string) bool {
 	if !t.Kind.Namespaced {
 		return t.Namespace == ""
@@ -97,7 +97,7 @@ func (t *Target) Reachable(method string) bool {
 // Verb returns the API verb of a request's method and path.
 func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 	all := t.Kind.Namespaced && t.Namespace == ""
-	posted := t.Subresource == "eviction" || t.Subresource == "binding" // these subresources are only created
+	posted := t.Subresource == "eviction" || t.Subresource == "binding" // clients can only create these subresources
 	switch {
 	case t.Watch && r.Method == http.MethodGet:
 		return fakeapi.List, nil
@@ -125,13 +125,14 @@ func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 	return "", refusal.Method()
 }
 
-// deletes reports whether the collection can be deleted. Every collection of a custom kind can.
+// deletes reports whether the kind has deletecollection. Every custom kind has it.
 func (t *Target) deletes() bool {
 	r := resources.Find(t.GroupVersionResource, "")
 	return r == nil || slices.Contains(r.Verbs, "deletecollection")
 }
 
-// Watches reports whether a list is a watch: on the older watch paths, and if the query's watch is not an explicit no.
+// Watches reports whether a list is a watch: its path is an older watch path, or the query parameter watch is not
+// false.
 func (t *Target) Watches(r *http.Request) bool {
 	if t.Watch {
 		return true

@@ -16,13 +16,13 @@ type customColumn struct {
 	path *jsonpath.JSONPath
 }
 
-// ageAlone are the columns of a CRD that defines none.
+// ageAlone are the columns of a CRD without column definitions.
 var ageAlone = []apiextensionsv1.CustomResourceColumnDefinition{
 	{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp", Description: metaDocs["creationTimestamp"]},
 }
 
 // custom prints the columns of a CRD, as k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor
-// does. A path that does not parse ends the columns.
+// does. It stops at the first path that cannot be parsed.
 func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
 	if len(wanted) == 0 {
 		wanted = ageAlone
@@ -53,7 +53,7 @@ func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
 	return p
 }
 
-// cell returns the first value that the path finds. nil is an empty cell.
+// cell returns the first value at the path. nil is an empty cell.
 func (c *customColumn) cell(content map[string]any, now time.Time) any {
 	found, err := c.path.FindResults(content)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {

@@ -11,7 +11,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// A queue with a bit of everything that a column may show.
+// A queue with a value of every type that a column may show.
 const queueJSON = `{
 	"apiVersion": "example.com/v1", "kind": "Queue",
 	"metadata": {"name": "q", "creationTimestamp": "2026-01-01T11:00:00Z", "annotations": {"a.b/c": "yes"}},
@@ -32,7 +32,7 @@ func queue(t testing.TB) *unstructured.Unstructured {
 	return u
 }
 
-// Cells of all sorts are what the real server's convertor makes of them.
+// Cells of all types equal those of the real server's convertor.
 func TestCustomCells(t *testing.T) {
 	for _, c := range []struct {
 		path, kind string

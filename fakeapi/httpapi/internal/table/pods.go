@@ -61,7 +61,7 @@ func podCondition(p *corev1.Pod, t corev1.PodConditionType) corev1.ConditionStat
 	return ""
 }
 
-// podSummary is a Pod's state in one word, with its counts.
+// podSummary is a Pod's status in one word, with the counts of its columns.
 type podSummary struct {
 	reason          string
 	ready, total    int
@@ -110,7 +110,7 @@ func restarted(c *corev1.ContainerStatus, n *int, last *metav1.Time) {
 	}
 }
 
-// initialising reads the init containers up to the first unfinished one, and reports whether there is one.
+// initialising reads the init containers up to the first unfinished one. It reports whether there is an unfinished one.
 func (s *podSummary) initialising(p *corev1.Pod) bool {
 	sidecars := map[string]bool{}
 	for i := range p.Spec.InitContainers {
@@ -143,7 +143,6 @@ func (s *podSummary) initialising(p *corev1.Pod) bool {
 	return false
 }
 
-// ended describes how a container ended.
 func ended(t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t.Reason != "":
@@ -154,7 +153,7 @@ func ended(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("ExitCode:%d", t.ExitCode)
 }
 
-// running reads the containers from the last to the first; the first one decides.
+// running reads the containers in reverse order, so the first container determines the status.
 func (s *podSummary) running(p *corev1.Pod) {
 	s.restarts, s.last = s.sidecarRestarts, s.sidecarLast
 	runs, failure := false, ""

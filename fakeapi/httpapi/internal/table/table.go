@@ -85,7 +85,7 @@ func (p *printer) row(obj runtime.Object, f media.Format, now time.Time) metav1.
 func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	p := meta.AsPartialObjectMetadata(obj.(metav1.Object))
 	if _, ok := obj.(*appsv1.DaemonSet); ok && p.Annotations[appsv1.DeprecatedTemplateGeneration] != "" {
-		// In the internal type this is a field; it is an annotation only in the versions of the API.
+		// In the internal type this is a field. Only the versions of the API have it as an annotation.
 		p.Annotations = maps.Clone(p.Annotations)
 		delete(p.Annotations, appsv1.DeprecatedTemplateGeneration)
 	}
@@ -93,7 +93,7 @@ func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	return p
 }
 
-// PartialList returns the metadata of objects. An empty list has null items, as recorded.
+// PartialList returns the metadata of objects. An empty list has null items, as recorded on the real server.
 func PartialList(r *fakeapi.Response, f media.Format) *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: media.AsPartialList})

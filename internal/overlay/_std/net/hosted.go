@@ -11,7 +11,7 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// hostedRefused is the error of every socket of a hosted process.
+// hostedRefused is the error of every real socket in a hosted process.
 var hostedRefused = os.NewSyscallError("socket", syscall.ECONNREFUSED)
 
 // hostedListener is a listener in memory.
@@ -29,7 +29,7 @@ var (
 	hostedPort      = 49152 // the last port that was chosen for a listener
 )
 
-// hostedClose forgets the listeners, so that the next program of the process begins like the first.
+// hostedClose forgets the listeners, so that each program of the process finds the same state.
 //
 //go:linkname hostedClose threelaws/agent.closeListeners
 func hostedClose() {
@@ -88,7 +88,7 @@ func (l *hostedListener) Accept() (Conn, error) {
 func (l *hostedListener) Close() error {
 	l.once.Do(func() {
 		hostedMu.Lock()
-		if hostedListeners[l.key] == l { // and not one of a later program
+		if hostedListeners[l.key] == l { // otherwise a later program has this address
 			delete(hostedListeners, l.key)
 		}
 		hostedMu.Unlock()
@@ -99,7 +99,7 @@ func (l *hostedListener) Close() error {
 
 func (l *hostedListener) Addr() Addr { return l.addr }
 
-// hostedDial connects to a listener of this process. Other addresses are refused.
+// hostedDial connects to a listener of this process. It refuses other addresses.
 func hostedDial(ctx context.Context, network, address string) (Conn, error) {
 	fail := func(err error) (Conn, error) { return nil, &OpError{Op: "dial", Net: network, Err: err} }
 	key := network + ":" + address
@@ -143,7 +143,7 @@ func hostedDial(ctx context.Context, network, address string) (Conn, error) {
 	}
 }
 
-// hostedLookup knows only the names of this process.
+// hostedLookup knows only this process's own names.
 func hostedLookup(host string) ([]IPAddr, error) {
 	if name, _ := os.Hostname(); host == "localhost" || host == name {
 		return []IPAddr{{IP: IPv4(127, 0, 0, 1)}}, nil

@@ -2,8 +2,8 @@ package os
 
 import "internal/hosted"
 
-// hostedRoot is this process's own folder, with files that the world provides and all files that the process
-// writes. hostedDir is the folder of the program's repository, which is only read.
+// hostedRoot is the process's own folder. It has the files that the world provides and all files that the process
+// writes. hostedDir is the folder of the program's repository. The process only reads it.
 var hostedRoot, hostedDir string
 
 func init() {
@@ -12,8 +12,8 @@ func init() {
 	}
 }
 
-// hostedPath returns the path that a hosted process uses instead of another: below its root for writes, and
-// for reads if that exists.
+// hostedPath returns the path that a hosted process uses in place of another. For a write, that path is below
+// hostedRoot. For a read, it is below hostedRoot only if the file exists there.
 func hostedPath(name string, writes bool) string {
 	if hostedRoot == "" || name == "" || within(name, hostedRoot) || within(name, "/dev") || within(name, "/proc") {
 		return name
@@ -31,7 +31,7 @@ func hostedPath(name string, writes bool) string {
 	if writes {
 		for i := len(in) - 1; i > 0; i-- {
 			if in[i] == '/' {
-				_ = MkdirAll(in[:i], 0o700) // the write then reports the error
+				_ = MkdirAll(in[:i], 0o700) // if this fails, the write reports the error
 				break
 			}
 		}

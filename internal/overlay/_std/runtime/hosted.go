@@ -6,13 +6,13 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// hostedTime is the time before a bubble begins: package initializations use it as a seed.
+// hostedTime is the time before a bubble begins. Package initialization uses it as a seed.
 const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 
-// hostedInit is called as soon as the environment can be read.
+// hostedInit is called as soon as the environment is readable.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle are the waits that count as idle in a hosted process: the world sends nothing else meanwhile.
+// hostedIdle are the waits that count as idle in a hosted process, because the world sends nothing else meanwhile.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,
@@ -26,7 +26,7 @@ var hostedIdle = [len(waitReasonStrings)]bool{
 
 var hostedDrawn uint64
 
-// hostedRand is the random source of a hosted process outside its bubble.
+// hostedRand is the random source of a hosted process outside of its bubble.
 func hostedRand() uint64 { return hostedMix(atomic.Xadd64(&hostedDrawn, -0x61c8864680b583eb)) }
 
 // draw is the random source of a bubble.
@@ -41,7 +41,7 @@ func hostedMix(z uint64) uint64 {
 	return z ^ (z >> 31)
 }
 
-// hostedBegan is set when the first bubble has begun.
+// hostedBegan is set when the first bubble begins.
 var hostedBegan bool
 
 // hostedSeed sets the random source of the calling goroutine's bubble.
@@ -53,8 +53,8 @@ func hostedSeed(seed uint64) {
 	b.drawn, b.order = seed, seed
 }
 
-// hostedTurn draws the case that a goroutine's select tries first. It only depends on the goroutine's own
-// selects, so that work done once in a process, such as filling caches, changes nothing.
+// hostedTurn chooses the case that a goroutine's select tries first. The choice depends only on the goroutine's own
+// selects. Work that is done once in a process, such as filling caches, therefore does not change it.
 func hostedTurn(gp *g, n uint32) uint32 {
 	if gp.turner != gp.goid {
 		gp.turner, gp.turns = gp.goid, 0
@@ -162,10 +162,10 @@ func hostedRandom(b []byte) bool {
 	return true
 }
 
-// hostedPatience is how long a goroutine of a bubble may run before it is preempted.
+// hostedPatience is how long a goroutine of a bubble may run before the runtime preempts it.
 const hostedPatience = 10 * 1000 * 1000 * 1000
 
-// hostedRuns reports whether a processor runs a goroutine of a bubble within its patience.
+// hostedRuns reports whether a processor runs a goroutine of a bubble that has not used up its patience.
 func hostedRuns(pp *p, ran int64) bool {
 	mp := pp.m.ptr()
 	if ran > hostedPatience || mp == nil {

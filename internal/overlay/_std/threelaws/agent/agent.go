@@ -1,5 +1,5 @@
-// Package agent runs programs inside a bubble, by commands of a world in another process. It is part of the
-// overlaid standard library, so no go.mod needs it and no program changes.
+// Package agent runs programs inside a bubble. A world in another process sends the commands. The package is part of
+// the overlaid standard library, so no go.mod needs it and no program changes.
 package agent
 
 import (
@@ -19,8 +19,8 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// Host runs main by commands if a world hosts the process, and then exits. Otherwise it returns. It is called
-// before main begins.
+// Host runs main by commands of a world if a world hosts the process, and then exits. Otherwise it returns. It is
+// called before main begins.
 func Host(main func()) {
 	HostFunction(func(context.Context) {
 		main()
@@ -28,14 +28,13 @@ func Host(main func()) {
 	})
 }
 
-// HostFunction runs a function by commands if a world hosts the process, once in each world, and then exits.
-// Otherwise it returns. The function serves until its context ends, and has to end its goroutines by then.
+// HostFunction runs a function by commands of a world if a world hosts the process, once in each world, and then exits.
+// Otherwise it returns. The function serves until its context ends, and must end its goroutines before it returns.
 func HostFunction(run func(context.Context)) {
 	if !hosted.On {
 		return
 	}
-	// The runtime locks initialization to the main thread. There, each switch of goroutines would be one of
-	// threads.
+	// The runtime locks initialization to the main thread. Switching to or from that thread's goroutine would be slow.
 	go serve(run)
 	select {}
 }
@@ -64,7 +63,7 @@ func goroutine() uint64
 //go:linkname closeListeners
 func closeListeners()
 
-// serve runs a program on commands until the world closes its pipe.
+// serve runs a program by commands until the world closes its pipe.
 func serve(run func(context.Context)) {
 	if v := os.Getenv(wire.Environment); v != wire.Version {
 		fail(fmt.Sprintf("this binary speaks protocol %s, the world %s: build it again", wire.Version, v))
@@ -74,7 +73,7 @@ func serve(run func(context.Context)) {
 	roundTrip = a.RoundTrip
 	limit()
 	hosted.Output = a.output
-	runtime.GC() // a running collection would let other goroutines run first
+	runtime.GC() // a collection that runs later would let other goroutines run first
 	runtime.GC()
 	for {
 		m := a.read()
@@ -93,14 +92,14 @@ type agent struct {
 	in     io.Reader
 	out    io.Writer
 	sweeps int
-	heap   uint64 // at which garbage is collected
-	stacks []byte // buffer for printed goroutines
+	heap   uint64 // the heap size at which garbage is collected
+	stacks []byte // buffer for printing goroutines
 
-	// Of the current world:
+	// State of the current world:
 	seed     uint64
 	commands uint64
-	stirred  chan struct{} // of the bubble: the program has made a request
-	dead     chan struct{} // of the bubble
+	stirred  chan struct{} // belongs to the bubble; signals that the program has sent a request
+	dead     chan struct{} // belongs to the bubble
 	cancel   context.CancelFunc
 
 	mu      sync.Mutex
@@ -109,10 +108,10 @@ type agent struct {
 	calls   map[int64]*call
 	last    int64 // the number of the last call
 
-	withdrawn []int64 // requests for the next report
+	withdrawn []int64 // abandoned requests for the next report
 }
 
-// world is one bubble, from Open to Close.
+// world runs one bubble, from Open to Close.
 func (a *agent) world(m wire.Message) {
 	now := m.TakeNum()
 	a.seed, a.commands, a.stopped, a.failed = uint64(m.TakeNum()), 0, false, false
@@ -155,7 +154,7 @@ func (a *agent) restore() {
 		a.set(v)
 	}
 	if a.dir != "" {
-		_ = os.Chdir(a.dir) // it exists, unless it was missing when the process began
+		_ = os.Chdir(a.dir) // an error means that it was missing at the start, too
 	}
 }
 
@@ -163,19 +162,19 @@ func (a *agent) restore() {
 func (a *agent) set(v string) {
 	for i := range v {
 		if v[i] == '=' {
-			_ = os.Setenv(v[:i], v[i+1:]) // it is from an environment
+			_ = os.Setenv(v[:i], v[i+1:]) // no error, because the value was in an environment
 			return
 		}
 	}
 }
 
-// farewell is the virtual time that goroutines have to notice that their world has ended.
+// farewell is the virtual time in which goroutines may notice that their world has ended.
 const farewell = 10 * time.Second
 
-// obey carries out a command on the bubble's main goroutine. It reports false at the end of the world.
+// obey executes a command on the bubble's main goroutine. It returns false at the end of the world.
 func (a *agent) obey(m wire.Message) bool {
 	op, now := m.TakeNum(), m.TakeNum()
-	// Each command draws from a sequence of its own. So draws for an earlier world change nothing.
+	// Each command has its own random sequence, so that numbers used by an earlier world change nothing.
 	a.commands++
 	seedBubble((a.seed+1)*0x9e3779b97f4a7c15 + a.commands*0xbf58476d1ce4e5b9)
 	if op == wire.Pass {
@@ -203,8 +202,8 @@ func (a *agent) obey(m wire.Message) bool {
 	return true
 }
 
-// end ends the program. Its context ends first, so that queues and other users of the context stop. Then its
-// requests fail.
+// end ends the program. First its context ends, so that queues and other users of the context stop. Then its requests
+// fail.
 func (a *agent) end() {
 	a.mu.Lock()
 	a.stopped = true
@@ -224,7 +223,7 @@ func (a *agent) reach(now int64) {
 	}
 }
 
-// pass lets time pass, or until the program makes a request or ends.
+// pass lets time pass until a time, or until the program sends a request or ends.
 func (a *agent) pass(to int64) {
 	select {
 	case <-a.stirred:
@@ -238,7 +237,7 @@ func (a *agent) pass(to int64) {
 	}
 }
 
-// stir ends pass.
+// stir makes pass return.
 func (a *agent) stir() {
 	select {
 	case a.stirred <- struct{}{}:
@@ -247,7 +246,7 @@ func (a *agent) stir() {
 }
 
 func (a *agent) start(m wire.Message) {
-	_ = os.Setenv("HOSTNAME", m.TakeText()) // it is a valid name
+	_ = os.Setenv("HOSTNAME", m.TakeText()) // no error, because the name is valid
 	for n := m.TakeNum(); n > 0; n-- {
 		a.set(m.TakeText())
 	}
@@ -262,7 +261,7 @@ func (a *agent) start(m wire.Message) {
 	go a.run(ctx)
 }
 
-// report sends what happened since the last report.
+// report sends what happened after the last report.
 func (a *agent) report() {
 	var m wire.Message
 	m.Num(wire.Report)
@@ -280,8 +279,8 @@ func (a *agent) report() {
 	a.write(m)
 }
 
-// dump sends the goroutines of the program that are deadlocked, those that wait for something outside the
-// bubble, and all stacks. Without text it sends nothing if there is no deadlock.
+// dump sends the program's goroutines that are deadlocked, those that wait for something outside of the bubble, and all
+// stacks. If text is false and there is no deadlock, it sends nothing.
 func (a *agent) dump(text bool) {
 	circle := deadlock()
 	if circle == nil && !text {
@@ -328,25 +327,25 @@ func (a *agent) read() wire.Message {
 	return m
 }
 
-// fail ends the process with a line that the world prints.
+// fail ends the process with a line for the world to print.
 func fail(why string) {
 	println("threelaws: " + why)
 	os.Exit(3)
 }
 
 const (
-	leastHeap = 64 << 20 // below which no garbage is collected
-	sweeps    = 16       // commands from one look at the heap to the next
+	leastHeap = 64 << 20 // below this size no garbage is collected
+	sweeps    = 16       // number of commands between two checks of the heap
 )
 
-// sweep collects garbage between commands; a collection while goroutines run would change their order.
+// sweep collects garbage between commands, because a collection while goroutines run changes their order.
 func (a *agent) sweep() {
 	if a.sweeps++; a.sweeps%sweeps == 0 {
 		a.collect(2 * leastHeap)
 	}
 }
 
-// collect collects garbage if the heap has grown beyond a size.
+// collect collects garbage if the heap exceeds both its limit and least.
 func (a *agent) collect(least uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Uint64() < max(a.heap, least) {

@@ -11,12 +11,12 @@ import (
 	"threelaws/wire"
 )
 
-// call is a request that waits for its answer, or whose body continues.
+// call is a request that waits for its answer, or whose response body is not complete.
 type call struct {
 	id       int64
 	answered chan struct{}
 	resp     *http.Response
-	stream   *stream // of a body that continues
+	stream   *stream // a body that is not complete
 }
 
 // errDead is the error of requests of a killed program.
@@ -46,7 +46,7 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.last++
 		c.id = a.last
 		a.calls[c.id] = c
-		if a.ask(c, r, body); c.resp != nil { // at once: the caller may hold a mutex that others want
+		if a.ask(c, r, body); c.resp != nil { // answered at once, because the caller may hold a mutex for which others wait
 			a.mu.Unlock()
 			c.resp.Request = r
 			return c.resp, nil
@@ -69,7 +69,7 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// ask sends a request to the world, which answers at once or parks it.
+// ask sends a request to the world. The world answers at once, or later with a Reply.
 func (a *agent) ask(c *call, r *http.Request, body []byte) {
 	var m wire.Message
 	m.Num(wire.Ask)
@@ -82,7 +82,7 @@ func (a *agent) ask(c *call, r *http.Request, body []byte) {
 	a.write(m)
 	m = a.read()
 	if m.TakeNum() == wire.Reply {
-		m.TakeNum() // the time has not moved
+		m.TakeNum() // the time has not changed
 		a.reply(m)
 	}
 }
@@ -93,8 +93,8 @@ func (a *agent) withdraw(id int64) {
 	a.mu.Unlock()
 }
 
-// lapsed returns the error of a request whose context has ended. In a program that is being killed it waits
-// for the other requests to fail: otherwise its caller could use queues that no longer stop.
+// lapsed returns the error of a request whose context has ended. In a program that is being killed it waits until the
+// other requests fail. Otherwise the caller could use queues that no longer stop.
 func (a *agent) lapsed(ctx context.Context) error {
 	a.mu.Lock()
 	stopped := a.stopped
@@ -123,7 +123,7 @@ func (a *agent) reply(m wire.Message) {
 	close(c.answered)
 }
 
-// stream is a body that continues.
+// stream is a response body that is not complete.
 type stream struct {
 	id    int64
 	agent *agent
@@ -151,7 +151,7 @@ func (b *stream) wake() {
 	}
 }
 
-// Read waits until there is something to read.
+// Read waits until data is available.
 func (b *stream) Read(p []byte) (int, error) {
 	for {
 		b.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// pipe reads and writes without giving up the processor. So a goroutine that sends a request during a command
-// continues before any other, however long the answer takes.
+// pipe reads and writes without giving up the processor. Therefore a goroutine that sends a request during a command
+// continues before any other, even if the answer takes long.
 type pipe int
 
 func (p pipe) Read(b []byte) (int, error) {

@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// hostedOrder is the order of a table's entries, if their keys hold addresses.
+// hostedOrder is the insertion order of a table's entries. It is kept for maps whose keys hold addresses.
 type hostedOrder struct {
-	came []uint64 // the number of the entry in each slot, in order of insertion; nil if keys hold no address
-	keep uint64   // the number of the next entry, if it comes from an older table; otherwise 0
+	came []uint64 // for each slot, the number of its entry in insertion order; nil if keys hold no address
+	keep uint64   // the number of the next entry if the entry comes from an older table; otherwise 0
 }
 
 // hostedLast is the number of the last entry of any map.
 var hostedLast atomic.Uint64
 
-// hostedAddress reports whether keys of a type hash by an address.
+// hostedAddress reports whether the hash of a key type uses an address.
 func hostedAddress(key *abi.Type) bool {
 	switch key.Kind() {
 	case abi.Pointer, abi.UnsafePointer, abi.Chan, abi.Interface:
@@ -44,19 +44,19 @@ func (t *table) hostedPlace(size uintptr, g groupReference, i uintptr) {
 	t.came[(uintptr(g.data)-uintptr(t.groups.data))/size*8+i] = n
 }
 
-// hostedKeep gives the next new entry the number that it had in an older table.
+// hostedKeep gives the next new entry the number that the entry had in an older table.
 func (t *table) hostedKeep(from *table, group uint64, slot uintptr) {
 	if from.came != nil {
 		t.keep = from.came[group*8+uint64(slot)]
 	}
 }
 
-// hostedIndex is the dirIdx of an iterator in order of insertion.
+// hostedIndex is the dirIdx of an iterator that uses insertion order.
 const hostedIndex = -2
 
-// hostedEntry is an entry that an iterator will reach.
+// hostedEntry is an entry that an iterator has still to visit.
 type hostedEntry struct {
-	key  unsafe.Pointer // of a copy
+	key  unsafe.Pointer // points to a copy of the key
 	came uint64
 }
 
@@ -66,8 +66,8 @@ type hostedEntries struct {
 	left int
 }
 
-// hostedInit makes an iterator use the order of insertion, if keys hold addresses. It begins anywhere, like
-// every iteration.
+// hostedInit makes an iterator use insertion order if keys hold addresses. It begins at a random entry, like every
+// iteration.
 func (it *Iter) hostedInit() {
 	m := it.m
 	if m.dirLen <= 0 || m.directoryAt(0).came == nil {
