@@ -179,7 +179,7 @@ func Objects(h *sim.History, upto int) []Object {
 		}
 	}
 	objs := make([]Object, 0, len(latest))
-	for ref, obj := range latest { // sorted below; each reference occurs once
+	for ref, obj := range latest { //detcheck:ordered sorted below, and each reference is there once
 		objs = append(objs, Object{Ref: ref, Owners: Owners(obj), Deleting: Deleting(obj)})
 	}
 	slices.SortFunc(objs, func(a, b Object) int { return CompareRefs(a.Ref, b.Ref) })

@@ -250,7 +250,7 @@ func (l *look) deprives(p *corev1.Pod) string {
 		return "leaves none that is available on " + node
 	case surge == 0 && len(beside) == 0:
 		missing := 0
-		for name := range l.run { // a sum does not depend on the order
+		for name := range l.run { //detcheck:ordered a sum
 			if name != node && !l.one(name) {
 				missing++
 			}
@@ -269,7 +269,7 @@ func (l *look) crowds(p *corev1.Pod) string {
 	node := identity(p)
 	if surge, _ := l.bounds(); surge > 0 && l.both(node, p) {
 		n := 1
-		for name := range l.run { // a sum does not depend on the order
+		for name := range l.run { //detcheck:ordered a sum
 			if name != node && len(l.on[name]) == 2 && (l.both(name, l.on[name][0]) || l.both(name, l.on[name][1])) {
 				n++
 			}

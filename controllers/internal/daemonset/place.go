@@ -34,7 +34,7 @@ func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 			nodes[node] = append(nodes[node], p)
 		}
 	}
-	for _, on := range nodes { // each list is sorted separately
+	for _, on := range nodes { //detcheck:ordered each list is sorted by itself
 		slices.SortFunc(on, firstOnNode)
 	}
 	return nodes

@@ -105,7 +105,7 @@ func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 			same = append(same, s)
 		}
 	}
-	rest := slices.SortedFunc(maps.Values(left), byTarget) // each target occurs once in left
+	rest := slices.SortedFunc(maps.Values(left), byTarget) //detcheck:ordered left has one of each target
 	fill := func(s *discoveryv1.EndpointSlice) {
 		n := min(len(rest), capacity-len(s.Endpoints))
 		s.Endpoints = append(slices.Clip(s.Endpoints), rest[:n]...)

@@ -166,7 +166,7 @@ func IndexLabels(pods cache.Indexer) {
 	err := pods.AddIndexers(cache.Indexers{labelIndex: func(obj any) ([]string, error) {
 		p := obj.(*corev1.Pod)
 		values := make([]string, 0, len(p.Labels))
-		for k, v := range p.Labels { // a pod is found by each of its labels
+		for k, v := range p.Labels { //detcheck:ordered a pod is found by each of them
 			values = append(values, labelled(p.Namespace, k, v))
 		}
 		return values, nil
@@ -185,7 +185,7 @@ func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*c
 		return In(pods, namespace)
 	}
 	first := ""
-	for k := range want { // the label whose name is first is used
+	for k := range want { //detcheck:ordered the first in the order of names
 		if first == "" || k < first {
 			first = k
 		}

@@ -174,7 +174,7 @@ func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 	if !k.Namespaced || k.Resource == "events" {
 		return false
 	}
-	for name := range q.Spec.Hard { // any such name is enough
+	for name := range q.Spec.Hard { //detcheck:ordered any name will do
 		if quotausage.Measures(k.GVR().GroupResource(), name) {
 			return true
 		}

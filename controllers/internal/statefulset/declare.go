@@ -255,7 +255,7 @@ func (l *row) replaces(number int) string {
 // gives describes the early deletion of an unwanted pod: an unwanted pod with a higher ordinal exists, or wanted pods
 // are unavailable.
 func (l *row) gives(number int) string {
-	for i := range l.pods { // any higher ordinal is enough
+	for i := range l.pods { //detcheck:ordered any number above will do
 		if i > number && !wants(l.set, i) {
 			return "deleted before those above it"
 		}

@@ -208,7 +208,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 
 // look reports whether a quota measures the object, and whether the quota may refuse it regardless of usage.
 func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
-	for name := range q.Status.Hard { // an order cannot matter: both results only turn true
+	for name := range q.Status.Hard { //detcheck:ordered both results only turn true
 		if !quotausage.Measures(c.Of, name) {
 			continue
 		}

@@ -148,7 +148,7 @@ func saysItself(pod *corev1.Pod) bool {
 		return false
 	}
 	for _, list := range [...]corev1.ResourceList{own.Requests, own.Limits} {
-		for name := range list { // one such name is enough
+		for name := range list { //detcheck:ordered any such name will do
 			if name == corev1.ResourceCPU || name == corev1.ResourceMemory ||
 				strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 				return true

@@ -36,7 +36,7 @@ func identified(s *spec.Schema, whole bool) {
 	if s == nil {
 		return
 	}
-	for name, p := range s.Properties { // each part of a schema is changed alone
+	for name, p := range s.Properties { //detcheck:ordered each part of a schema is changed by itself
 		identified(&p, false)
 		s.Properties[name] = p
 	}

@@ -180,7 +180,7 @@ var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_R
 func validateReplicationControllerUpdate(rc, old *core.ReplicationController,
 	opts v.PodValidationOptions) field.ErrorList {
 	errs := v.ValidateReplicationControllerUpdate(rc, old, opts)
-	for key, value := range helper.NonConvertibleFields(old.Annotations) { // inOrder sorts the errors
+	for key, value := range helper.NonConvertibleFields(old.Annotations) { //detcheck:ordered inOrder sorts the errors
 		_, broken, ok := strings.Cut(key, "/")
 		switch {
 		case !ok || strings.Contains(broken, "/"):
