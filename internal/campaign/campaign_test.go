@@ -238,17 +238,18 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// A full folder gives one line.
+// A full folder gives one line. No file is hidden, and each world has its own.
 func TestUnwritableResults(t *testing.T) {
 	dir := t.TempDir()
-	nothing := func(*Record) error { return nil }
+	h := Head{World: "../w/x", Total: 1}
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
 	}
-	if err := os.Symlink("/dev/full", filepath.Join(dir, "w-0of1.jsonl")); err != nil {
+	if err := os.Symlink("/dev/full", filepath.Join(dir, "_..+w+x-0of1.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, head, Shard{}, nothing); err == nil || !strings.Contains(err.Error(), "no space left") {
+	_, err := Open(dir, h, Shard{}, func(*Record) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("a full disk: %v", err)
 	}
 }

@@ -29,6 +29,9 @@ func Open(dir string, h Head, s Shard, each func(*Record) error) (*Log, error) {
 		return nil, err
 	}
 	name := strings.NewReplacer("/", "+", "\\", "+", " ", "_").Replace(h.World)
+	if strings.HasPrefix(name, ".") {
+		name = "_" + name // hidden files are left out by shells and by uploads of CI
+	}
 	l := &Log{Path: filepath.Join(dir, fmt.Sprintf("%s-%dof%d%s", name, s.I, s.Of(), Extension)), Result: Result{Head: h}}
 	var err error
 	if l.file, err = os.OpenFile(l.Path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
