@@ -26,22 +26,36 @@ const (
 const longer = time.Minute
 
 // compareEnds returns the difference between the settled world and those of the quiet runs, or "". It skips a world
-// with another failure.
+// with another failure. Most worlds are equal to the first quiet run, so the others run only when they are needed.
 func compareEnds(r *Run, s *Step) string {
 	l, _ := r.registry.law(sameEnd)
 	if l == nil || r.counting.only != nil && !r.counting.only[l] || r.settled.how.Middle != "" || !r.settled.how.Settled {
 		return ""
 	}
 	quiet := r.file.quiet.at(s)
-	quiet.once.Do(func() { quiet.learn(r, s) })
-	if quiet.none != "" || r.t.World.Clock.Elapsed() > quiet.last+longer {
+	quiet.first.Do(func() { quiet.none = quiet.learn(r, s, 0, 1) })
+	if quiet.none != "" {
 		return ""
 	}
-	return r.endOf().difference(quiet.end, quiet.differ)
+	is := r.endOf()
+	if is.difference(quiet.end, nil) == "" {
+		return ""
+	}
+	quiet.draws.Do(func() {
+		n := quietDraws
+		if r.script(s).hosts() {
+			n = quietProgramDraws
+		}
+		quiet.drawsNone = quiet.learn(r, s, 1, n+1)
+	})
+	if quiet.drawsNone != "" || r.t.World.Clock.Elapsed() > quiet.last+longer {
+		return ""
+	}
+	return is.difference(quiet.end, quiet.differ)
 }
 
-// learn runs the steps before s in the default schedule, and in random schedules in which nothing is late.
-func (q *ends) learn(r *Run, s *Step) {
+// script returns the steps before s as a script.
+func (r *Run) script(s *Step) *Script {
 	f := *r.file
 	f.Steps = nil
 	for _, before := range r.file.Steps {
@@ -52,17 +66,19 @@ func (q *ends) learn(r *Run, s *Step) {
 			f.Steps = append(f.Steps, before)
 		}
 	}
-	p := &Script{File: &f, Registry: r.registry, Until: len(f.Steps), Replace: r.replace, bound: r.course.steps,
+	return &Script{File: &f, Registry: r.registry, Until: len(f.Steps), Replace: r.replace, bound: r.course.steps,
 		idle: r.course.idle}
-	draws := quietDraws
-	if p.hosts() {
-		draws = quietProgramDraws
-	}
+}
+
+// learn runs the steps before s in the quiet schedules from, ..., to-1. Schedule 0 is the default one. In the others,
+// which are random, nothing is late. If a schedule is no measure, learn returns the reason.
+func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
+	p := r.script(s)
 	var halt func() bool
 	if rec, is := r.course.choices.(*explore.Recorder); is {
 		halt = rec.Halt
 	}
-	for i := range draws + 1 {
+	for i := from; i < to; i++ {
 		run, out := p.once(&attentive{sim.NewSeed(explore.SeedAt(1, i)), i > 0, halt})
 		is := run.endOf()
 		q.last = max(q.last, run.t.World.Clock.Elapsed())
@@ -70,14 +86,14 @@ func (q *ends) learn(r *Run, s *Step) {
 		run.stop()
 		switch {
 		case !settled:
-			q.none = "a quiet run does not settle, or violates a law"
-			return
+			return "a quiet run does not settle, or violates a law"
 		case i == 0:
 			q.end, q.differ = is, map[string]bool{}
 		default:
 			is.differing(q.end, q.differ)
 		}
 	}
+	return ""
 }
 
 // uncompared returns what the comparison left out in the script's runs, or "".

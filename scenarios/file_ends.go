@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,11 +17,12 @@ const sameEnd = "same-end"
 
 // ends holds the settled worlds of quiet runs of the steps before one step.
 type ends struct {
-	once   sync.Once
-	none   string // the reason if nothing is compared; otherwise ""
-	end    end    // of the default schedule
-	differ map[string]bool
-	last   time.Duration // when the last of the runs ended
+	first, draws sync.Once // the default schedule, and random ones if a world differs from it
+	none         string    // the reason if the default schedule is no measure; otherwise ""
+	drawsNone    string    // the same for the random ones
+	end          end       // of the default schedule
+	differ       map[string]bool
+	last         time.Duration // when the last of the runs ended
 }
 
 // quietEnds caches the ends for each step that compares them. Several runs share it.
@@ -94,8 +96,8 @@ func (e end) differing(from end, differ map[string]bool) {
 
 // leaves returns what is not compared, with the reasons.
 func (q *ends) leaves() string {
-	if q.none != "" {
-		return "nothing is compared: " + q.none
+	if none := cmp.Or(q.none, q.drawsNone); none != "" {
+		return "nothing is compared: " + none
 	}
 	var fields []string
 	for _, path := range slices.Sorted(maps.Keys(q.differ)) {

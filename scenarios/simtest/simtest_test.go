@@ -43,7 +43,7 @@ func TestSelectorFights(t *testing.T) {
 	g := *registry
 	g.Laws = []*law.Law{law.ByID("NOFIGHT-1")} // any other law would end the run before the fight
 	fights := 0
-	const runs = 300
+	const runs = 100
 	for seed := range uint64(runs) {
 		v, err := w.run(&g, sim.NewSeed(seed))
 		if err != nil {
@@ -61,7 +61,7 @@ func TestSelectorFights(t *testing.T) {
 
 // Under controllerref, no users, schedules or faults make the controllers fight or violate a law.
 func TestControllerRefUnderSeeds(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(500) {
 		v, err := conforming.run(registry, sim.NewSeed(seed))
 		if err != nil {
 			t.Fatal(err)

@@ -43,8 +43,8 @@
 //	}
 //
 // A check reads its record, the meaning of the commit ([Judge.Write]) and what was stored before it ([Judge.State],
-// which holds each [Object]). Ask records that the law was exercised, Report that it was violated. [On] is for checks
-// that remember nothing; others implement [Check].
+// which holds each [Object]). [Judge.Exercise] records that the law was exercised, and [Judge.Report] that it was
+// violated. [On] is for checks that remember nothing; others implement [Check].
 //
 // # What records must say
 //
@@ -86,9 +86,9 @@
 //	what does a write mean?                            Write, by Write.fill                    write.go
 //	what had the actor read of the object?             Write.Saw, Write.SawOwner               write.go
 //	to which sync does the write belong?               Write.counting, process.work            write.go, process.go
-//	what did it read of its owner live?                work.read, live, refuses                process_sync.go
+//	what did it read of its owner live?                work.read, work.live, work.refuses      process.go, process_sync.go
 //	what do its caches show?                           process.Cache                           process.go, internal/view
-//	what did it know of an object, and since when?     view.Known: ByUID, ValueAt, VersionAt   process_learn.go
+//	what did it know of an object, and since when?     Known.ByUID, ValueAt, VersionAt         internal/view, process_learn.go
 //	may it use its cache or an answer?                 process.eitherWay, countsStill          process_sync.go
 //	what has it created and not been shown?            createdUnseen                           process_sync.go
 //	how many dependents can it have counted?           work.fewest, work.most                  process.go

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,14 +40,13 @@ type collector struct {
 	env     *host.Env
 	graph   *graph
 	without *Without
-	kinds   map[kindName]*fakeapi.Kind         // served kinds, in any version
-	current map[schema.GroupKind]*fakeapi.Kind // the preferred version of each kind
+	served  []*fakeapi.Kind                           // what the fields below were made from
+	kinds   map[schema.GroupVersionKind]*fakeapi.Kind // served kinds, in any version
+	current map[schema.GroupKind]*fakeapi.Kind        // the preferred version of each kind
 	watched map[watching]bool
 
 	complaints map[string]complaint // by dependent's and owner's uid
 }
-
-type kindName struct{ apiVersion, kind string }
 
 // watching is a watched kind of a resource, in any version. After a CRD is recreated, the resource may have another
 // kind.
@@ -72,7 +72,11 @@ const definitions = "CustomResourceDefinition"
 // served any more. The real garbage collector reads the list of kinds every 30 seconds.
 func (c *collector) discover() {
 	kinds, served := c.env.Kinds(), c.env.Served()
-	c.kinds, c.current = make(map[kindName]*fakeapi.Kind, len(served)), make(map[schema.GroupKind]*fakeapi.Kind, len(kinds))
+	if slices.Equal(served, c.served) {
+		return
+	}
+	c.served, c.current = slices.Clone(served), make(map[schema.GroupKind]*fakeapi.Kind, len(kinds))
+	c.kinds = make(map[schema.GroupVersionKind]*fakeapi.Kind, len(served))
 	for _, k := range kinds {
 		c.current[k.GVK.GroupKind()] = k
 		w := watching{k.GVR().GroupResource(), k.GVK.Kind}
@@ -85,14 +89,14 @@ func (c *collector) discover() {
 		}
 	}
 	for _, k := range served {
-		c.kinds[kindName{k.GVK.GroupVersion().String(), k.GVK.Kind}] = c.current[k.GVK.GroupKind()]
+		c.kinds[k.GVK] = c.current[k.GVK.GroupKind()]
 	}
 }
 
 // kind returns the served kind of an identity, or nil. If the version of an observed object is not served any more,
 // kind returns another version. The version in a reference must be served itself.
 func (c *collector) kind(id identity) *fakeapi.Kind {
-	k := c.kinds[kindName{id.apiVersion, id.kind}]
+	k := c.kinds[schema.FromAPIVersionAndKind(id.apiVersion, id.kind)]
 	if k != nil && !(c.without.OtherVersions && k.GVK.GroupVersion().String() != id.apiVersion) {
 		return k
 	}

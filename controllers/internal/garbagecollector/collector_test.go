@@ -77,7 +77,7 @@ func collectorOf(client host.Client) (*collector, func() string) {
 	return &collector{graph: g, without: without, watched: map[watching]bool{},
 		env: &host.Env{Client: client,
 			Kinds: func() []*fakeapi.Kind { return nil }, Served: func() []*fakeapi.Kind { return nil }},
-		kinds:   map[kindName]*fakeapi.Kind{{"v1", "ConfigMap"}: k},
+		kinds:   map[schema.GroupVersionKind]*fakeapi.Kind{configMaps: k},
 		current: map[schema.GroupKind]*fakeapi.Kind{configMaps.GroupKind(): k}}, work
 }
 
