@@ -113,8 +113,7 @@ func withSimulatedCache(t *testing.T) (out []string) {
 				return ctrl.Result{}, nil
 			}))
 	}
-	all := controllers(t, widget.Scheme(), setup,
-		controllerruntime.Options{CacheUnstructured: true})
+	all := controllers(t, widget.Scheme(), setup, controllerruntime.Options{CacheUnstructured: true})
 	run := trial.New(trial.Options{Choices: sim.Zero{}, Laws: []*law.Law{}})
 	defer run.Stop()
 	fill(t, run)
@@ -176,8 +175,7 @@ func tellAll(ctx context.Context, c client.Client) (out []string) {
 			})
 		case *metav1.PartialObjectMetadataList:
 			slices.SortFunc(l.Items, func(a, b metav1.PartialObjectMetadata) int {
-				return strings.Compare(a.Name,
-					b.Name)
+				return strings.Compare(a.Name, b.Name)
 			})
 		}
 		out = append(out, tell(obj, err))

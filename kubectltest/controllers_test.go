@@ -48,8 +48,7 @@ func (m *manager) join() (err error) {
 			err = r.Err
 		}
 	})
-	m.members = append(m.members,
-		member{controller: kubelet.New(kubelet.Options{Lifelike: true, Bind: node.Name})})
+	m.members = append(m.members, member{controller: kubelet.New(kubelet.Options{Lifelike: true, Bind: node.Name})})
 	return err
 }
 

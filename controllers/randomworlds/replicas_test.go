@@ -43,8 +43,7 @@ func init() {
 	replicaSets.acts = []act{
 		{8, "the set is scaled", func(w *world) {
 			edit(w, "ReplicaSet", "", nil, func(s *appsv1.ReplicaSet) {
-				s.Spec.Replicas = some(w, int32(0), 1,
-					2, 3, 6)
+				s.Spec.Replicas = some(w, int32(0), 1, 2, 3, 6)
 			})
 		}},
 		{3, "the set changes", func(w *world) {
@@ -151,8 +150,7 @@ func init() {
 	deployments.acts = []act{
 		{8, "the deployment is scaled", func(w *world) {
 			edit(w, "Deployment", "", nil, func(d *appsv1.Deployment) {
-				d.Spec.Replicas = some(w, int32(0), 1,
-					3, 4, 10)
+				d.Spec.Replicas = some(w, int32(0), 1, 3, 4, 10)
 			})
 		}},
 		{12, "the template changes", func(w *world) {

@@ -40,8 +40,7 @@ func init() {
 	statefulSets.acts = []act{
 		{8, "the set is scaled", func(w *world) {
 			edit(w, "StatefulSet", "", nil, func(s *appsv1.StatefulSet) {
-				s.Spec.Replicas = some(w, int32(0), 1,
-					2, 3, 4)
+				s.Spec.Replicas = some(w, int32(0), 1, 2, 3, 4)
 			})
 		}},
 		{10, "the template changes", func(w *world) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Leaf is one field in which two values differ.
@@ -75,8 +76,8 @@ func (w *walk) leaf(path string, a, b reflect.Value) {
 
 func (w *walk) structs(path string, a, b reflect.Value) {
 	for i := range a.NumField() {
-		if f := a.Type().Field(i); f.IsExported() {
-			w.values(below(path, JSONName(f)), a.Field(i), b.Field(i))
+		if was, is := a.Field(i), b.Field(i); was.CanInterface() && !identical(was, is) {
+			w.values(below(path, JSONName(a.Type().Field(i))), was, is)
 		}
 	}
 }
@@ -199,9 +200,24 @@ func empty(v reflect.Value) bool {
 	return !v.IsValid() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
 }
 
+// identical reports whether two values are equal. It returns false for structs whose fields are compared one by one.
 func identical(a, b reflect.Value) bool {
-	return a.IsValid() && b.IsValid() && a.CanInterface() && b.CanInterface() &&
-		reflect.DeepEqual(a.Interface(), b.Interface())
+	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
+		return false
+	}
+	switch a.Kind() {
+	case reflect.String:
+		return a.String() == b.String()
+	case reflect.Map, reflect.Slice, reflect.Pointer:
+		if a.UnsafePointer() == b.UnsafePointer() && (a.Kind() != reflect.Slice || a.Len() == b.Len()) {
+			return true
+		}
+	case reflect.Struct:
+		if !printsItself(a) {
+			return false
+		}
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
 var marshaler = reflect.TypeFor[json.Marshaler]()
@@ -209,9 +225,16 @@ var marshaler = reflect.TypeFor[json.Marshaler]()
 // printsItself reports whether a value has its own JSON format: a time, a quantity, bytes.
 func printsItself(v reflect.Value) bool {
 	t := v.Type()
-	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) ||
+	if known, ok := printing.Load(t); ok {
+		return known.(bool)
+	}
+	prints := t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) ||
 		t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
+	printing.Store(t, prints)
+	return prints
 }
+
+var printing sync.Map // the answers of printsItself by type
 
 // plain reports whether values of a type have no fields or entries.
 func plain(t reflect.Type) bool {

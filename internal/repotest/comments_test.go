@@ -90,6 +90,30 @@ func TestCommentsLinkToWhatIsThere(t *testing.T) {
 	}
 }
 
+var answer = regexp.MustCompile(`(?m)\?\s+(\S.*\S)\s{2,}(\S+(?:, \S+)*)$`)
+
+// In the table of questions of package law, each name of an answer occurs in one of the files beside it.
+func TestTableOfQuestionsIsTrue(t *testing.T) {
+	rows := answer.FindAllStringSubmatch(read(t, "sim/law/doc.go"), -1)
+	for _, row := range rows {
+		var text strings.Builder
+		for _, f := range files(t) {
+			name := strings.TrimPrefix(f, "sim/law/")
+			if slices.ContainsFunc(strings.Split(row[2], ", "), func(s string) bool { return strings.HasPrefix(name, s) }) {
+				text.WriteString(read(t, f))
+			}
+		}
+		for _, name := range regexp.MustCompile(`\w+`).FindAllString(row[1], -1) {
+			if found, _ := regexp.MatchString(`\b`+name+`\b`, text.String()); !found && name != "by" {
+				t.Errorf("sim/law/doc.go: %s is not in %s", name, row[2])
+			}
+		}
+	}
+	if len(rows) < 20 {
+		t.Errorf("sim/law/doc.go: %d questions", len(rows))
+	}
+}
+
 // leads reports whether a link has a target. A lower-case word in brackets is no link.
 func leads(p *packages.Package, f *ast.File, name string) bool {
 	first, rest, dotted := strings.Cut(name, ".")

@@ -5,9 +5,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,31 +91,21 @@ var listFiles = sync.OnceValues(func() (out []string, err error) {
 		}
 		return out, nil
 	}
-	err = filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
-		if err != nil {
-			return err
+	err = fs.WalkDir(os.DirFS(root), ".", func(f string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && (f == ".git" || e.Name() == ".threelaws" || f == "bin") {
+			return fs.SkipDir
 		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
+		if err == nil && !e.IsDir() && !ignored(e.Name()) {
+			out = append(out, f)
 		}
-		switch {
-		case e.IsDir() && (rel == ".git" || e.Name() == ".threelaws" || rel == "bin"):
-			return filepath.SkipDir
-		case !e.IsDir() && !ignored(e.Name()):
-			out = append(out, filepath.ToSlash(rel))
-		}
-		return nil
+		return err
 	})
 	return out, err
 })
 
 func ignored(name string) bool {
-	switch filepath.Ext(name) {
-	case ".test", ".prof", ".trace":
-		return true
-	}
-	return name == "go.work" || name == "go.work.sum" || name == ".DS_Store"
+	return slices.Contains([]string{".test", ".prof", ".trace"}, filepath.Ext(name)) ||
+		slices.Contains([]string{"go.work", "go.work.sum", ".DS_Store"}, name)
 }
 
 func read(t *testing.T, path string) string {

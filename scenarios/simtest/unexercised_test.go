@@ -72,8 +72,7 @@ func TestAlsoUnexercised(t *testing.T) {
 			c.Controllers[0].Contract.Replicas = func(runtime.Object) int { return 1 }
 			c.Controllers[0].Contract.BlocksCreate = func(_, _ runtime.Object) bool { return true }
 		}},
-		{"its own twin", "",
-			[]string{"EXACT-3 one-for-each-identity, of keeper: Identity excused every case"},
+		{"its own twin", "", []string{"EXACT-3 one-for-each-identity, of keeper: Identity excused every case"},
 			func(c *simtest.Case) {
 				c.Controllers[0].Contract.Identity = func(runtime.Object) string { return "one" }
 				c.Controllers[0].Contract.AllowDuplicate = func(_, _, _ runtime.Object) bool { return true }

@@ -81,7 +81,7 @@
 //
 // If a check reports a right controller, begin here:
 //
-//	what is stored?                                    State.Object, Named, Kind, Dependents   state_objects.go
+//	what is stored?                                    State.Object, Named, Kind, Dependents   state.go, state_objects.go
 //	who created an object?                             Object.maker                            state_objects.go
 //	what does a write mean?                            Write, by Write.fill                    write.go
 //	what had the actor read of the object?             Write.Saw, Write.SawOwner               write.go

@@ -85,8 +85,7 @@ func TestMistakesInInvariants(t *testing.T) {
 		v    *Invariant
 	}{
 		{"invariant mine: its Check panics: no body at invariant_test.go:", check(func(*Facts) string { panic("no\nbody") })},
-		{"invariant mine: it reads the kind Widget, which the world does not have",
-			check(widgets)},
+		{"invariant mine: it reads the kind Widget, which the world does not have", check(widgets)},
 		{"invariant mine: its Check changes an object that it is given: change a DeepCopy", check(func(f *Facts) string {
 			f.All("Pod")[0].(*thing).Labels["app"] = "other"
 			return ""
