@@ -36,7 +36,7 @@ func TestControllersKeepTheClauses(t *testing.T) {
 		t.Skip("it explores the worlds of all controllers, which takes minutes")
 	}
 	files, g := library(t), builtin.Registry()
-	r, err := evidence.Examine(t.Context(), files, g, evidence.Options{Schedules: 10})
+	r, err := evidence.Examine(t.Context(), files, g, evidence.Options{Schedules: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestPinThatFailsBreaksItsClause(t *testing.T) {
 	} {
 		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.KubeControllerManager().Aliases}
 		r, err := evidence.Examine(t.Context(), x.files, g,
-			evidence.Options{Controller: "replicaset", Era: "current", Schedules: 1})
+			evidence.Options{Controller: "replicaset", Era: "current", Schedules: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
