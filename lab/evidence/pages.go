@@ -19,8 +19,8 @@ This page is for readers who want to know the source of each law, and what is ch
 paraphrased, that a program can be checked against. The rows cover all of the ControllerRef proposal (2017), the job
 selector proposal, "Writing Controllers" and the notes of kube-controller-manager. A clause with a law has the law's
 sentence from ` + "`sim/law`" + `. The other clauses have their sentence in ` + "`internal/clause`" + `. The second table,
-[Coverage](#coverage), shows how each clause is tested: by a law that kills a mutant and passes the reference
-controllers, by a scenario, by a test, or by a recorded case of the real server. *Lacking* describes the part that no
+[Coverage](#coverage), shows what tests each clause. This is a law, a scenario, a test, or a recorded case of the real
+server. A law is listed if it kills a mutant and passes the reference controllers. *Lacking* describes the part that no
 test covers. ` + "`threelaws laws`" + ` lists the laws that are checked in a run.
 
 The kinds of clauses:
