@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// turn is the time between two controllers' turns. It never coincides with kubectl's timers.
+// turn is the time between the turns of two controllers. It never coincides with kubectl's timers.
 const turn = 997 * time.Millisecond
 
 // manager runs controllers against the handler's server. Each turn starts a controller without memory and settles it.
@@ -24,11 +24,11 @@ type manager struct {
 
 type member struct {
 	controller host.Controller
-	seen       uint64    // the revision it left the server at
-	due        time.Time // when the first of its timers fires; zero without one
+	seen       uint64    // the server's revision after its last turn
+	due        time.Time // the time of its first timer; zero without a timer
 }
 
-// add starts the controllers of a list, as serve --controllers does.
+// add starts the controllers of a list, like serve --controllers.
 func (m *manager) add(t testing.TB, list []string) {
 	chosen, what := builtin.Registry().Choose(list)
 	if what != "" {
@@ -67,8 +67,8 @@ func (m *manager) run(ctx context.Context) {
 	}
 }
 
-// turn settles one controller, unless nothing happened that concerns it. Time does not pass: later timers wait for the
-// next turn.
+// turn settles one controller, unless there is no new write and no due timer. The clock does not advance, so later
+// timers wait for the next turn.
 func (m *manager) turn(c *member) {
 	m.handler.With(func(s *fakeapi.Server) {
 		if s.Version() == c.seen && (c.due.IsZero() || time.Now().Before(c.due)) {
@@ -78,7 +78,7 @@ func (m *manager) turn(c *member) {
 		w.Clock.Advance(time.Since(sim.Epoch))
 		cluster := host.NewCluster(w, s)
 		process := cluster.Start(c.controller.Name, c.controller)
-		defer process.Crash(false) // its coroutines must not outlive the turn
+		defer process.Crash(false) // its coroutines must end with the turn
 		for range 100_000 {
 			enabled := w.Enabled()
 			if len(enabled) == 0 || enabled[0].Class == sim.Timer {

@@ -65,7 +65,7 @@ func runScript(t *testing.T, sc *script) {
 		began := time.Now()
 		got, err := s.do(st.command)
 		if took := time.Since(began); took > patience {
-			t.Errorf("line %d: %s: took %v", st.line, st.command, took)
+			t.Errorf("line %d: %s: took %v, too long", st.line, st.command, took)
 		}
 		if err != nil {
 			t.Fatalf("line %d: %s: %v", st.line, st.command, err)
@@ -75,7 +75,7 @@ func runScript(t *testing.T, sc *script) {
 		case !st.printed && text != "(none)\n" && strings.HasPrefix(st.command, "kubectl "):
 			st.printed = update
 			if !update {
-				t.Errorf("line %d: %s: printed, with no ---- beneath:\n%s", st.line, st.command, text)
+				t.Errorf("line %d: %s: no ---- follows, but the command printed:\n%s", st.line, st.command, text)
 			}
 		case st.printed && text != st.want && !update:
 			t.Errorf("line %d: %s\n%s", st.line, st.command, unified("expected", "printed", st.want, text))
@@ -83,10 +83,10 @@ func runScript(t *testing.T, sc *script) {
 		st.want = text
 	}
 	for _, r := range s.transport.refused {
-		t.Errorf("not modelled: %s", r)
+		t.Errorf("the server does not implement: %s", r)
 	}
 	if len(s.jobs) > 0 {
-		t.Errorf("%d commands in the background are never waited for", len(s.jobs))
+		t.Errorf("%d commands in the background have no await", len(s.jobs))
 	}
 }
 

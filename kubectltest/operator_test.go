@@ -23,15 +23,15 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// site is a server that serves as "threelaws serve" does, and an operator's files.
+// site is a running "threelaws serve" with the files of an operator.
 type site struct {
 	*served
-	port int // where the operator's webhooks listen
+	port int // of the operator's webhooks
 }
 
-// TestOperator installs an operator of kubebuilder's shape by "kubectl apply -k", from the manifests that it comes with
-// and an overlay for one that runs beside the cluster, starts it, and uses it: rules of its definition, its webhooks,
-// what it makes, its status, and a deletion in the foreground.
+// TestOperator installs a kubebuilder operator from its own manifests by "kubectl apply -k", with an overlay for an
+// operator outside the cluster. Then it starts the operator and checks the rules of its CRD, its webhooks, the objects
+// that it creates, its status, and a foreground deletion.
 func TestOperator(t *testing.T) {
 	s := newSite(t)
 	s.want("apply -k config/local", "customresourcedefinition.apiextensions.k8s.io/sites.web.example.com created",
@@ -40,7 +40,7 @@ func TestOperator(t *testing.T) {
 	s.want("wait --for=condition=Established crd/sites.web.example.com --timeout=60s", "condition met")
 	s.want("-n sites-system rollout status deployment/sites-controller-manager --timeout=60s",
 		"successfully rolled out")
-	s.want("apply -f config/samples", "failed calling webhook", "connection refused") // nobody is there yet
+	s.want("apply -f config/samples", "failed calling webhook", "connection refused") // the operator does not run yet
 	stop := s.run("first")
 	defer stop()
 
@@ -50,11 +50,11 @@ func TestOperator(t *testing.T) {
 	s.want("get deployment,configmap -l site!=x -o name", "deployment.apps/shop", "configmap/shop")
 	s.want("get events.events.k8s.io -o custom-columns=:.note", "2 pods serve the page")
 	s.refusals()
-	// It has the group of its own kind in DeleteOptions.
+	// Its DeleteOptions use the API group of its own kind.
 	s.apply("glance", "title: Glance, domain: glance.example.com, preview: true", "site.web.example.com/glance created")
 	s.want("wait --for=delete site/glance --timeout=60s", "condition met")
 
-	// A second one waits for the lease.
+	// A second instance waits for the lease.
 	s.want("-n sites-system get lease sites.example.com -o jsonpath={.spec.holderIdentity}", "_")
 	stop()
 	defer s.run("second")()
@@ -84,7 +84,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// files writes the operator's manifests, with an overlay that says where its webhooks listen, and their certificate.
+// files writes the operator's manifests, the overlay with the address of its webhooks, and their certificate.
 func (s *site) files() {
 	if err := os.CopyFS(filepath.Join(s.dir, "config"), os.DirFS("operator/config")); err != nil {
 		s.t.Fatal(err)
@@ -122,7 +122,7 @@ func (s *site) write(name, text string) {
 	}
 }
 
-// run starts the operator, and returns when it leads.
+// run starts the operator, and returns when it is the leader.
 func (s *site) run(name string) (stop func()) {
 	s.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
@@ -141,7 +141,7 @@ func (s *site) run(name string) (stop func()) {
 	case err := <-done:
 		s.t.Fatalf("the operator ended: %v", err)
 	case <-time.After(time.Minute):
-		s.t.Fatal("the operator does not lead after a minute")
+		s.t.Fatal("the operator is not the leader after a minute")
 	}
 	stopped := false
 	return func() {
@@ -163,10 +163,10 @@ func (s *site) apply(name, spec string, want ...string) {
 	s.want("apply -f "+name+".yaml", want...)
 }
 
-// served is a server on a port of this machine, and kubectl for it.
+// served is a running "threelaws serve", with a kubectl for it.
 type served struct {
 	t          *testing.T
-	dir        string // where relative file names of commands begin
+	dir        string // the base of relative file names in commands
 	kubeconfig string
 }
 
@@ -222,9 +222,9 @@ func (s *served) kubectl(args ...string) string {
 	return out.String()
 }
 
-var definitions = flag.Bool("definitions", false, "download the definitions of other projects, and install them")
+var definitions = flag.Bool("definitions", false, "download the CRDs of other projects, and install them")
 
-// project is a module whose definitions are in some directories of it.
+// project is a module with the directories of its CRDs.
 type project struct {
 	module string
 	dirs   []string
@@ -244,7 +244,7 @@ var projects = []project{
 
 func download(t *testing.T, module string) string {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
-	cmd.Dir = t.TempDir() // no module's: none is to be changed
+	cmd.Dir = t.TempDir() // outside of all modules, so that none is changed
 	out, err := cmd.Output()
 	var m struct{ Dir, Error string }
 	if json.Unmarshal(out, &m) != nil || m.Dir == "" {
@@ -253,12 +253,12 @@ func download(t *testing.T, module string) string {
 	return m.Dir
 }
 
-// TestDefinitionsOfOthers installs the definitions that eight projects come with, all of them in
-// one server, and runs gateway-api's own tests of its rules against it: they create some hundred
-// objects, and ask which are refused, and with which words.
+// TestDefinitionsOfOthers installs the CRDs of eight projects in one server. Then it runs gateway-api's own tests of
+// its validation rules against this server. These tests create some hundred objects, and check which of them are
+// refused, and with which message.
 func TestDefinitionsOfOthers(t *testing.T) {
 	if !*definitions {
-		t.Skip("-definitions downloads some hundred megabytes; make definitions gives it")
+		t.Skip("run make definitions: it sets -definitions and downloads some hundred megabytes")
 	}
 	s, n := serve(t), 0
 	for _, p := range projects {
@@ -266,14 +266,14 @@ func TestDefinitionsOfOthers(t *testing.T) {
 		for _, dir := range p.dirs {
 			files, err := filepath.Glob(filepath.Join(root, dir, "*.yaml"))
 			if err != nil || len(files) == 0 {
-				t.Fatalf("%s has no definitions in %s", p.module, dir)
+				t.Fatalf("%s has no CRDs in %s", p.module, dir)
 			}
 			for _, f := range files {
 				n += s.install(f)
 			}
 		}
 	}
-	t.Logf("%d definitions are established", n)
+	t.Logf("%d CRDs are established", n)
 	root := download(t, projects[0].module)
 	cmd := exec.Command("go", "test", "-count=1", "-v", "./pkg/test/cel")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "KUBECONFIG="+s.kubeconfig, "GOFLAGS=-mod=readonly")

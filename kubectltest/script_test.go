@@ -13,7 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// script is a session file: text and commands, some with output beneath.
+// script is a session file: text and commands, some followed by their output.
 type script struct {
 	steps []step
 	tail  string // text after the last command
@@ -24,8 +24,8 @@ type step struct {
 	line    int
 	before  string // blank lines and comments above the command
 	command string
-	want    string // what stands beneath ----
-	printed bool   // a ---- stands beneath
+	want    string // the output after ----
+	printed bool   // a line ---- follows the command
 }
 
 // parseScript reads a session. Output ends at the first blank line.
@@ -100,37 +100,37 @@ func (s *session) do(line string) (string, error) {
 				return "", err
 			}
 			defer in.Close()
-			defer func(old *os.File) { os.Stdin = old }(os.Stdin) // what "-f -" reads
+			defer func(old *os.File) { os.Stdin = old }(os.Stdin) // for "-f -"
 			os.Stdin, args = in, args[:n-2]
 		}
 		s.kubectl(args, &out)
 		return out.String(), nil
-	case "let": // NAME ARGS: what kubectl prints is what $NAME stands for
+	case "let": // NAME ARGS: $NAME stands for the output of kubectl
 		if len(args) < 2 {
-			return "", errors.New("let wants a name and a command")
+			return "", errors.New("let needs a name and a command")
 		}
 		var out output
 		s.kubectl(args[1:], &out)
 		s.names[args[0]] = strings.TrimSpace(out.String())
 		return "", nil
-	case "controllers": // LIST: start them, after those that run
+	case "controllers": // LIST: start these controllers too
 		s.manager.add(s.t, args)
 		return "", nil
-	case "node": // there is one, with a kubelet as serve has it
+	case "node": // add a node with a kubelet, as serve does
 		return "", s.manager.join()
 	case "sleep": // DURATION
 		d, err := time.ParseDuration(strings.Join(args, " "))
 		time.Sleep(d)
 		return "", err
-	case "await": // the oldest command in the background
+	case "await": // wait for the oldest command in the background
 		return s.join()
 	case "hangup": // the server closes its watches; then as await
 		s.transport.hangUp()
 		return s.join()
-	case "editor": // OLD NEW...: what kubectl edit will do to the text
+	case "editor": // OLD NEW...: the replacements that kubectl edit will make
 		return "", os.Setenv(editVariable, strings.Join(args, editSeparator))
 	}
-	return "", fmt.Errorf("%q is none of kubectl, let, controllers, node, sleep, await, hangup, editor", words[0])
+	return "", fmt.Errorf("no command %q; use kubectl, let, controllers, node, sleep, await, hangup or editor", words[0])
 }
 
 // split cuts a line into words. Single and double quotes group; there are no escapes.
@@ -166,7 +166,7 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// Output of a client that a session does not compare.
+// volatile lists the parts of the output that a session does not compare.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -179,15 +179,15 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b(LIVE|MERGED)-\d+/`), "$1/"},
 }
 
-// unordered are lines that kubectl prints from goroutines: a run of lines of one of these forms is sorted.
+// unordered matches lines that kubectl prints from several goroutines. Adjacent lines of one form are sorted.
 var unordered = []*regexp.Regexp{
 	regexp.MustCompile(`^evicting pod `),
 	regexp.MustCompile(`^pod/\S+ (evicted|deleted)$`),
 	regexp.MustCompile(`^cannot delete `),
 }
 
-// lists are those that kubectl drain prints in the order of a map: what stands
-// around one, and what begins each but the first of its parts.
+// lists matches the lists that kubectl drain prints in the order of a map. between separates the parts and includes the
+// words that begin each part.
 var lists = []struct {
 	pattern *regexp.Regexp
 	between string
@@ -196,7 +196,7 @@ var lists = []struct {
 	{regexp.MustCompile(`(Warning: )((?:ignoring|deleting) .*)()`), "; "},
 }
 
-// sortLists sorts the parts of such lists.
+// sortLists sorts the parts of the lists that kubectl drain prints.
 func sortLists(text string) string {
 	for _, l := range lists {
 		lead := strings.TrimLeft(l.between, ",; ") // begins every part
@@ -210,8 +210,8 @@ func sortLists(text string) string {
 	return text
 }
 
-// golden is output as it stands in a session: uids and revisions replaced, no
-// trailing spaces, no blank lines, "(none)" for nothing.
+// golden returns output in the form of a session file: with uids and revisions replaced, without trailing spaces and
+// blank lines, and "(none)" if it is empty.
 func golden(text string) string {
 	for _, v := range volatile {
 		text = v.pattern.ReplaceAllString(text, v.instead)

@@ -29,7 +29,7 @@ import (
 
 var today = time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
 
-// address is the server's; nothing listens there.
+// address is the address of the server. No socket listens there, because the transport calls the handler.
 const address = "http://threelaws.invalid"
 
 // session is one server, its controllers and the commands that run against it.
@@ -41,7 +41,7 @@ type session struct {
 	manager   *manager
 	cache     string            // directory of kubectl's discovery cache
 	jobs      []*job            // in the background
-	names     map[string]string // see let
+	names     map[string]string // set by let
 }
 
 // newSession must be called inside a synctest bubble.
@@ -65,8 +65,7 @@ type fatal struct {
 	code    int
 }
 
-// kubectl runs one command. What it writes to both its outputs comes back as
-// one text, a last line "[exit N]" included when it fails.
+// kubectl runs one command. It writes stdout and stderr to out, and a last line "[exit N]" if the command fails.
 func (s *session) kubectl(args []string, out *output) {
 	server, empty := address, os.DevNull
 	flags := newFlags(out)
@@ -78,7 +77,7 @@ func (s *session) kubectl(args []string, out *output) {
 	runKubectl(s.ctx, flags, args, out)
 }
 
-// newFlags are the flags that say which server a command is for.
+// newFlags returns the flags that select the server of a command.
 func newFlags(out *output) *genericclioptions.ConfigFlags {
 	const discoveryBurst = 300
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: out, ErrOut: out}
@@ -134,7 +133,7 @@ func (s *session) join() (string, error) {
 		return j.out.String(), nil
 	case <-time.After(5 * time.Minute):
 		return j.out.String(),
-			errors.New("the command in the background does not end; it printed so far:\n" + j.out.String())
+			errors.New("the command in the background does not end; its output so far:\n" + j.out.String())
 	}
 }
 
@@ -155,7 +154,7 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// line writes a text and ends its line; nothing for an empty text.
+// line writes a text and a newline if one is missing. It writes nothing for an empty text.
 func (o *output) line(text string) {
 	if text == "" {
 		return
@@ -166,16 +165,16 @@ func (o *output) line(text string) {
 	io.WriteString(o, text)
 }
 
-// quiet makes kubectl's failures panics of type fatal and its log disappear: what it logs it also returns as an error.
+// quiet turns kubectl's fatal errors into panics of type fatal. It discards the log, because errors are also returned.
 func quiet() {
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
 	klog.SetLogger(logr.Discard())
 	crlog.SetLogger(logr.Discard())
-	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the other one sleeps until real time
+	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the other handler sleeps by the real clock
 }
 
-// transport is the handler's own transport; in addition it can end the watches that are open, as a server does that
-// closes its connections, and it keeps what was answered as not served.
+// transport is the handler's own transport. It can also end all open watches, as a server does that closes its
+// connections, and it records the requests that the server does not implement.
 type transport struct {
 	http.RoundTripper
 
@@ -215,7 +214,7 @@ func (t *transport) hangUp() {
 	t.watches = nil
 }
 
-// note records the requests that are answered as not served.
+// note records a request that is answered with 501 or 500.
 func (t *transport) note(r *http.Request, code int) {
 	if code != http.StatusNotImplemented && code != http.StatusInternalServerError {
 		return
@@ -232,7 +231,7 @@ type openWatch struct {
 	hangUp      context.CancelFunc
 }
 
-// Read reports the end when it was the server that hung up.
+// Read returns io.EOF if the server closed the watch.
 func (w *openWatch) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if err != nil && w.ctx.Err() != nil && w.client.Err() == nil {

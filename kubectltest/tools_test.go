@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// kubectl edit and kubectl diff start programs. The test binary is both of
-// them, so that a machine needs neither an editor nor diff.
+// kubectl edit and kubectl diff start programs. The test binary serves as both programs, so the machine needs no editor
+// and no diff.
 const (
 	toolVariable  = "KUBECTLTEST_TOOL"
-	editVariable  = "KUBECTLTEST_EDIT" // texts and replacements in turn
+	editVariable  = "KUBECTLTEST_EDIT" // alternating texts and replacements
 	editSeparator = "\x1f"
 )
 
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		os.Exit(tool(os.Args[1:]))
 	}
 	quiet()
-	// The goroutine that waits for signals is started by the first use, which must not be inside a bubble.
+	// The first use of signals starts a goroutine, which must not be inside a synctest bubble.
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
 	signal.Stop(c)
@@ -42,7 +42,7 @@ func useTools(t *testing.T) {
 	t.Setenv("KUBECTL_EXTERNAL_DIFF", self)
 }
 
-// tool is an editor when it is given one file, a diff when it is given two.
+// tool acts as an editor if it gets one file, and as diff if it gets two. It returns the exit code.
 func tool(args []string) int {
 	var err error
 	code := 0
@@ -52,7 +52,7 @@ func tool(args []string) int {
 	case 2:
 		code, err = diffTrees(os.Stdout, args[0], args[1])
 	default:
-		err = fmt.Errorf("%d arguments", len(args))
+		err = fmt.Errorf("%d arguments, want 1 or 2", len(args))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -76,7 +76,7 @@ func edit(path string) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// diffTrees prints how two directories differ and returns 1 when they do.
+// diffTrees prints the differences of two directories, and returns 1 if there are any.
 func diffTrees(w *os.File, a, b string) (int, error) {
 	var names []string
 	for _, dir := range []string{a, b} {
@@ -91,7 +91,7 @@ func diffTrees(w *os.File, a, b string) (int, error) {
 	slices.Sort(names)
 	code := 0
 	for _, name := range slices.Compact(names) {
-		x, _ := os.ReadFile(filepath.Join(a, name)) // absent is empty
+		x, _ := os.ReadFile(filepath.Join(a, name)) // a missing file counts as empty
 		y, _ := os.ReadFile(filepath.Join(b, name))
 		if text := unified(filepath.Base(a)+"/"+name, filepath.Base(b)+"/"+name, string(x), string(y)); text != "" {
 			fmt.Fprint(w, text)

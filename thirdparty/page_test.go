@@ -18,14 +18,14 @@ const (
 	columns   = "| operator | first try | verdict | time to the verdict | left out |\n| --- | --- | --- | --- | --- |\n"
 )
 
-// With -update the page is made of what the tests of all thirdparty have written down.
+// TestPage writes the page if -update is set. It joins the verdicts that the tests of the projects have written.
 func TestPage(t *testing.T) {
 	if !*update {
-		t.Skip("it only writes the page: -update")
+		t.Skip("run with -update to write the page")
 	}
 	verdicts, err := filepath.Glob("*/testdata/verdict.md")
 	if err != nil || len(verdicts) == 0 {
-		t.Fatal("nothing is written down: ", err)
+		t.Fatal("no verdict is written: ", err)
 	}
 	var is []byte
 	for _, at := range append([]string{head}, verdicts...) {
@@ -43,11 +43,11 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The table of released operators holds their rows. With -update it is made of them.
+// TestOperatorsTable checks that the table of released operators has their rows. With -update it writes the table.
 func TestOperatorsTable(t *testing.T) {
 	files, err := filepath.Glob("operators/*/row.md")
 	if err != nil || len(files) == 0 {
-		t.Fatal("there are no rows: ", err)
+		t.Fatal("no operator has a row: ", err)
 	}
 	rows := columns
 	for _, at := range files {
@@ -70,7 +70,7 @@ func TestOperatorsTable(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("the table of %s is not made of the rows: -update rewrites it", operators)
+		t.Fatalf("the table of %s differs from the rows: run with -update to rewrite it", operators)
 	}
 	if err := os.WriteFile(operators, []byte(before+rows+"\n"+after), 0o666); err != nil {
 		t.Fatal(err)

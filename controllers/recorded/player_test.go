@@ -36,16 +36,16 @@ var ours = map[string]string{
 	"daemonset":                        "daemonset@current",
 }
 
-// recordedOn is a day on which the cases may have been recorded: what time a schedule has missed last depends on it.
+// recordedOn is a possible day of the recordings. The last missed time of a CronJob depends on it.
 var recordedOn = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
 
-// pace is how far the controllers get between two requests of the user. The record does not say how fast its user was.
+// pace runs the controllers between two requests of the user. The recording does not say how long its user waited.
 type pace func(p *player) error
 
 func patient(p *player) error { return p.settle() }
 func hasty(*player) error     { return nil }
 
-// somewhat takes up to n steps, as the stream of choices says.
+// somewhat returns a pace of up to n steps. The choices select the number.
 func somewhat(n int) pace {
 	return func(p *player) error {
 		for range p.cluster.World().Pick(n+1, "pace") {
@@ -63,7 +63,7 @@ type player struct {
 	handler  *httpapi.Handler
 	known    *vectors.Binding
 	listings []*listing
-	watched  uint64 // the version at the last listing
+	watched  uint64 // the server's version at the last settled listing
 }
 
 // play replays a case as it was recorded, and returns the first difference.
@@ -101,9 +101,9 @@ func (p *player) play(c *vectors.Recording, choices sim.Choices, between pace) e
 	return nil
 }
 
-// collectorLast are the names of controllers with that of the collector behind the others:
-// where several have something to do the first of them goes on. What a controller sees it
-// acts upon at once, and the collector asks the server twice before it deletes anything.
+// collectorLast returns the names with the garbage collector at the end. If several controllers have work, the first
+// one runs. The other controllers act at once on what they see, and the garbage collector reads from the server twice
+// before it deletes an object.
 func collectorLast(names []string) []string {
 	const collector = "garbage-collector"
 	others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == collector })
@@ -121,7 +121,7 @@ func (p *player) start(name string) {
 	}
 }
 
-// exchange does what is next in the record. Watches are passed over: they show one order of several.
+// exchange replays one exchange of the recording. It skips watches, because they show one of several orders.
 func (p *player) exchange(ex *vectors.Exchange, between pace) error {
 	err := p.pause(ex)
 	switch {
@@ -146,7 +146,7 @@ func (p *player) exchange(ex *vectors.Exchange, between pace) error {
 	return nil
 }
 
-// request sends an exchange's request. What it names and only listings show is first looked up in these.
+// request sends the request of an exchange. It first looks up unknown placeholders in the earlier listings.
 func (p *player) request(ex *vectors.Exchange) (int, string, error) {
 	raw, err := json.Marshal(ex.Query)
 	if err != nil {
@@ -195,12 +195,12 @@ func (p *player) write(ex *vectors.Exchange) error {
 	return nil
 }
 
-// settled compares a listing once the controllers have settled.
+// settled lets the controllers settle, and compares a listing.
 func (p *player) settled(ex *vectors.Exchange) error {
 	if err := p.settle(); err != nil {
 		return err
 	}
-	if v := p.cluster.Server().Version(); v != p.watched { // so long the record's client saw nothing happen
+	if v := p.cluster.Server().Version(); v != p.watched { // the recording client saw no write for this time
 		p.watched = v
 		p.cluster.World().Clock.Advance(rest)
 	}
@@ -231,7 +231,7 @@ func (p *player) settled(ex *vectors.Exchange) error {
 
 func (p *player) name() (*vectors.Binding, error) { return name(p.known, p.listings) }
 
-// poll reads until the answer is the recorded one.
+// poll repeats a read until its answer is the recorded one.
 func (p *player) poll(ex *vectors.Exchange) error {
 	for steps := 0; ; steps++ {
 		code, body, err := p.request(ex)
@@ -247,19 +247,19 @@ func (p *player) poll(ex *vectors.Exchange) error {
 			}
 		}
 		if steps == maxSteps || !p.step() {
-			return fmt.Errorf("never as recorded; in the end %w", err)
+			return fmt.Errorf("the answer is never the recorded one: %w", err)
 		}
 	}
 }
 
 const (
-	// rest is how long nothing may be written before the controllers count as settled: some retry forever. The recorded
-	// listings were taken after such a time.
+	// rest is the time without writes after which the controllers count as settled. Some controllers retry forever. The
+	// recorded listings were taken after such a time.
 	rest     = 1200 * time.Millisecond
 	maxSteps = 100_000
 )
 
-// pause lets as much time pass as the record's client let pass before it went on.
+// pause advances the clock by the time that the recording client waited before this exchange.
 func (p *player) pause(ex *vectors.Exchange) error {
 	if ex.Pause == 0 {
 		return nil
@@ -278,8 +278,8 @@ func (p *player) pause(ex *vectors.Exchange) error {
 	return errUnsettled
 }
 
-// step takes one step. In the record no time passed while there was
-// something to do: minutes, as until a deadline, may not pass here either.
+// step takes one step. In the recording no long time passed while a controller had work. So the clock may not advance
+// by minutes here, for example to a deadline.
 func (p *player) step() bool {
 	w := p.cluster.World()
 	w.Clock.Horizon = w.Clock.Elapsed() + rest
@@ -310,8 +310,8 @@ func (p *player) settle() error {
 	return errUnsettled
 }
 
-// delivered reports whether anything was, since a record: what is late to be heard of
-// is late to be acted upon. The record's controllers heard of everything at once.
+// delivered reports whether the history has a delivery since a position. A late delivery causes a late reaction, but in
+// the recording all events were delivered at once.
 func (p *player) delivered(since int) bool {
 	h := p.cluster.World().History
 	for ; since < h.Len(); since++ {

@@ -24,9 +24,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// TestRecorded replays every case under the default schedule, with a user who waits between two requests, and
-// prints the score of each area. A case that passes is replayed with a user who does not wait, and under drawn
-// schedules: the state in which the controllers settle does not depend on them.
+// TestRecorded replays every case under the default schedule, with a user that waits between two requests. It logs the
+// score of each area. A case that passes is replayed with a user that does not wait, and under random schedules. The
+// settled state must not depend on them.
 func TestRecorded(t *testing.T) {
 	only := os.Getenv("VECTOR")
 	for _, area := range []string{"gc", "controllers"} {
@@ -53,12 +53,12 @@ func TestRecorded(t *testing.T) {
 				faulty++
 			}
 		}
-		t.Logf("%-12s %3d of %3d with ours as they are, %d with one that errs as upstream's does", area,
+		t.Logf("%-12s %3d of %3d with our controllers, %d more with a fault of upstream", area,
 			int(passed.Load())-faulty, len(cases), faulty)
 	}
 }
 
-// casesOf reads the cases of an area once, however often the test is run.
+// casesOf reads the cases of an area once, even if the test runs several times.
 var casesOf = map[string]func() ([]*vectors.Recording, error){
 	"gc":          sync.OnceValues(func() ([]*vectors.Recording, error) { return readArea("gc") }),
 	"controllers": sync.OnceValues(func() ([]*vectors.Recording, error) { return readArea("controllers") }),
@@ -71,7 +71,7 @@ func readArea(name string) ([]*vectors.Recording, error) {
 func replay(t *testing.T, c *vectors.Recording) bool {
 	for _, name := range c.Controllers {
 		if ours[name] == "" {
-			t.Fatalf("%s ran, and nothing of ours stands for it", name)
+			t.Fatalf("the recording ran %s, for which there is no controller here", name)
 		}
 	}
 	if err := play(c, sim.Zero{}, patient); err != nil {
@@ -84,8 +84,8 @@ func replay(t *testing.T, c *vectors.Recording) bool {
 	return !t.Failed()
 }
 
-// schedules is how many drawn schedules a case is replayed under: 10, or 200 with SOAK in the environment.
-// SCHEDULES gives another number.
+// schedules returns the number of random schedules for each case: 10, or 200 if SOAK is set in the environment.
+// SCHEDULES sets another number.
 func schedules() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("SCHEDULES"), 10, 64); err == nil {
 		return n
@@ -102,7 +102,7 @@ func playOtherwise(c *vectors.Recording) error {
 		return nil
 	}
 	if err := play(c, sim.Zero{}, hasty); err != nil {
-		return fmt.Errorf("in haste: %w", err)
+		return fmt.Errorf("with a user that does not wait: %w", err)
 	}
 	for seed := range schedules() {
 		if err := play(c, sim.NewSeed(seed), somewhat(20)); err != nil {
@@ -112,7 +112,7 @@ func playOtherwise(c *vectors.Recording) error {
 	return nil
 }
 
-// aside does or checks what the record says happened outside the API.
+// aside performs or checks a recorded action outside the API.
 func (p *player) aside(what string) error {
 	before, after, _ := strings.Cut(what, ": ")
 	switch {
@@ -181,7 +181,7 @@ func (p *player) left(text string) error {
 		}
 	}
 	if len(pods) != all || owned != 0 {
-		return fmt.Errorf("%d pods are left, not as in %q", len(pods), text)
+		return fmt.Errorf("%d pods are left, want %q", len(pods), text)
 	}
 	return nil
 }
@@ -211,8 +211,8 @@ func (p *player) runPods() error {
 	return nil
 }
 
-// TestComparisonSees replays the cases with no controller running. Only those
-// pass in which nothing is left to do: the comparison is not an empty one.
+// TestComparisonSees replays the cases without controllers. Only cases without work for a controller may pass.
+// Otherwise the comparison would check nothing.
 func TestComparisonSees(t *testing.T) {
 	var idle []string
 	for _, area := range []string{"gc", "controllers"} {
@@ -230,24 +230,24 @@ func TestComparisonSees(t *testing.T) {
 	want := []string{"dryrun-delete", "other-version-of-group", "self-Background", "self-Foreground", "self-default",
 		"unknown-kind-missing-owner", "cron-starting-deadline", "cron-suspended"}
 	if !slices.Equal(idle, want) {
-		t.Errorf("pass without controllers: %q, want %q", idle, want)
+		t.Errorf("cases that pass without controllers: %q, want %q", idle, want)
 	}
 }
 
-// faults are controllers that do what kube-controller-manager does in a case and ours refrain from, since a law forbids
-// it. The case is played with them: that it passes says that nothing else is in the way.
+// faults are controllers that violate a law as kube-controller-manager does in a case. Our controllers keep the law.
+// The case is replayed with the faulty controller. If it passes, there is no other difference.
 var faults = map[string]host.Controller{
-	// web-01 counts as web-1, and is to get its name. That write is refused, and tried again on what the cache has by
-	// that name: a pod that is nobody's and does not match. It gets the labels of a pod of the set (LAW-2).
+	// web-01 counts as web-1 and should get this name. The server refuses the write. The controller retries it on the
+	// cached pod of that name, an orphan that does not match. This pod gets the labels of a pod of the set (LAW-2).
 	"controllers/sts-adopt-by-name": statefulset.New(statefulset.Options{Era: statefulset.Current,
 		Without: statefulset.Without{Canonical: true, SamePod: true}}),
 }
 
-// races are the cases of which the record shows one end of several: which one it is
-// upstream depends on the schedule, too. They are replayed as recorded only.
+// races lists the cases with several possible outcomes, with the reason. The recording shows one of them. Upstream's
+// outcome depends on the schedule too. These cases are replayed only as recorded.
 var races = map[string]string{
-	"controllers/ds-taint-noschedule": "a DaemonSet whose controller sees it before the taint that was put on a node " +
-		"just before makes a pod for that node, which no NoSchedule taint drives away",
-	"controllers/quota-status": "the record waits until the controller has seen the Pods that admission has charged: " +
-		"one that recalculates before it sees them writes less, until it recalculates again",
+	"controllers/ds-taint-noschedule": "a taint is added to a node just before the DaemonSet is created; a controller " +
+		"that sees the DaemonSet first creates a pod for that node, and a NoSchedule taint does not evict it",
+	"controllers/quota-status": "the recording waits until the controller has seen all Pods that admission counted; " +
+		"a controller that recalculates earlier writes a lower number until it recalculates again",
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// listing is one settled listing: as recorded, and ours.
+// listing is one settled listing: the recorded one and ours.
 type listing struct {
 	n         int // of the exchange
 	path      string
@@ -17,13 +17,13 @@ type listing struct {
 	ours      []any // of got
 }
 
-// newListing takes the items apart from the rest. The revision of a listing
-// counts everybody's writes, leases included: it is not compared.
+// newListing separates the items of a listing from its other fields. It drops the revision, because the revision counts
+// all writes, even writes of leases.
 func newListing(ex *vectors.Exchange, want, got any) (*listing, error) {
 	w, ok := want.(map[string]any)
 	g, fine := got.(map[string]any)
 	if !ok || !fine {
-		return nil, fmt.Errorf("%d: no objects: %v, want %v", ex.N, got, want)
+		return nil, fmt.Errorf("%d: not JSON objects: %v, want %v", ex.N, got, want)
 	}
 	l := &listing{n: ex.N, path: ex.Path, want: w, got: g}
 	l.items, _ = w["items"].([]any)
@@ -37,15 +37,15 @@ func newListing(ex *vectors.Exchange, want, got any) (*listing, error) {
 	return l, nil
 }
 
-// search looks for one naming of the record's placeholders under which every listing is what was recorded. Which of
-// several like objects was written first, or deleted, is not determined, so items are tried against each other.
+// search looks for values of the recording's placeholders with which every listing equals the recorded one. The order
+// in which similar objects were written or deleted is not determined, so search tries all pairs of items.
 type search struct {
 	listings []*listing
-	present  map[string]string // objects of either side, by uid -> the listings they are in
+	present  map[string]string // uid -> the listings that contain the object, for both sides
 	tries    int
 }
 
-// newSearch notes who is in which listings: two objects are one only if those agree.
+// newSearch notes which listings contain each object. Two objects can be equal only if these listings are the same.
 func newSearch(listings []*listing) *search {
 	s := &search{listings: listings, present: map[string]string{}}
 	for i, l := range listings {
@@ -60,19 +60,19 @@ func newSearch(listings []*listing) *search {
 
 const maxTries = 200_000
 
-var errTries = errors.New("no naming found: given up")
+var errTries = errors.New("too many tries to match the objects")
 
-// name returns a binding that knows what b knows and names the listings.
+// name returns a binding that extends b with the placeholders of the listings.
 func name(b *vectors.Binding, listings []*listing) (*vectors.Binding, error) {
 	found, err := newSearch(listings).listing(b, 0)
 	if err == nil {
 		return found, nil
 	}
 	last := listings[len(listings)-1]
-	if _, alone := newSearch([]*listing{last}).listing(b, 0); alone != nil { // says more clearly what differs
+	if _, alone := newSearch([]*listing{last}).listing(b, 0); alone != nil { // a clearer error
 		return nil, fmt.Errorf("%d: %s: %w", last.n, last.path, alone)
 	}
-	return nil, fmt.Errorf("%d: %s, with the listings before: %w", last.n, last.path, err)
+	return nil, fmt.Errorf("%d: %s, together with the earlier listings: %w", last.n, last.path, err)
 }
 
 func (s *search) listing(b *vectors.Binding, i int) (*vectors.Binding, error) {
@@ -91,13 +91,13 @@ func (s *search) listing(b *vectors.Binding, i int) (*vectors.Binding, error) {
 	return s.item(b, i, 0, make([]bool, len(l.ours)))
 }
 
-// item finds one of ours that the j-th recorded item may be, and goes on.
+// item matches the j-th recorded item with one of our items, and then the next items.
 func (s *search) item(b *vectors.Binding, i, j int, used []bool) (*vectors.Binding, error) {
 	l := s.listings[i]
 	if j == len(l.items) {
 		return s.listing(b, i+1)
 	}
-	why := fmt.Errorf("no object is where %s is", nameOf(l.items[j]))
+	why := fmt.Errorf("no object is in the same listings as %s", nameOf(l.items[j]))
 	first := true
 	for k := range l.ours {
 		if used[k] || s.present[uidOf(l.items[j])] != s.present[uidOf(l.ours[k])] {

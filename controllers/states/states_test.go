@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the states of the worlds")
 
 const section = "states"
 
-// TestStates runs each world, and compares every object of it at every rest.
+// TestStates runs each world, and compares all its objects at each step rest or wait.
 func TestStates(t *testing.T) {
 	each(t, func(t *testing.T, name string, file *txtar.Archive) {
 		got := strings.Join(play(t, file, nil).states, "")
@@ -59,8 +59,8 @@ func TestStates(t *testing.T) {
 	})
 }
 
-// TestFailuresAreGotOver has the first request of each sort that a controller makes fail: it has
-// to be made again, and to come to the same states in the end.
+// TestFailuresAreGotOver lets the first request of each sort fail. The controller must retry it, and the final states
+// must be the same.
 func TestFailuresAreGotOver(t *testing.T) {
 	each(t, func(t *testing.T, name string, file *txtar.Archive) {
 		whole := play(t, file, nil)
@@ -68,7 +68,7 @@ func TestFailuresAreGotOver(t *testing.T) {
 		for _, f := range requests(whole) {
 			f.Nth, f.Code = 1, 500
 			if d := cmp.Diff(want, last(play(t, file, &f))); d != "" {
-				t.Errorf("%s %s of %s fails (-want +got):\n%s", f.Verb, f.Kind, f.Process, d)
+				t.Errorf("other states if %s %s of %s fails (-want +got):\n%s", f.Verb, f.Kind, f.Process, d)
 			}
 		}
 	})
@@ -82,7 +82,7 @@ func last(w *world) []string {
 	return alike(all)
 }
 
-// requests lists what sorts of writes the controllers make.
+// requests returns one failed request for each process, verb and kind of the controllers' writes.
 func requests(w *world) []host.FailedRequest {
 	var list []host.FailedRequest
 	h := &w.World.History
@@ -102,7 +102,7 @@ func requests(w *world) []host.FailedRequest {
 func each(t *testing.T, do func(t *testing.T, name string, file *txtar.Archive)) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(names) == 0 {
-		t.Fatal(fmt.Sprint("no worlds: ", err))
+		t.Fatal(fmt.Sprint("no worlds in testdata: ", err))
 	}
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
@@ -120,11 +120,11 @@ type world struct {
 	t       *testing.T
 	file    *txtar.Archive
 	states  []string
-	lawless bool              // the controllers are from before there were laws
+	lawless bool              // the controllers are of an era before the laws
 	shown   map[string]string // the last state of each object
 }
 
-// play runs the script of a file, with a failure or without one.
+// play runs the script of a file. If f is not nil, that request fails.
 func play(t *testing.T, file *txtar.Archive, f *host.FailedRequest) *world {
 	t.Helper()
 	w := &world{Trial: trial.New(trial.Options{Choices: sim.Zero{}}), t: t, file: file, shown: map[string]string{}}
@@ -171,7 +171,7 @@ func (w *world) step(line string) {
 			Delete: metav1.DeleteOptions{GracePeriodSeconds: new(int64)}}))
 	case "rest":
 		if how := w.Settle(trial.Limits{Steps: 50_000}); !how.Settled {
-			w.t.Errorf("does not settle")
+			w.t.Errorf("the world does not settle")
 		}
 		w.show(line)
 	case "wait":
@@ -182,7 +182,7 @@ func (w *world) step(line string) {
 		w.Settle(trial.Limits{Steps: 50_000, For: d})
 		w.show(line)
 	default:
-		w.t.Fatalf("no step %q", verb)
+		w.t.Fatalf("unknown step %q", verb)
 	}
 	if b := w.Broken(); b != nil && !w.lawless {
 		w.t.Errorf("%s", b)
@@ -197,13 +197,13 @@ func (w *world) start(name string) {
 			return
 		}
 	}
-	w.t.Fatalf("no controller %s", name)
+	w.t.Fatalf("unknown controller %s", name)
 }
 
 func (w *world) request(object string, r *fakeapi.Request) *fakeapi.Request {
 	kind, name, _ := strings.Cut(object, "/")
 	if r.Kind = w.Server.KindNamed(kind); r.Kind == nil {
-		w.t.Fatalf("no kind %s", kind)
+		w.t.Fatalf("unknown kind %s", kind)
 	}
 	if r.Name = name; r.Kind.Namespaced {
 		r.Namespace = "default"
@@ -222,7 +222,7 @@ func (w *world) make(section string) {
 	w.t.Helper()
 	i := slices.IndexFunc(w.file.Files, func(f txtar.File) bool { return f.Name == section })
 	if i < 0 {
-		w.t.Fatalf("no section %s", section)
+		w.t.Fatalf("the file has no section %s", section)
 	}
 	data := uidOf.ReplaceAllFunc(w.file.Files[i].Data, func(expr []byte) []byte {
 		owner := w.Server.Lookup(w.Server.KindNamed("cm"), "default", string(uidOf.FindSubmatch(expr)[1]))
@@ -242,10 +242,10 @@ func (w *world) make(section string) {
 	}
 }
 
-// uidOf stands for the uid of a ConfigMap.
+// uidOf matches the placeholder for the uid of a ConfigMap.
 var uidOf = regexp.MustCompile(`\$\(uid ([a-z]+)\)`)
 
-// show notes the states of all objects that were shown otherwise before, or not at all, and which are gone.
+// show notes the states of all new and changed objects, and the names of removed ones.
 func (w *world) show(line string) {
 	var list []string
 	now := map[string]string{}
@@ -268,10 +268,10 @@ func (w *world) show(line string) {
 	w.states = append(w.states, fmt.Sprintf("%s, %v\n%s", line, w.World.Clock.Elapsed(), strings.Join(list, "")))
 }
 
-// told are the parts of an object that are shown.
+// told lists the metadata fields that are shown.
 var told = []string{"labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"}
 
-// text is an object in one line: its metadata, data and status, its node, its spec where that is a controller's work.
+// text returns an object as one line: its metadata, data, status and node, and its spec if the object has an owner.
 func text(t *testing.T, obj runtime.Object) string {
 	raw, err := json.Marshal(obj)
 	var o map[string]any
@@ -305,7 +305,7 @@ func text(t *testing.T, obj runtime.Object) string {
 
 func owned(meta map[string]any) bool { return meta["ownerReferences"] != nil }
 
-// uids are left out: they tell in which order things were made.
+// uids matches uids, which are replaced because they depend on the order of creations.
 var uids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 var differs = []struct {
@@ -317,7 +317,7 @@ var differs = []struct {
 	{regexp.MustCompile(`-\d+\b`), "-N"},
 }
 
-// alike are objects without what may differ when something was done a second time: times, and what is numbered.
+// alike replaces the parts of objects that a retry may change: times, revisions and numbers in names.
 func alike(objects []string) []string {
 	for i, o := range objects {
 		for _, d := range differs {

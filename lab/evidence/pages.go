@@ -15,13 +15,13 @@ import (
 
 const clausesHead = `# The clauses
 
-For readers who want to know the source of each law, and what is checked. Each row is one sentence that a program can be
-checked against, paraphrased. The rows cover the ControllerRef proposal (2017), the job selector proposal, "Writing
-Controllers" and the notes of kube-controller-manager completely. A clause with a law has the law's sentence from
-` + "`sim/law`" + `. The others have their own in ` + "`internal/clause`" + `. The second table,
-[Coverage](#coverage), shows the tests of each clause: a law that kills a mutant and passes the reference controllers, a
-scenario, a test, or a recorded case of the real server. *Lacking* describes the part that no test covers.
-` + "`threelaws laws`" + ` lists the laws that a run is judged by.
+This page is for readers who want to know the source of each law, and what is checked. Each row is one requirement,
+paraphrased, that a program can be checked against. The rows cover all of the ControllerRef proposal (2017), the job
+selector proposal, "Writing Controllers" and the notes of kube-controller-manager. A clause with a law has the law's
+sentence from ` + "`sim/law`" + `. The other clauses have their sentence in ` + "`internal/clause`" + `. The second table,
+[Coverage](#coverage), shows what tests each clause. This is a law, a scenario, a test, or a recorded case of the real
+server. A law is listed if it kills a mutant and passes the reference controllers. *Lacking* describes the part that no
+test covers. ` + "`threelaws laws`" + ` lists the laws that are checked in a run.
 
 The kinds of clauses:
 

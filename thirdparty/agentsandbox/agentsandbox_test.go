@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
-// untraced is the project's tracer where tracing is off: its own is internal.
+// untraced is a tracer that does nothing. The project has one for disabled tracing, but it is internal.
 type untraced struct{}
 
 func (untraced) StartSpan(c context.Context, _ metav1.Object, _ string, _ map[string]string) (context.Context, func()) {
@@ -60,7 +60,7 @@ func TestAgentSandbox(t *testing.T) {
 		}})
 }
 
-// ofNoPool returns the reason why a claim must leave a pod alone.
+// ofNoPool returns a reason if a claim may not change the pod, which is not a pod of a pool.
 func ofNoPool(f *law.Facts) string {
 	if pod, ok := f.Before.(*corev1.Pod); ok {
 		if ref := metav1.GetControllerOf(pod); ref != nil && ref.Kind != "SandboxWarmPool" {

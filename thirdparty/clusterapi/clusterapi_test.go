@@ -23,8 +23,7 @@ import (
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
-// unconnected are connections to workload clusters, of which there are none: nothing is heard
-// of them.
+// unconnected is a cache without connections to workload clusters. Its sources have no events.
 type unconnected struct{ clustercache.ClusterCache }
 
 func (unconnected) GetClusterSource(string, func(context.Context, client.Object) []ctrl.Request,
@@ -33,8 +32,8 @@ func (unconnected) GetClusterSource(string, func(context.Context, client.Object)
 }
 
 func setUp(m ctrl.Manager) error {
-	rand.Seed(1) // of names
-	// The limit is by the real clock, in which the world has no say.
+	rand.Seed(1) // for generated names
+	// This rate limit uses the real clock, which the simulation does not control.
 	off := map[string]bool{string(feature.ReconcilerRateLimiting): false}
 	if err := feature.MutableGates.SetFromMap(off); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
-// setUp does what the project's main adds to its manager, without its webhooks.
+// setUp adds the same controllers and indexes as the project's main, but no webhooks.
 func setUp(mgr ctrl.Manager) error {
 	ctx := context.Background()
 	if err := controllers.SetupJobSetIndexes(ctx, mgr.GetFieldIndexer()); err != nil {

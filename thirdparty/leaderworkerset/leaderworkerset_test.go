@@ -23,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
-// complete is the project's own webhook for pods.
+// complete answers for the project's own mutating webhook for pods.
 func complete(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 	var pod corev1.Pod
 	err := json.Unmarshal(r.Object.Raw, &pod)
@@ -50,7 +50,7 @@ func TestLeaderWorkerSet(t *testing.T) {
 			in(host.Controller{Name: "pod", For: corev1.SchemeGroupVersion.WithKind("Pod"),
 				Owns: []schema.GroupVersionKind{sets},
 				Contract: law.Contract{
-					MayEdit: []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")}, // it restarts groups
+					MayEdit: []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Pod")}, // to restart groups
 				},
 			}, func(m ctrl.Manager) error {
 				return controllers.NewPodReconciler(m.GetClient(), m.GetScheme(), m.GetEventRecorder("pod"), nil).

@@ -1,8 +1,8 @@
 //go:build thirdparty
 
-// Package operators runs "threelaws check" in the repositories of released operators: their own mains at their own
-// versions, unmodified. Each has a directory with its settings, threelaws.yaml, which accepts its known violations, with
-// the files that replay these, and with row.md, its row of docs/evidence/operators.md.
+// Package operators runs "threelaws check" in the repositories of released operators, with their unmodified mains. Each
+// operator has a directory. Its threelaws.yaml accepts the known violations, which the files beside it replay. Its
+// row.md is its row in docs/evidence/operators.md.
 package operators
 
 import (
@@ -28,11 +28,11 @@ type operator struct {
 	name   string
 	title  string // in the table
 	module string // with its version
-	first  string // what a plain "threelaws check" gave when it was tried for the first time
-	helm   bool   // its install is a chart
+	first  string // the result of the first "threelaws check" without settings
+	helm   bool   // it is installed by a Helm chart
 }
 
-// operators are quick ones first.
+// operators lists the operators, quick ones first.
 var operators = []operator{
 	{name: "jobset", title: "JobSet", module: "sigs.k8s.io/jobset@v0.8.0", first: "verdict"},
 	{name: "lws", title: "LeaderWorkerSet", module: "sigs.k8s.io/lws@v0.7.0", first: "verdict"},
@@ -55,7 +55,7 @@ const (
 	kept    = "testdata/threelaws" // where check keeps violations
 )
 
-// report is a part of what check prints with -o json.
+// report is a part of the output of check -o json.
 type report struct {
 	Notes   []string
 	Seconds float64
@@ -72,7 +72,7 @@ type report struct {
 	}
 }
 
-// check finds in each operator the violations that its threelaws.yaml accepts, and no other. Two runs of one schedule
+// In each operator, check finds no violation that its threelaws.yaml does not accept. Two runs of one schedule
 // do not differ.
 func TestOperators(t *testing.T) {
 	bin := build(t)
@@ -118,14 +118,14 @@ func (op *operator) test(t *testing.T, bin string) {
 			t.Fatal(err)
 		}
 	} else if _, err := os.Stat(filepath.Join(op.name, "row.md")); err != nil {
-		t.Logf("not in the table yet: -update writes %v", err.(*fs.PathError).Path)
+		t.Logf("the operator has no row yet: run with -update to write %v", err.(*fs.PathError).Path)
 	}
 	if !t.Failed() {
 		op.repeats(t, bin, dir)
 	}
 }
 
-// repository copies the module from the module cache to where it can be written, and adds the operator's directory.
+// repository copies the module from the module cache to a writable directory, and adds the operator's files.
 func (op *operator) repository(t *testing.T) string {
 	t.Helper()
 	var m struct{ Dir, Error string }
@@ -176,8 +176,8 @@ func install(t *testing.T, bin string) {
 	}
 }
 
-// check runs threelaws check as a user does: without the variables of this repository's Makefile. The second value is
-// what it printed to stderr.
+// check runs threelaws check like a user, without the environment variables of this repository's Makefile. The second
+// value is the text on stderr.
 func check(t *testing.T, bin, dir string, flags ...string) (r *report, stderr string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "threelaws"), append([]string{"check", "-o", "json"}, flags...)...)
@@ -202,7 +202,7 @@ func check(t *testing.T, bin, dir string, flags ...string) (r *report, stderr st
 	return r, errs.String()
 }
 
-// compare compares the violations with those that are accepted.
+// compare reports each violation that is not accepted, and each accepted violation that was not found.
 func (op *operator) compare(t *testing.T, r *report, text string) {
 	t.Helper()
 	tried := 0
@@ -226,13 +226,13 @@ func (op *operator) compare(t *testing.T, r *report, text string) {
 		t.Errorf("no verdict:\n%s", text)
 	}
 	for _, n := range r.Notes {
-		if strings.Contains(n, "no violation of ") { // that an entry is for
+		if strings.Contains(n, "no violation of ") { // an entry of threelaws.yaml accepts no violation
 			t.Error(n)
 		}
 	}
 }
 
-// repeats runs 20 schedules of two cases, each twice: they do not differ.
+// repeats runs 20 schedules of two cases twice, and checks that the runs do not differ.
 func (op *operator) repeats(t *testing.T, bin, dir string) {
 	t.Helper()
 	r, text := check(t, bin, dir, "--schedules", "20", "--twice", "1", "--case", "one-owner,faults")
@@ -245,7 +245,7 @@ func (op *operator) repeats(t *testing.T, bin, dir string) {
 	}
 }
 
-// row is the operator's row: its name, the first try, the verdict, the time, and what was left out.
+// row returns the operator's row: name, first try, verdict, time, and the parts that were left out.
 func (op *operator) row(r *report, took time.Duration) string {
 	_, version, _ := strings.Cut(op.module, "@")
 	var verdicts, left []string

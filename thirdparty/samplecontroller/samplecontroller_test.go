@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/thirdparty/project"
 )
 
-// run does what the project's main does between flags and signals.
+// run starts the controller as the project's main does, without its flags and signal handling.
 func run(ctx context.Context, cfg *rest.Config) error {
 	kube, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

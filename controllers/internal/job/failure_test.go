@@ -15,7 +15,7 @@ func at(seconds int) metav1.Time {
 	return metav1.NewTime(start.Add(time.Duration(seconds) * time.Second))
 }
 
-// exited returns a pod whose containers ended at these seconds; a negative one still runs.
+// exited returns a pod whose containers ended at these seconds. A negative number means that the container still runs.
 func exited(seconds ...int) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(0)}}
 	for _, n := range seconds {
@@ -52,8 +52,8 @@ func TestEndedAt(t *testing.T) {
 		want int
 	}{
 		"its last container": {exited(4, 6, 5), 6}, "not ready any more": {unready, 7}, "deleted": {deleted, 9},
-		"nothing is known": {exited(), 0}, "the container that runs beside": {beside, 8},
-		"one does not say when": {unsaid, 0}, "the one beside does not say when": {besideUnsaid, 0},
+		"nothing is known": {exited(), 0}, "the sidecar": {beside, 8},
+		"one has no end time": {unsaid, 0}, "the sidecar has no end time": {besideUnsaid, 0},
 	} {
 		if got, want := endedAt(c.pod), at(c.want).Time; !got.Equal(want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -123,7 +123,7 @@ func TestJudge(t *testing.T) {
 		"of another container":  {of(exitCode("side", 42)), batchv1.PodFailurePolicyActionCount, "", true},
 		"none of these":         {of(exitCode("main", 2)), "", "", true},
 		"success is no failure": {of(exitCode("main", 0)), "", "", true},
-		"of one that initialises": {initialised,
+		"of an init container": {initialised,
 			batchv1.PodFailurePolicyActionFailJob,
 			"Container main for pod ns/p failed with exit code 42 matching FailJob rule at index 1", true},
 	} {

@@ -60,9 +60,9 @@ func TestIntervalsAreWritten(t *testing.T) {
 		}
 	}
 	if got := parseIntervals("1,x,3-y,5-6", 9).String(); got != "1,5,6" {
-		t.Errorf("what cannot be read is left out: %q", got)
+		t.Errorf("an unreadable part is not left out: %q", got)
 	}
 	if got := parseIntervals("0,3", 3).String(); got != "0" {
-		t.Errorf("what is no index is left out: %q", got)
+		t.Errorf("a part that is no index is not left out: %q", got)
 	}
 }

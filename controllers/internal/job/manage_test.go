@@ -20,15 +20,15 @@ func TestCarryOn(t *testing.T) {
 	a.r.env.Client = refused{Client: user, delete: errRefused}
 	a.succeeded = 0
 	if changed, err := a.carryOn(t.Context()); err == nil || changed || a.end != nil {
-		t.Errorf("pods too many cannot be deleted: %v, %v, %v", changed, err, a.end)
+		t.Errorf("surplus pods cannot be deleted: %v, %v, %v", changed, err, a.end)
 	}
 	a.r.env.Client, a.awake = user, false
 	if _, err := a.carryOn(t.Context()); err != nil || len(left(t, user)) != 3 {
-		t.Errorf("it has not seen what it did, and leaves %q: %v", left(t, user), err)
+		t.Errorf("its own writes are unseen, and it leaves %q: %v", left(t, user), err)
 	}
 	a.running, a.succeeded, a.awake = 0, 1, false
 	if _, err := a.carryOn(t.Context()); err != nil || a.end != nil {
-		t.Errorf("it has not seen what it did, and ends: %v, %v", err, a.end)
+		t.Errorf("its own writes are unseen, and it ends: %v, %v", err, a.end)
 	}
 	if a.awake = true; a.job.Spec.Completions != nil {
 		changed, err := a.carryOn(t.Context())
@@ -43,7 +43,7 @@ func TestStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		going bool
 		want  []string
-	}{"it ends": {false, nil}, "it goes": {true, []string{"p"}}} {
+	}{"it ends": {false, nil}, "it is terminating": {true, []string{"p"}}} {
 		a, user := attemptOf(t, nil, aPod("p"))
 		if a.awake, a.active = true, a.pods; c.going {
 			a.job.DeletionTimestamp = &metav1.Time{Time: start}
@@ -59,7 +59,7 @@ func TestManageOld(t *testing.T) {
 	for name, c := range map[string]struct {
 		running, succeeded int32
 		ends               bool
-	}{"one has succeeded, and one is at work": {1, 1, false}, "one has succeeded": {0, 1, true},
+	}{"one has succeeded, and one runs": {1, 1, false}, "one has succeeded": {0, 1, true},
 		"none has succeeded": {0, 0, false}} {
 		a, _ := attemptOf(t, func(j *batchv1.Job) { j.Spec.Completions, *j.Spec.Parallelism = nil, 1 })
 		a.r.options.Era, a.running, a.succeeded = ControllerRef, c.running, c.succeeded
@@ -74,12 +74,12 @@ func TestManageOld(t *testing.T) {
 	a.r.env.Now = func() time.Time { return start.Add(time.Hour) }
 	a.r.env.Client = refused{Client: user, delete: errRefused}
 	if err := a.manageOld(t.Context()); err == nil || !finished(a.job) {
-		t.Errorf("what is at work after the deadline cannot be deleted: %v, %v", a.job.Status.Conditions, err)
+		t.Errorf("pods that run after the deadline cannot be deleted: %v, %v", a.job.Status.Conditions, err)
 	}
 }
 
-// A pod that replaces another of its index holds the number of counted failures, and separately the number of ignored
-// ones.
+// A pod that replaces another pod of its index holds the index's number of counted failures and, separately, of ignored
+// failures.
 func TestForIndex(t *testing.T) {
 	for name, c := range map[string]struct {
 		counted, ignored string
@@ -116,20 +116,20 @@ func TestWhyFailed(t *testing.T) {
 	}, aPod("p"))
 	a.pods[0].Status.Conditions = []corev1.PodCondition{{Type: "Lost", Status: corev1.ConditionTrue}}
 	if reason, message := a.whyFailed(start); reason != "" {
-		t.Errorf("a pod that is at work fails its Job: %s", message)
+		t.Errorf("a running pod fails its Job: %s", message)
 	}
 	a.pods[0].Status.Phase = corev1.PodFailed
 	if reason, _ := a.whyFailed(start); reason != batchv1.JobReasonPodFailurePolicy {
-		t.Errorf("a pod that has failed does not: %q", reason)
+		t.Errorf("a failed pod does not fail its Job: %q", reason)
 	}
 	now := metav1.Time{Time: start}
 	p := aPod("p", phase(corev1.PodSucceeded))
 	if p.DeletionTimestamp = &now; failed(p, &batchv1.Job{}) {
-		t.Error("what succeeded and is being deleted has failed")
+		t.Error("a terminating pod that succeeded counts as failed")
 	}
 }
 
-// A deletion is not expected any more if the cache does not show the pod; earlier eras did not check the cache.
+// If the cache does not show a pod, its deletion is not expected any more. Earlier eras did not check the cache.
 func TestAwake(t *testing.T) {
 	for g, awake := range map[Era]bool{Current: true, ControllerRef: false} {
 		a, _ := attemptOf(t, nil, aPod("p"))
@@ -141,7 +141,7 @@ func TestAwake(t *testing.T) {
 	}
 }
 
-// A failed pod may go unless it holds its index's number of failures; pods named in the status are not reported again.
+// A failed pod may be removed unless it holds its index's failure count. Pods in the status are not reported again.
 func TestMayGo(t *testing.T) {
 	a, _ := attemptOf(t, func(j *batchv1.Job) {
 		j.Spec.CompletionMode = some(batchv1.IndexedCompletion)
@@ -149,17 +149,17 @@ func TestMayGo(t *testing.T) {
 		annotate(indexKey, "0")))
 	a.awaiting = map[int]*corev1.Pod{0: a.pods[1]}
 	if !a.mayGo(a.pods[0]) || a.mayGo(a.pods[1]) {
-		t.Errorf("the former may go: %v, the last: %v", a.mayGo(a.pods[0]), a.mayGo(a.pods[1]))
+		t.Errorf("may go: the former pod %v, the last pod %v", a.mayGo(a.pods[0]), a.mayGo(a.pods[1]))
 	}
 	known := map[types.UID]bool{a.pods[0].UID: true}
 	got := a.uncountedPods(known, func(*corev1.Pod) bool { return true })
 	if len(got) != 1 || got[0] != a.pods[1] {
-		t.Errorf("%d pods have no event", len(got))
+		t.Errorf("%d pods are uncounted, want only the second", len(got))
 	}
 }
 
-// Before ControllerRef the key identified a Job's expectations, since then the uid: a recreated Job does not wait for
-// those of the old one.
+// Before ControllerRef the key identified a Job's expectations. Since then the uid identifies them, so a recreated Job
+// does not wait for the expectations of the old one.
 func TestOwnerOfExpectations(t *testing.T) {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}}
 	for g, want := range map[Era]types.UID{Selector: "", Gated: "", ControllerRef: "u", Current: "u"} {

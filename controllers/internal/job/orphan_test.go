@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestTallies holds what keeps a pod that is being deleted to what upstream's
-// getPodsWithDelayedDeletionPerIndex says: the failed pod of an index that is yet to be started again.
+// TestTallies checks which terminating pods keep their finalizer. As in upstream's getPodsWithDelayedDeletionPerIndex,
+// the failed pod of an index keeps it until the index has another pod.
 func TestTallies(t *testing.T) {
 	yes, now := true, metav1.Now()
 	made := func(name, index string, ending bool) *corev1.Pod {
@@ -67,7 +67,7 @@ func TestTallies(t *testing.T) {
 		}},
 		"given up":  {change: func(j *batchv1.Job, _ *corev1.Pod) { *j.Status.FailedIndexes = "1" }},
 		"completed": {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Status.CompletedIndexes = "0-1" }},
-		"going":     {change: func(j *batchv1.Job, _ *corev1.Pod) { j.DeletionTimestamp = &now }},
+		"deleted":   {change: func(j *batchv1.Job, _ *corev1.Pod) { j.DeletionTimestamp = &now }},
 		"no index":  {change: func(_ *batchv1.Job, p *corev1.Pod) { p.Annotations[indexKey] = "3" }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,26 +82,26 @@ func TestTallies(t *testing.T) {
 				return append(c.others, p)
 			})
 			if (why != "") != c.kept {
-				t.Errorf("kept because %q", why)
+				t.Errorf("kept: %v, want %v: %q", why != "", c.kept, why)
 			}
 		})
 	}
 }
 
-// TestAwaited: a Job that replaces failed pods alone waits for one that is being deleted to say how it ended, for as
-// long as the Job goes on.
+// TestAwaited checks a Job that replaces only failed pods. While the Job runs, it waits until a terminating pod has
+// failed or succeeded.
 func TestAwaited(t *testing.T) {
 	yes, now := true, metav1.Now()
 	for name, c := range map[string]struct {
 		change func(j *batchv1.Job, p *corev1.Pod)
 		kept   bool
 	}{
-		"it has not said":  {kept: true},
+		"it still runs":    {kept: true},
 		"it has failed":    {change: func(_ *batchv1.Job, p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }},
 		"it has succeeded": {change: func(_ *batchv1.Job, p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }},
 		"it stays":         {change: func(_ *batchv1.Job, p *corev1.Pod) { p.DeletionTimestamp = nil }},
 		"any is replaced":  {change: func(j *batchv1.Job, _ *corev1.Pod) { j.Spec.PodReplacementPolicy = nil }},
-		"the Job goes":     {change: func(j *batchv1.Job, _ *corev1.Pod) { j.DeletionTimestamp = &now }},
+		"terminating Job":  {change: func(j *batchv1.Job, _ *corev1.Pod) { j.DeletionTimestamp = &now }},
 		"it has ended":     {change: ends(batchv1.JobFailed)},
 		"it is to fail":    {change: ends(batchv1.JobFailureTarget)},
 		"it is to succeed": {change: ends(batchv1.JobSuccessCriteriaMet)},
@@ -126,20 +126,20 @@ func TestAwaited(t *testing.T) {
 			c.change(j, p)
 		}
 		if why := keeps(p, func(string) []runtime.Object { return []runtime.Object{j} }); (why != "") != c.kept {
-			t.Errorf("%s: kept because %q", name, why)
+			t.Errorf("%s: kept: %v, want %v: %q", name, why != "", c.kept, why)
 		}
 	}
 }
 
-// ends has a Job say that it ends, or has ended.
+// ends returns a change that sets a condition of a Job that ends or has ended.
 func ends(how batchv1.JobConditionType) func(*batchv1.Job, *corev1.Pod) {
 	return func(j *batchv1.Job, _ *corev1.Pod) {
 		j.Status.Conditions = []batchv1.JobCondition{{Type: how, Status: corev1.ConditionTrue}}
 	}
 }
 
-// TestFollows: of two failed pods of an index the later in order counts unless that would be a step back, in how often
-// the index had failed or in time (indexed_job_utils.go, getPodsWithDelayedDeletionPerIndex).
+// TestFollows compares two failed pods of an index. The later one in the list counts, unless its failure count is lower
+// or it ended earlier (indexed_job_utils.go, getPodsWithDelayedDeletionPerIndex).
 func TestFollows(t *testing.T) {
 	one := func(name string, before string, ended int) *corev1.Pod {
 		p := exited(ended)
@@ -163,7 +163,7 @@ func TestFollows(t *testing.T) {
 		{"the earlier, of as many failures", one("a", "1", 1), one("b", "1", 1), false},
 	} {
 		if got := follows(c.o, c.p); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
+			t.Errorf("%s: follows %v, want %v", c.name, got, c.want)
 		}
 	}
 }

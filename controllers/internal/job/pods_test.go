@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// attemptOf is a sync of a Job in a cluster of its own, which has the pods; the caches have them,
-// and the Job. Pods are the Job's if they say no other owner.
+// attemptOf returns an attempt to sync a Job, and a client of its cluster. The server has the pods, and the caches have
+// the pods and the Job. A pod without an owner gets the Job as its owner.
 func attemptOf(t *testing.T, change func(j *batchv1.Job), pods ...*corev1.Pod) (*attempt, host.Client) {
 	world := sim.New(sim.Zero{})
 	user := host.NewCluster(world, fakeapi.New(fakeapi.Options{})).Client("user")
@@ -90,7 +90,7 @@ func annotate(key, value string) func(p *corev1.Pod) {
 	return func(p *corev1.Pod) { p.Annotations[key] = value }
 }
 
-// left returns the server's pods that are not terminating.
+// left returns the names of the pods on the server that are not terminating.
 func left(t *testing.T, c host.Client) (names []string) {
 	items, err := c.List(t.Context(), pod.Kind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -104,7 +104,7 @@ func left(t *testing.T, c host.Client) (names []string) {
 	return names
 }
 
-// refused is a client whose requests are partly refused.
+// refused is a client for which the server refuses some requests.
 type refused struct {
 	host.Client
 	delete     error
@@ -136,7 +136,7 @@ func (c refused) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespa
 	return c.Client.Patch(ctx, gvk, namespace, name, p)
 }
 
-// A Job that has ended deletes its running pods: those on the server, not those in the cache.
+// A Job that has ended deletes the pods that still run on the server, whatever the cache shows.
 func TestLate(t *testing.T) {
 	other := func(p *corev1.Pod) {
 		yes := true
@@ -169,18 +169,18 @@ func TestLate(t *testing.T) {
 	going := *a.job
 	going.DeletionTimestamp = &metav1.Time{Time: start}
 	if err := a.r.late(t.Context(), &going); err != nil || len(left(t, user)) != 5 {
-		t.Errorf("one that is being deleted: %q are left, %v", left(t, user), err)
+		t.Errorf("terminating Job: %q are left, %v", left(t, user), err)
 	}
 	for _, err := range []error{apierrors.NewNotFound(schema.GroupResource{}, "works"),
 		apierrors.NewConflict(schema.GroupResource{}, "works", nil)} {
 		a.r.env.Client = refused{Client: user, delete: err}
 		if err := a.r.late(t.Context(), a.job); err != nil {
-			t.Errorf("one that is gone, or another by now: %v", err)
+			t.Errorf("the pod is gone or recreated: %v", err)
 		}
 	}
 	for _, c := range []refused{{Client: user, get: true}, {Client: user, delete: errRefused}} {
 		if a.r.env.Client = c; a.r.late(t.Context(), a.job) == nil {
-			t.Errorf("%v: nothing is said of what is at work still", c)
+			t.Errorf("%v: no error, although a pod still runs", c)
 		}
 	}
 	a.r.env.Client = user
@@ -192,7 +192,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// A deletion names the uid, so it does not delete another pod of the name. Eras before ControllerRef named none.
+// A deletion names the uid, so another pod of that name stays. Eras before ControllerRef did not name it.
 func TestDelete(t *testing.T) {
 	for g, spares := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		a, user := attemptOf(t, nil, aPod("p"))
@@ -206,7 +206,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// The finalizer is removed from pods that nothing else would free.
+// The finalizer is removed from pods if no Job removes it.
 func TestFree(t *testing.T) {
 	ends := func(j *batchv1.Job) {
 		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
@@ -219,11 +219,11 @@ func TestFree(t *testing.T) {
 		frees  bool
 		fails  bool
 	}{
-		{"its Job goes on", nil, nil, false, false}, {"its Job has ended", ends, nil, true, false},
-		{"its Job has ended, and is another's", func(j *batchv1.Job) { ends(j); j.Spec.ManagedBy = &managed }, nil,
+		{"its Job runs", nil, nil, false, false}, {"its Job has ended", ends, nil, true, false},
+		{"another controller manages its ended Job", func(j *batchv1.Job) { ends(j); j.Spec.ManagedBy = &managed }, nil,
 			false,
 			false},
-		{"it is not answered", ends, func(c host.Client) host.Client { return refused{Client: c, patch: true} },
+		{"the patch fails", ends, func(c host.Client) host.Client { return refused{Client: c, patch: true} },
 			false, true},
 	} {
 		a, user := attemptOf(t, c.job, aPod("p"))
@@ -236,7 +236,7 @@ func TestFree(t *testing.T) {
 			t.Fatal(getErr)
 		}
 		if (err != nil) != c.fails || tracked(obj.(*corev1.Pod)) == c.frees {
-			t.Errorf("%s: it has %q, %v", c.name, obj.(*corev1.Pod).Finalizers, err)
+			t.Errorf("%s: the pod has finalizers %q, error %v", c.name, obj.(*corev1.Pod).Finalizers, err)
 		}
 		if err := a.r.free(t.Context(), "default/none"); err != nil {
 			t.Errorf("%s: %v", c.name, err)
@@ -244,28 +244,28 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// A pod that is gone need not be let go of; one that nobody has let go of is held.
+// A removed pod needs no release. A pod that still has the finalizer is held.
 func TestShedAll(t *testing.T) {
 	a, user := attemptOf(t, nil, aPod("p"), aPod("free", func(p *corev1.Pod) { p.Finalizers = nil }))
 	gone := a.pods[0].DeepCopy()
 	gone.Name, gone.UID = "gone", "gone"
 	held := map[types.UID]bool{gone.UID: true, a.pods[0].UID: true}
 	if err := a.shedAll(t.Context(), []*corev1.Pod{gone}, held); err != nil || len(held) != 1 {
-		t.Errorf("%v, and %d are held", err, len(held))
+		t.Errorf("a removed pod: %v, and %d are held", err, len(held))
 	}
 	a.r.env.Client = refused{Client: user, patch: true}
 	if err := a.shedAll(t.Context(), a.pods[:1], held); err == nil || len(held) != 1 {
-		t.Errorf("one was not let go of: %v, and %d are held", err, len(held))
+		t.Errorf("a failed release: %v, and %d are held", err, len(held))
 	}
 	if held := a.held(); len(held) != 1 || !held[a.pods[0].UID] {
-		t.Errorf("held are %v", held)
+		t.Errorf("held: %v, want the pod that was not released", held)
 	}
 	a.r.env.Client = user
 	if err := a.shedAll(t.Context(), a.pods[:1], held); err != nil || len(held) != 0 || len(a.held()) != 0 {
-		t.Errorf("%v, and %d are held, the cache says %d", err, len(held), len(a.held()))
+		t.Errorf("after the release: %v, and %d are held, by the cache %d", err, len(held), len(a.held()))
 	}
 	if uncounted := a.uncountedPods(nil, func(*corev1.Pod) bool { return true }); len(uncounted) != 0 {
-		t.Errorf("%d of those that were let go of are to be counted", len(uncounted))
+		t.Errorf("%d released pods are counted again", len(uncounted))
 	}
 }
 
@@ -298,8 +298,8 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// Of the pods of one index all but one are too many, in whatever order they are listed, and of those that
-// have succeeded one counts.
+// All pods of an index except one are surplus, whatever their order in the list. Only one succeeded pod of an index
+// counts.
 func TestOneOfAnIndex(t *testing.T) {
 	indexed := func(j *batchv1.Job) { j.Spec.CompletionMode = some(batchv1.IndexedCompletion) }
 	of := func(name, index string, change ...func(p *corev1.Pod)) *corev1.Pod {
@@ -312,7 +312,7 @@ func TestOneOfAnIndex(t *testing.T) {
 		indexes = append(indexes, indexOf(p))
 	}
 	if slices.Sort(indexes); len(surplus) != 3 || !slices.Equal(indexes, []int{0, 1}) {
-		t.Errorf("%d too many, and of indexes %v one is left", len(surplus), indexes)
+		t.Errorf("%d surplus pods, and the remaining ones have indexes %v", len(surplus), indexes)
 	}
 	done := phase(corev1.PodSucceeded)
 	a, _ = attemptOf(t, indexed, of("a", "0", done), of("b", "1", done), of("c", "0", done))
@@ -321,8 +321,8 @@ func TestOneOfAnIndex(t *testing.T) {
 	}
 }
 
-// The last failed pod of an index is kept until there is another: the one that says of the most
-// failures, or that failed last.
+// One failed pod of an index is kept until there is another pod: the pod with the highest failure count, or else the
+// last that failed.
 func TestAwaitingReplacement(t *testing.T) {
 	indexedJob := func(j *batchv1.Job) {
 		mode, limit := batchv1.IndexedCompletion, int32(1)
@@ -366,10 +366,10 @@ func TestAwaitingReplacement(t *testing.T) {
 		aPod("d", annotate(indexKey, "2"), annotate(batchv1.JobIndexFailureCountAnnotation, "1")))
 	a.pods[1].Finalizers = slices.Clone(a.pods[1].Finalizers)
 	if got := failedIndexes(a.job, a.pods).String(); got != "1" {
-		t.Errorf("the indexes %q are given up, want 1", got)
+		t.Errorf("the failed indexes are %q, want 1", got)
 	}
 	if a.pods[1].Finalizers = nil; failedIndexes(a.job, a.pods).total() != 0 {
-		t.Error("an index is given up for a pod that was counted")
+		t.Error("a pod that was already counted fails its index")
 	}
 	j, p := a.job, failed("p", "0", "1", 1)
 	j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
@@ -377,10 +377,10 @@ func TestAwaitingReplacement(t *testing.T) {
 		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: "In", Values: []int32{42}}}}}
 	p.Status.ContainerStatuses[0].State.Terminated.ExitCode = 42
 	if givesUp(p, j) {
-		t.Error("an index is given up for a failure that is ignored")
+		t.Error("an ignored failure fails an index")
 	}
 	if p.Status.ContainerStatuses[0].State.Terminated.ExitCode = 1; !givesUp(p, j) {
-		t.Error("an index is not given up for the last failure that it may have")
+		t.Error("the last allowed failure does not fail its index")
 	}
 }
 
@@ -405,11 +405,11 @@ func TestNewIndexes(t *testing.T) {
 		wait     time.Duration
 	}{
 		{"all", nil, nil, []int{0, 1, 2}, 0},
-		{"one is going", nil, some(batchv1.Failed), []int{1, 2}, 0},
-		{"one goes when it likes", nil, some(batchv1.TerminatingOrFailed), []int{0, 1, 2}, 0},
+		{"one is terminating", nil, some(batchv1.Failed), []int{1, 2}, 0},
+		{"terminating pods are replaced", nil, some(batchv1.TerminatingOrFailed), []int{0, 1, 2}, 0},
 		{"some wait", map[int]*corev1.Pod{0: old("0", 0), 2: old("0", 0)}, nil, []int{1}, 0},
 		{"all wait", map[int]*corev1.Pod{0: old("1", 0), 1: old("0", 0), 2: old("0", 0)}, nil, nil, firstBackoff},
-		{"one waits longest of all", map[int]*corev1.Pod{0: old("2", 0), 1: old("2", 0), 2: old("2", 0)}, nil, nil,
+		{"all wait long", map[int]*corev1.Pod{0: old("2", 0), 1: old("2", 0), 2: old("2", 0)}, nil, nil,
 			4 * firstBackoff},
 		{"all wait, the first least", map[int]*corev1.Pod{0: old("0", 0), 1: old("1", 0), 2: old("1", 0)}, nil, nil,
 			firstBackoff},

@@ -44,7 +44,7 @@ func TestSetCondition(t *testing.T) {
 	}
 }
 
-// A Job ends when no pod is left to be counted or is terminating.
+// A Job ends when all its pods are counted and none is terminating.
 func TestFinish(t *testing.T) {
 	end := newCondition(batchv1.JobComplete, "", "", start)
 	for name, c := range map[string]struct {
@@ -67,8 +67,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// The status names 500 pods at once, and the Job does not end before it has named all. One that it names
-// as failed has not succeeded, whatever it says by then.
+// The status names up to 500 pods at a time, and the Job does not end before it has named all its pods. A pod that the
+// status names as failed does not count as succeeded, even if its phase is Succeeded later.
 func TestNoteEnded(t *testing.T) {
 	a, _ := attemptOf(t, nil)
 	for i := range maxUncounted + 1 {
@@ -80,20 +80,20 @@ func TestNoteEnded(t *testing.T) {
 	pods, noted, full := a.noteEnded()
 	if u := a.job.Status.UncountedTerminatedPods; !noted || full != (len(u.Succeeded) == maxUncounted) ||
 		len(pods) != maxUncounted+1 || slices.Contains(u.Succeeded, "0") {
-		t.Errorf("%d named, %d let go, noted %v, full %v", len(u.Succeeded), len(pods), noted, full)
+		t.Errorf("%d pods named, %d released, noted %v, full %v", len(u.Succeeded), len(pods), noted, full)
 	}
 	a.job.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 	a.uncountedFailed = nil
 	if pods, _, full := a.noteEnded(); !full || len(pods) != maxUncounted {
-		t.Errorf("%d let go, full %v", len(pods), full)
+		t.Errorf("%d pods released, full %v", len(pods), full)
 	}
 	a.pods = []*corev1.Pod{aPod("gone", phase(corev1.PodSucceeded), func(p *corev1.Pod) { p.Finalizers = nil })}
 	if pods, noted, _ := a.noteEnded(); len(pods) > 0 || noted {
-		t.Error("one that was let go of is let go of once more")
+		t.Error("a pod without the finalizer is released again")
 	}
 }
 
-// What a Job asks for is what the laws hold it to.
+// wants returns the number of pods that the laws expect of a Job.
 func TestWants(t *testing.T) {
 	yes, two, one := true, int32(2), int32(1)
 	met := func(types ...batchv1.JobConditionType) func(j *batchv1.Job) {
@@ -144,7 +144,7 @@ func TestWants(t *testing.T) {
 	}
 }
 
-// The deletion of a pod at work leaves too few, but for a Job that may have ended by what its pods are like.
+// The deletion of a running pod may leave too few pods, unless the state of the pods may already end the Job.
 func TestExceedsBounds(t *testing.T) {
 	works := func(name string) *corev1.Pod { return aPod(name) }
 	uncounted := func(succeeded, failed int) func(j *batchv1.Job) {
@@ -193,12 +193,12 @@ func TestExceedsBounds(t *testing.T) {
 		}
 		if exceedsBounds(a.job, others, aPod("a", phase(corev1.PodFailed)), nil, time.Time{}, nil) != "" ||
 			exceedsBounds(a.job, others, works("a"), works("a"), time.Time{}, nil) != "" {
-			t.Errorf("%s: one that has ended is missed, or one that stays", name)
+			t.Errorf("%s: a pod that has ended, or that is not deleted, counts as lost", name)
 		}
 	}
 }
 
-// seen is what a cache shows.
+// seen is a view of cached pods.
 type seen []*corev1.Pod
 
 func (v seen) Get(kind schema.GroupVersionKind, namespace, name string) runtime.Object { return nil }
@@ -211,8 +211,8 @@ func (v seen) Each(kind schema.GroupVersionKind, namespace string, f func(runtim
 	}
 }
 
-// A Job is looked at at once when its spec has changed, else after a while; pods that it would have freed
-// are when it has ended, is gone, or is another.
+// A change of a Job's spec enqueues it at once, and other changes enqueue it after a delay. When a Job has ended, is
+// gone or is recreated, its pods are enqueued, so that their finalizers are removed.
 func TestJobRoute(t *testing.T) {
 	job := func(uid types.UID, generation int64, ended bool) *batchv1.Job {
 		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "j", UID: uid,
@@ -227,11 +227,11 @@ func TestJobRoute(t *testing.T) {
 		old, cur *batchv1.Job
 		want     string
 	}{
-		{"new", nil, job("a", 1, false), "now"}, {"there before, and has ended", nil, job("a", 1, true), "now"},
+		{"new", nil, job("a", 1, false), "now"}, {"new, and has ended", nil, job("a", 1, true), "now"},
 		{"its spec", job("a", 1, false), job("a", 2, false), "now"},
 		{"its status", job("a", 1, false), job("a", 1, false), "later"},
 		{"it ends", job("a", 1, false), job("a", 1, true), "frees later"},
-		{"another", job("a", 1, false), job("b", 1, false), "now frees"},
+		{"recreated", job("a", 1, false), job("b", 1, false), "now frees"},
 		{"gone", job("a", 1, false), nil, "now frees"},
 	} {
 		var e host.Event
@@ -262,15 +262,15 @@ func TestJobRoute(t *testing.T) {
 	}
 }
 
-// accounts is a client that records written statuses, and refuses the nth write.
+// accounts is a client that records written statuses, and fails one of the writes.
 type accounts struct {
 	host.Client
 	wrote   []batchv1.JobStatus
-	refuses int
+	refuses int    // which write fails; 1 is the first
 	holds   string // the pod whose finalizer stays
 }
 
-var errNoStatus = errors.New("no status is written")
+var errNoStatus = errors.New("the write of the status fails")
 
 func (c *accounts) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Object, error) {
 	c.wrote = append(c.wrote, *obj.(*batchv1.Job).Status.DeepCopy())
@@ -288,7 +288,7 @@ func (c *accounts) Patch(ctx context.Context, gvk schema.GroupVersionKind, names
 	return c.Client.Patch(ctx, gvk, namespace, name, p)
 }
 
-// accountOf returns a reconcile of a Job that has met its goal, with this many succeeded pods.
+// accountOf returns a reconcile of a Job that has met its success criteria, with this number of succeeded pods.
 func accountOf(t *testing.T, pods int) (*attempt, *accounts) {
 	var all []*corev1.Pod
 	for i := range pods {
@@ -301,8 +301,8 @@ func accountOf(t *testing.T, pods int) (*attempt, *accounts) {
 	return a, c
 }
 
-// If one pod's finalizer stays, the others are counted. A failed write of the status is the first error, the
-// finalizer's the second.
+// If one pod's finalizer stays, the other pods are counted. An error of a status write hides the error of the
+// finalizer's removal.
 func TestAccountOfOneThatIsHeld(t *testing.T) {
 	for refuses, want := range map[int]error{0: errRefused, 1: errNoStatus, 2: errNoStatus} {
 		a, c := accountOf(t, 2)
@@ -313,10 +313,10 @@ func TestAccountOfOneThatIsHeld(t *testing.T) {
 			said = errors.Is(err, errRefused) && c.wrote[1].Succeeded == 1
 		}
 		if !said || finished(a.job) {
-			t.Errorf("write %d is refused: %v, finished %v", refuses, err, finished(a.job))
+			t.Errorf("write %d fails: %v, finished %v", refuses, err, finished(a.job))
 		}
 		if u := c.wrote[0].UncountedTerminatedPods; len(u.Succeeded) != 2 {
-			t.Errorf("the status names %v", u.Succeeded)
+			t.Errorf("the status names %v, want 2 pods", u.Succeeded)
 		}
 	}
 }

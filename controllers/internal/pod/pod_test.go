@@ -15,7 +15,7 @@ import (
 
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(sim.Epoch.Add(-d)) }
 
-// a returns a pod of an age on a node.
+// a returns a pod on a node, created this long ago.
 func a(name, node string, phase corev1.PodPhase, age time.Duration, with ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: ago(age)},
@@ -50,7 +50,7 @@ func sidecarRestarted(n int32) func(*corev1.Pod) {
 }
 
 func TestBefore(t *testing.T) {
-	ranked := []*corev1.Pod{ // the cheapest first
+	ranked := []*corev1.Pod{ // the first is deleted first
 		a("z", "", corev1.PodPending, 0),
 		a("a", "n", corev1.PodPending, 0),
 		a("b", "n", corev1.PodUnknown, time.Hour),
@@ -64,7 +64,7 @@ func TestBefore(t *testing.T) {
 	last := ranked[len(ranked)-1]
 	equal := a("a", "n", corev1.PodRunning, time.Hour, readyFor(time.Hour), restarted(1), sidecarRestarted(2))
 	if Before(equal, last) != 0 || Before(last, equal) != 0 {
-		t.Error("of equal pods one is before the other")
+		t.Error("two equal pods have an order")
 	}
 	for rotation := range ranked {
 		got := append(slices.Clone(ranked[rotation:]), ranked[:rotation]...)
@@ -99,16 +99,16 @@ func TestAvailable(t *testing.T) {
 	if got := NextAvailable(all, 15, sim.Epoch); got != 5*time.Second {
 		t.Errorf("the next is available in %v, want 5s", got)
 	}
-	ahead := a("ahead", "n", corev1.PodRunning, time.Hour, readyFor(-time.Second)) // by the clock of its node
+	ahead := a("ahead", "n", corev1.PodRunning, time.Hour, readyFor(-time.Second)) // the clock of its node is ahead
 	if got := NextAvailable([]*corev1.Pod{ahead}, 0, sim.Epoch); got != 0 {
-		t.Errorf("a pod that need not be ready for any time is waited for for %v", got)
+		t.Errorf("with no minimum time, the next pod is available in %v", got)
 	}
 	if got := NextAvailable(all, 3, sim.Epoch); got != 0 {
-		t.Errorf("all that will be are available, and one is waited for for %v", got)
+		t.Errorf("no pod becomes available later, but the next one is available in %v", got)
 	}
 }
 
-// What a pod is made of is its own: changing it changes no template.
+// A pod shares no memory with its template: a change of the pod does not change the template.
 func TestFromTemplate(t *testing.T) {
 	template := &corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "x"}, Finalizers: []string{"a/b"}},
@@ -127,7 +127,7 @@ func TestFromTemplate(t *testing.T) {
 	}
 }
 
-// Of the pods that have all labels that are wanted none is left out, and none of another namespace is found.
+// Labelled leaves out no pod that has all wanted labels, and finds no pod of another namespace.
 func TestLabelled(t *testing.T) {
 	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -152,7 +152,7 @@ func TestLabelled(t *testing.T) {
 	for want, names := range map[*map[string]string][]string{
 		{}:                                      {"0", "1", "2", "3", "4", "5", "6", "7"},
 		{"app": "x"}:                            {"1", "3", "5", "7"},
-		{"tier": "x", "app": "x"}:               {"1", "3", "5", "7"}, // by the first of the labels
+		{"tier": "x", "app": "x"}:               {"1", "3", "5", "7"}, // by the label app alone
 		{"zone": "x", "tier": "x"}:              {"2", "3", "6", "7"},
 		{"app": "y"}:                            nil,
 		{"zone": "x", "tier": "x", "app": "no"}: nil,

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Of the pods that have ended those above the threshold go: evicted ones first, then
-// the oldest. Those that run, or will, or may, are not counted.
+// Ended pods above the threshold are deleted: evicted pods first, then the oldest. Pods in the phases Running, Pending
+// and Unknown are not counted.
 func TestThreshold(t *testing.T) {
 	for threshold, want := range map[int]string{
 		-1: "old older evicted running pending unknown", 1: "old running pending unknown",
@@ -94,6 +94,6 @@ func TestOrderOfRemoval(t *testing.T) {
 		}
 	}
 	if order != "cba" {
-		t.Errorf("removed in the order %s", order)
+		t.Errorf("removed in the order %s, want cba", order)
 	}
 }

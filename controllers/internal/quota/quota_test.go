@@ -44,13 +44,13 @@ func TestStatusIsReportedOnce(t *testing.T) {
 		}
 		r := &reconciler{env: &host.Env{Client: w, Kinds: func() []*fakeapi.Kind { return nil }}, quotas: quotas}
 		if err := r.Sync(t.Context(), "ns/q"); err != nil || w.n != c.want {
-			t.Errorf("%+v: written %d times, and %v", c.status, w.n, err)
+			t.Errorf("%+v: written %d times, error %v", c.status, w.n, err)
 		}
 	}
 }
 
-// Pods that are being deleted and do not go cease to count each at its own time, whichever of
-// them is met first: when its grace period is over twice.
+// A pod that stays terminating counts until twice its grace period is over. Each pod has its own time, whatever the
+// order of the pods.
 func TestEachIsWrittenOffInTime(t *testing.T) {
 	for _, graces := range [][2]int64{{10, 60}, {60, 10}} {
 		w := trial.New(trial.Options{})
@@ -81,7 +81,7 @@ func TestEachIsWrittenOffInTime(t *testing.T) {
 			w.Settle(trial.Limits{For: c.pass})
 			q := w.Server.Lookup(w.Server.KindNamed("quota"), "default", "q").(*corev1.ResourceQuota)
 			if n := q.Status.Used[corev1.ResourcePods]; n.Value() != c.want {
-				t.Errorf("grace periods of %v: %d are used at %v, want %d", graces, n.Value(), w.World.Clock.Elapsed(),
+				t.Errorf("grace periods %v: %d pods are used at %v, want %d", graces, n.Value(), w.World.Clock.Elapsed(),
 					c.want)
 			}
 		}
