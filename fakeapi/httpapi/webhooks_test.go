@@ -48,14 +48,21 @@ func patchBy(text string) *admissionv1.AdmissionResponse {
 	return &admissionv1.AdmissionResponse{Allowed: true, Patch: []byte(text), PatchType: &kind}
 }
 
+// The mutating webhook takes reviews of version v1beta1, whose answers need neither a UID nor a patch type.
 func TestAdmissionWebhooks(t *testing.T) {
 	h := calling(t)
-	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		if r.Operation == admissionv1.Delete {
-			return &admissionv1.AdmissionResponse{Allowed: true}
+	s := hook(t, func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		json.NewDecoder(r.Body).Decode(&review)
+		if review.APIVersion != "admission.k8s.io/v1beta1" {
+			t.Errorf("a review of %s", review.APIVersion)
 		}
-		return patchBy(`[{"op":"add","path":"/metadata/labels","value":{"by":"hook"}}]`)
-	}))
+		review.Response = &admissionv1.AdmissionResponse{Allowed: true}
+		if review.Request.Operation != admissionv1.Delete {
+			review.Response.Patch = []byte(`[{"op":"add","path":"/metadata/labels","value":{"by":"hook"}}]`)
+		}
+		json.NewEncoder(w).Encode(&review)
+	})
 	v := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
 		if r.Operation == admissionv1.Delete {
 			return &admissionv1.AdmissionResponse{}
@@ -64,7 +71,7 @@ func TestAdmissionWebhooks(t *testing.T) {
 			Warnings: []string{"I saw it"}}
 	}))
 	client := func(url, bundle string) string { return `{"url":"` + url + `/x","caBundle":` + bundle + `}` }
-	must(t, h, "POST", mutating, configuration("m", client(s.URL, bundle(s)), ""))
+	must(t, h, "POST", mutating, strings.Replace(configuration("m", client(s.URL, bundle(s)), ""), `"v1"`, `"v1beta1","v1"`, 1))
 	must(t, h, "POST", validating, configuration("v", client(v.URL, bundle(v)), ""))
 	if got := must(t, h, "POST", configMaps, `{"metadata":{"name":"a"}}`); !strings.Contains(got, `"by":"hook"`) {
 		t.Errorf("created %s", got)
