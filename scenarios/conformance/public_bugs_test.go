@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -185,8 +184,8 @@ var publicBugs = []publicBug{
 		nil, "deleted/early", "expect"}, // its fix is that of tidb-operator
 	{"kubernetes-sigs/kueue#10901", admitted(kueue(false)), admitted(kueue(true)), "new-owner", "same-end"},
 	{"two owners with one slot", by(slots(false)), by(slots(true)), "two-owners", "different-values"},
-	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(false))},
-		[]host.Controller{remembering("expects", expects(true))}, "dependent-unseen", "exact-sum"},
+	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
+		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
 }
 
 func admitted(sync idiom) []host.Controller {
@@ -238,32 +237,40 @@ func (a *at) reserve(owner *thing) (int64, error) {
 	}
 }
 
-// expects remembers which dependents it has created and not yet seen, and waits for them. It never sees one that is
-// deleted during a gap of the watch. The right one stops waiting after five minutes.
-func expects(forgets bool) func(env *host.Env) idiom {
-	return func(env *host.Env) idiom {
-		since := map[string]time.Time{}
+// expects creates one dependent, and gives it the owner's color. The wrong one waits until it has seen what it created.
+// It never sees a dependent that is deleted during a gap of the watch. The right one creates it at the next edit.
+func expects(waits bool) func(env *host.Env) idiom {
+	return func(*host.Env) idiom {
+		created := map[string]bool{}
 		return func(a *at, owner *thing) error {
-			for _, name := range wanted(owner) {
-				if d := a.cached(name); d != nil {
-					delete(since, name)
-					if err := mine(owner, d); err != nil {
-						return err
-					}
-					continue
-				}
-				if began, waits := since[name]; waits && !(forgets && env.Now().Sub(began) >= 5*time.Minute) {
-					env.Queue.AddAfter(key(owner), 5*time.Minute)
-					continue
-				}
-				if err := ignoreAlreadyExists(a.create(a.dependent(owner, name))); err != nil {
-					return err
-				}
-				since[name] = env.Now()
+			next := a.dependent(owner, owner.GetName()+"-only")
+			switch was := a.cached(next.GetName()); {
+			case was == nil && waits && created[owner.GetName()]:
+				return nil
+			case was == nil:
+				created[owner.GetName()] = true
+				return ignoreAlreadyExists(a.create(next))
+			case mine(owner, was) != nil || alike(was, next):
+				return mine(owner, was)
+			default:
+				delete(created, owner.GetName())
+				next.SetResourceVersion(was.GetResourceVersion())
+				return a.update(next)
 			}
-			return a.prune(owner)
 		}
 	}
+}
+
+// onEdits makes a controller ignore changes of its owner that are no edit, such as a resync or a label.
+func onEdits(c host.Controller) host.Controller {
+	wake := c.Routes[0].Do
+	c.Routes[0].Do = func(v host.View, e host.Event, out *host.Effect) {
+		was, is := e.Old.(metav1.Object)
+		if now, has := e.New.(metav1.Object); !is || !has || was.GetGeneration() != now.GetGeneration() {
+			wake(v, e, out)
+		}
+	}
+	return c
 }
 
 // ofBug returns the subject of a bug: a Garden with one dependent.
