@@ -30,7 +30,6 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/environment"
-	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 	"github.com/threelaws/threelaws/fakeapi/internal/expression"
@@ -249,7 +248,7 @@ func (h *Hook) Verify(uid types.UID, r *admissionv1.AdmissionReview) error {
 		return errors.New("webhook response was absent")
 	case want.Version == "v1beta1":
 		if answer.PatchType = nil; len(answer.Patch) > 0 {
-			answer.PatchType = ptr.To(admissionv1.PatchTypeJSONPatch)
+			answer.PatchType = new(admissionv1.PatchTypeJSONPatch)
 		}
 	case answer.UID != uid:
 		return fmt.Errorf("expected response.uid=%q, got %q", uid, answer.UID)
