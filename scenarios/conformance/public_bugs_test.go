@@ -241,22 +241,18 @@ func (a *at) reserve(owner *thing) (int64, error) {
 // It never sees a dependent that is deleted during a gap of the watch. The right one creates it at the next edit.
 func expects(waits bool) func(env *host.Env) idiom {
 	return func(*host.Env) idiom {
-		created := map[string]bool{}
+		unseen := map[string]bool{}
 		return func(a *at, owner *thing) error {
 			next := a.dependent(owner, owner.GetName()+"-only")
-			switch was := a.cached(next.GetName()); {
-			case was == nil && waits && created[owner.GetName()]:
+			missing := a.cached(next.GetName()) == nil
+			if missing && waits && unseen[next.GetName()] {
 				return nil
-			case was == nil:
-				created[owner.GetName()] = true
-				return ignoreAlreadyExists(a.create(next))
-			case mine(owner, was) != nil || alike(was, next):
-				return mine(owner, was)
-			default:
-				delete(created, owner.GetName())
-				next.SetResourceVersion(was.GetResourceVersion())
-				return a.update(next)
 			}
+			unseen[next.GetName()] = missing
+			return ignoreAlreadyExists(a.upsert(next, func(is *thing) error {
+				is.Object["data"] = next.Object["data"]
+				return mine(owner, is)
+			}))
 		}
 	}
 }
