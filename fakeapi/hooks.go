@@ -138,13 +138,9 @@ func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissio
 	request := a.Request(f.to, f.obj, f.old)
 	request.UID = c.s.reviewUID()
 	review := &admissionv1.AdmissionReview{Request: request}
-	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
+	review.SetGroupVersionKind(h.Review())
 	failed := func(what string, err error) error {
 		return &webhook.Failure{Webhook: h.Name, Reason: fmt.Errorf("%s: %w", what, err)}
-	}
-	if !slices.Contains(h.AdmissionReviewVersions, admissionv1.SchemeGroupVersion.Version) {
-		return nil, failed("could not create admission objects",
-			errors.New("the webhook takes no AdmissionReview of version v1: others are not modelled"))
 	}
 	answer := &admissionv1.AdmissionReview{}
 	if by := c.s.opts.Webhooks[h.Name]; by != nil {
@@ -163,7 +159,7 @@ func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissio
 	} else if err := c.s.call(c.s.endpointOf(h), review, answer); err != nil {
 		return nil, failed("failed to call webhook", err)
 	}
-	if err := webhook.Verify(request.UID, h.Mutating, answer); err != nil {
+	if err := h.Verify(request.UID, answer); err != nil {
 		return nil, failed("received invalid webhook response", err)
 	}
 	for _, text := range answer.Response.Warnings {

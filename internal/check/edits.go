@@ -166,7 +166,15 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 		return false, err
 	}
 	e.back = e.had
-	if s.lasts == 0 && r.merge(s.owner, e.patch(e.from)) == nil && r.settled {
+	if s.lasts > 0 {
+		return true, nil
+	}
+	switch err := r.merge(s.owner, e.patch(e.from)); {
+	case s.over() != nil:
+		return false, s.over()
+	case err != nil:
+		return e.path == nil, nil // the cases undo their edits, but a given edit is tried as it is
+	case r.settled:
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return true, nil

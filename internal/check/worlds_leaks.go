@@ -160,7 +160,8 @@ func (f *found) unseen(s *operator) place {
 	return p
 }
 
-// dependentUnseen is the case in which a watch gap hides the creation and the deletion of a dependent.
+// dependentUnseen is the case in which a watch gap hides the creation and the deletion of a dependent. No event shows the
+// loss, so an edit of the owner wakes the controller.
 func (f *found) dependentUnseen(s *operator) place {
 	p := place{name: "dependent-unseen", settled: true}
 	if f.second.Unstructured != nil {
@@ -184,8 +185,11 @@ func (f *found) dependentUnseen(s *operator) place {
 		p.why = "the names of its dependents depend on the time"
 	case len(gone) == 0:
 		p.why = "no dependent that it watches is created again"
+	case f.anyEdit() == nil:
+		p.why = "no field of its sample's spec, edited, wakes it after the loss"
 	}
-	p.user = append(append(p.user, casefile.Action{Manifests: s.owner.text()}, casefile.Action{Verb: "settle"}), append(gone, free...)...)
+	p.user = append(p.user, casefile.Action{Manifests: s.owner.text()}, casefile.Action{Verb: "settle"})
+	p.user = slices.Concat(p.user, gone, free, f.edited(f.anyEdit()))
 	return p
 }
 

@@ -164,16 +164,17 @@ func (f *finder) givenMain() error {
 }
 
 func (f *finder) searchMain(layout string, recipes []*recipe) error {
-	if layout != "" {
+	images := slices.DeleteFunc(slices.Clone(recipes), func(r *recipe) bool { return f.builtBy(r) == "" })
+	// The package of the layout may be a stub that kubebuilder needs. No image then contains it.
+	shipped := slices.ContainsFunc(images, func(r *recipe) bool { return f.builtBy(r) == layout })
+	if layout != "" && (shipped || len(images) == 0 || images[0].file != "Dockerfile") {
 		f.take(layout, "PROJECT")
 		return nil
 	}
-	for _, r := range recipes {
-		if pkg := f.builtBy(r); pkg != "" {
-			f.names.image = r
-			f.take(pkg, r.file)
-			return nil
-		}
+	if len(images) > 0 {
+		f.names.image = images[0]
+		f.take(f.builtBy(images[0]), images[0].file)
+		return nil
 	}
 	found := f.commands()
 	likely := slices.DeleteFunc(slices.Clone(found), func(pkg string) bool { return !f.likely(pkg) })

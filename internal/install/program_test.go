@@ -25,6 +25,8 @@ func TestMainPackage(t *testing.T) {
 			install.Options{}, "."},
 		{"PROJECT of layout v4", mains("cmd", ".") + "-- PROJECT --\nlayout:\n- go.kubebuilder.io/v4\n", install.Options{},
 			"./cmd"},
+		{"PROJECT of a layout that no image has", mains("cmd", "cmd/a") + "-- PROJECT --\nlayout: [go.kubebuilder.io/v4]\n" +
+			"-- Dockerfile --\nFROM x\nRUN go build -o widget cmd/a/*.go\nENTRYPOINT [\"/widget\"]\n", install.Options{}, "./cmd/a"},
 		{"PROJECT without its main package", mains("cmd/operator") + "-- PROJECT --\nlayout: [go.kubebuilder.io/v3]\n",
 			install.Options{}, "./cmd/operator"},
 		{"the build line of the entry point", mains("submitter", "manager", "cmd/x") + `

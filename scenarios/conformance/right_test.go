@@ -68,7 +68,9 @@ spec:
     served: true
     storage: true
     subresources: {status: {}}
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object,
+      x-kubernetes-preserve-unknown-fields: true, properties: {sealed: {type: boolean,
+      x-kubernetes-validations: [{rule: self || !oldSelf}]}}}}}}
 `, name, kind.Group, scope, kind.Kind)}
 	}
 	return s

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -81,6 +82,17 @@ func (h *Hook) Dry() bool {
 // Again reports whether a webhook is called again if later webhooks changed the object.
 func (h *Hook) Again() bool {
 	return h.ReinvocationPolicy != nil && *h.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
+}
+
+// Review returns the kind of a webhook's reviews, in the first version of its list that a server knows. The fields of v1
+// and v1beta1 are the same.
+func (h *Hook) Review() schema.GroupVersionKind {
+	gv := admissionv1.SchemeGroupVersion
+	known := func(version string) bool { return version == "v1" || version == "v1beta1" }
+	if i := slices.IndexFunc(h.AdmissionReviewVersions, known); i >= 0 {
+		gv.Version = h.AdmissionReviewVersions[i]
+	}
+	return gv.WithKind("AdmissionReview")
 }
 
 // Caller calls webhooks over the network.
@@ -227,12 +239,17 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("failed calling webhook %q: %v", f.Webhook, f.Reason)
 }
 
-// Verify refuses an invalid answer.
-func Verify(uid types.UID, mutating bool, r *admissionv1.AdmissionReview) error {
-	want, answer := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"), r.Response
+// Verify refuses an invalid answer. In version v1beta1, an answer needs no UID, version and patch type, and the patch of
+// a validating webhook is ignored.
+func (h *Hook) Verify(uid types.UID, r *admissionv1.AdmissionReview) error {
+	want, answer, mutating := h.Review(), r.Response, h.Mutating
 	switch {
 	case answer == nil:
 		return errors.New("webhook response was absent")
+	case want.Version == "v1beta1":
+		if answer.PatchType = nil; len(answer.Patch) > 0 {
+			answer.PatchType = new(admissionv1.PatchTypeJSONPatch)
+		}
 	case answer.UID != uid:
 		return fmt.Errorf("expected response.uid=%q, got %q", uid, answer.UID)
 	case r.GroupVersionKind() != want:
