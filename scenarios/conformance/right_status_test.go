@@ -129,13 +129,13 @@ func pauses(a *at, owner *thing) error {
 	return adoptsByName(a, owner)
 }
 
-// polls corrects drift every ten minutes, beside its events.
+// polls corrects drift, and looks every five seconds for a Secret that does not exist.
 func polls(a *at, owner *thing) error {
-	if err := corrects(a, owner); err != nil {
+	a.env.Queue.AddAfter(key(owner), 5*time.Second)
+	if _, err := a.live(secrets, "default", "absent"); err != nil {
 		return err
 	}
-	a.env.Queue.AddAfter(key(owner), 10*time.Minute)
-	return nil
+	return corrects(a, owner)
 }
 
 // awaits retries while its owner has a wrong value.
