@@ -125,6 +125,7 @@ var wrongOperators = []wrongOperator{
 	{true, wrong{grabs: true}, "rival-for-an-orphan", "one-winner"},
 	{true, wrong{dying: true}, "terminating-orphan", "skip-terminating-orphans"},
 	{false, wrong{recalls: true}, "dependent-deleted", "exact-sum"},
+	{false, wrong{misroutes: true}, "dependent-deleted", "exact-sum"},
 	{true, wrong{clings: true}, "relabelled", "release-non-matching"},
 	{true, wrong{drops: true}, "relabelled", "release-non-matching"},
 	{true, wrong{fussy: true}, "released-and-gone", "release-tolerates-gone"},
