@@ -129,13 +129,13 @@ func pauses(a *at, owner *thing) error {
 	return adoptsByName(a, owner)
 }
 
-// polls corrects drift, and looks every five seconds for a Secret that does not exist.
+// polls corrects drift every ten minutes, beside its events.
 func polls(a *at, owner *thing) error {
-	a.env.Queue.AddAfter(key(owner), 5*time.Second)
-	if _, err := a.live(secrets, "default", "absent"); err != nil {
+	if err := corrects(a, owner); err != nil {
 		return err
 	}
-	return corrects(a, owner)
+	a.env.Queue.AddAfter(key(owner), 10*time.Minute)
+	return nil
 }
 
 // awaits retries while its owner has a wrong value.
