@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 	"github.com/threelaws/threelaws/sim/host"
@@ -45,13 +47,28 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether a step deletes an object that the user changed before, for example by removing its reference.
-// Such a step stays: a correct controller leaves the changed object alone, and therefore fails the expectation.
+// clears reports whether a step deletes an object that the user changed before, for example by removing its reference,
+// or an object of another owner that the file creates. Such a step stays: a correct controller leaves the object alone,
+// and therefore fails the expectation.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]
-	return b.Law == exactSum && s.verb == verbDelete && slices.ContainsFunc(steps[:step], func(before *Step) bool {
+	if b.Law != exactSum || s.verb != verbDelete {
+		return false
+	}
+	t, err := parseTarget(servers{p.File.server}, s, s.Word(0))
+	return err == nil && p.File.owned(t) || slices.ContainsFunc(steps[:step], func(before *Step) bool {
 		return (before.verb == verbPatch || before.verb == verbLabel) && before.Word(0) == s.Word(0)
+	})
+}
+
+// owned reports whether a section holds the object, with a ControllerRef.
+func (f *File) owned(t target) bool {
+	return slices.ContainsFunc(f.sections, func(sec *section) bool {
+		docs, err := f.manifests(sec, f.server)
+		return err == nil && slices.ContainsFunc(docs, func(m *manifest.Manifest) bool {
+			return (about{named: []target{t}}).object(targetOf(m), m) && metav1.GetControllerOf(m.Meta()) != nil
+		})
 	})
 }
 

@@ -141,9 +141,9 @@ func (e end) compare(quiet end, found func(path, text string)) {
 			text := fmt.Sprintf("there are %d objects of kind %s, and %d in a quiet run", len(here.objects), kind, len(there.objects))
 			switch more, less := without(here.objects, there.objects), without(there.objects, here.objects); {
 			case len(less) == 0: // otherwise the names differ in each run
-				text += ", without " + strings.Join(more, ", ")
+				text += "; only here: " + strings.Join(more, ", ")
 			case len(more) == 0:
-				text += ", with " + strings.Join(less, ", ")
+				text += "; only there: " + strings.Join(less, ", ")
 			}
 			found(kind, text)
 			continue

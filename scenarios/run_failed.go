@@ -98,7 +98,7 @@ func (r *Run) failExpect(text string) {
 	if r.failed.unread {
 		return
 	}
-	b := render.Mark{Law: expectation, Sentence: "What the file expects holds in every schedule.", Text: text}
+	b := render.Mark{Law: expectation, Sentence: "What the file or the case expects holds in every schedule.", Text: text}
 	if l := r.step.lawOf(); l != nil {
 		b.Law, b.Sentence, b.Source, b.Text = l.Name, l.Sentence, l.Source, strings.TrimPrefix(text, r.step.String()+": ")
 	}

@@ -101,7 +101,7 @@ func TestSameEnd(t *testing.T) {
 		{"kept", noting("left", live), noting("right", live), "", ""},
 		{"violated: what the cache lacks decides", noting("left", cached), noting("right", cached), "cm/result: data.is is 0, and 1 in a quiet run", ""},
 		{"violated: an object more", noting("left", more), noting("right", more),
-			"there are 3 objects of kind ConfigMap, and 2 in a quiet run, without cm/more", ""},
+			"there are 3 objects of kind ConfigMap, and 2 in a quiet run; only here: cm/more", ""},
 		{"looks wrong: the first of two decides", noting("left", named("left")), noting("right", named("right")), "",
 			"left out, since quiet runs differ there: ConfigMap data.is"},
 		{"violated: a condition that was not seen", noting("left", reports("True")), noting("right", named("")),

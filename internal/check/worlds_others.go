@@ -156,6 +156,12 @@ func (f *found) taken(s *operator) []place {
 			bared.user = append(bared.user, gone(d))
 		}
 	}
+	second := found{dependents: f.seconds}
+	for _, d := range second.each() { // its events may wake the first owner instead
+		if !f.createsOnce(d) && !slices.Contains(f.asleep, d.GroupVersionKind()) {
+			lost.user = append(lost.user, gone(d))
+		}
+	}
 	name.objects = append(name.objects, f.both(s)...)
 	if err := f.copies(s); len(name.user) == 0 {
 		name.why = "it gives its dependents no names: none can be taken"

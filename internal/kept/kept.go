@@ -51,7 +51,7 @@ func Replay(g *scenarios.Registry, path string) *Replayed {
 	r := &Replayed{}
 	res := scenarios.RunFile(path, scenarios.Options{Registry: g, Inspect: func(run *scenarios.Run) {
 		for _, f := range run.Failures() {
-			if r.Page == nil {
+			if r.Page == nil && violates(run, &f) {
 				r.Page = run.Page(&f)
 			}
 		}
@@ -67,6 +67,14 @@ func Replay(g *scenarios.Registry, path string) *Replayed {
 		r.Unfit = len(res.Errors) > 0
 	}
 	return r
+}
+
+// violates reports whether a failure violates a law or an expectation. A world may stay unsettled because the file ends
+// while a watch is paused: a right controller retries until it is resumed.
+func violates(run *scenarios.Run, f *scenarios.Failure) bool {
+	return f.Code != scenarios.ExitNotSettled || slices.ContainsFunc(run.Violations(), func(m render.Mark) bool {
+		return m.Law == f.Violation.Law
+	})
 }
 
 // Leave writes the page of a failure beside the file that replays it, and makes git ignore pages: only the file should

@@ -335,12 +335,9 @@ func (a *at) pruneBut(owner *thing, names ...string) error {
 // patch sends a patch, or a server-side apply, of an object.
 func (a *at) patch(o *thing, subresource string, kind types.PatchType, body any, options metav1.PatchOptions) error {
 	data, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	_, err = a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.Patch, Kind: a.serverKind(o.GroupVersionKind()),
+	_, sent := a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.Patch, Kind: a.serverKind(o.GroupVersionKind()),
 		Namespace: o.GetNamespace(), Name: o.GetName(), Subresource: subresource, PatchType: kind, Patch: data, PatchO: options})
-	return err
+	return errors.Join(err, sent)
 }
 
 func (a *at) apply(o *thing, subresource string, force bool) error {

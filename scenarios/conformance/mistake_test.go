@@ -28,8 +28,7 @@ func TestMistakes(t *testing.T) {
 		sample string // in place of the good one
 		want   string
 	}{
-		"nothing to try": {func(s *Subject) { s.Controller = host.Controller{} }, "",
-			"conformance.Subject: there is nothing to try"},
+		"nothing to try": {func(s *Subject) { s.Controller = host.Controller{} }, "", "conformance.Subject: there is nothing to try"},
 		"a program and no sample": {func(s *Subject) {
 			s.Controller, s.Samples = host.Controller{}, nil
 			s.Run = func(context.Context, *rest.Config) error { return nil }
@@ -43,8 +42,7 @@ func TestMistakes(t *testing.T) {
 			"conformance.Subject: Run and Controller exclude each other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",
 			"conformance.Subject: Controller: controller widget: For is empty"},
-		"no sample": {func(s *Subject) { s.Samples = nil }, "",
-			"conformance.Subject: Samples is empty: name a YAML file with a sample Widget"},
+		"no sample": {func(s *Subject) { s.Samples = nil }, "", "conformance.Subject: Samples is empty: name a YAML file with a sample Widget"},
 		"no such file": {func(s *Subject) { s.Samples = []string{"testdata/gadget.yaml"} }, "",
 			"conformance.Subject: Samples: testdata/gadget.yaml is not there: paths are relative to the package's"},
 		"a field is missing": {nil,
@@ -70,8 +68,7 @@ func TestMistakes(t *testing.T) {
 			"conformance.Subject: CRDs: no file *.yaml of it holds a CustomResourceDefinition"},
 		"a broken definition": {crds("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: " +
 			"{name: w}\nspec: {}\n"), "", "conformance.Subject: CRDs: bases/w.yaml:3: the server refuses crd/w: "},
-		"broken YAML of a definition": {crds("---\na: [\n"), "",
-			"conformance.Subject: CRDs: bases/w.yaml:2: yaml: line"},
+		"broken YAML of a definition": {crds("---\na: [\n"), "", "conformance.Subject: CRDs: bases/w.yaml:2: yaml: line"},
 		"a kind that nobody serves": {func(s *Subject) {
 			s.Controller.Owns = []schema.GroupVersionKind{{Group: "example.com", Version: "v1", Kind: "Gadget"}}
 		}, "", "conformance.Subject: Controller: widget works on Gadget of example.com/v1, which is not served"},

@@ -40,7 +40,7 @@ type wrong struct {
 	recreated bool // counts parts of an earlier Widget of the same name
 	nothing   bool // does nothing
 	grows     bool // never deletes
-	recalls   bool // remembers names, and creates no part twice
+	recalls   bool // remembers names, and creates no part twice, not even one whose name is taken
 	clings    bool // never releases
 	drops     bool // removes all references of a part that it releases
 	fussy     bool // fails if a part to release is gone
@@ -54,6 +54,7 @@ type wrong struct {
 	stamps    bool // writes the time of day into an annotation in each reconcile
 	keeps     bool // keeps the color of a part when its Widget has none any more
 	cascades  bool // deletes the parts of a deleted Widget under every policy
+	misroutes bool // a part wakes the Widget whose name precedes the first dash
 
 	silent bool // not a bug: writes no status
 }
@@ -81,13 +82,19 @@ func widget(adopts bool, w wrong) host.Controller {
 				out.Keys = append(out.Keys, key(newest(e)))
 			}},
 			{Kind: parts, Do: func(v host.View, e host.Event, out *host.Effect) {
-				for _, o := range []runtime.Object{e.Old, e.New} {
-					if o == nil {
+				for _, seen := range []runtime.Object{e.Old, e.New} {
+					o, is := seen.(metav1.Object)
+					if !is {
 						continue
 					}
-					if ref := metav1.GetControllerOf(o.(metav1.Object)); ref != nil && ref.Kind == "Widget" {
-						out.Keys = append(out.Keys, "default/"+ref.Name)
-					} else if name := o.(metav1.Object).GetLabels()[partOf]; name != "" {
+					name := o.GetLabels()[partOf]
+					if ref := metav1.GetControllerOf(o); ref != nil && ref.Kind == "Widget" {
+						name = ref.Name
+					}
+					if w.misroutes {
+						name, _, _ = strings.Cut(name, "-")
+					}
+					if name != "" {
 						out.Keys = append(out.Keys, "default/"+name)
 					}
 				}
@@ -147,9 +154,6 @@ func (o *operator) sync(ctx context.Context, key string) error {
 		_, err := o.env.Client.Update(ctx, c)
 		return err
 	}
-	if o.silent {
-		return nil
-	}
 	return o.report(ctx, w, len(own))
 }
 
@@ -202,10 +206,7 @@ func (o *operator) adopt(ctx context.Context, w *unstructured.Unstructured, p *c
 		return fmt.Errorf("widget %s is gone or going", w.GetName())
 	}
 	ref, err := json.Marshal(metav1.NewControllerRef(w, widgets))
-	if err != nil {
-		return err
-	}
-	return o.refer(ctx, p, string(ref))
+	return errors.Join(err, o.refer(ctx, p, string(ref)))
 }
 
 // refer changes the references of a part on condition of its uid.
@@ -216,10 +217,7 @@ func (o *operator) refer(ctx context.Context, p *corev1.ConfigMap, ref string) e
 		how = types.MergePatchType
 	}
 	_, err := o.env.Client.Patch(ctx, parts, p.Namespace, p.Name, host.Patch{Type: how, Data: []byte(patch)})
-	if o.fussy && apierrors.IsNotFound(err) {
-		return err
-	}
-	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) && strings.Contains(ref, "delete") {
+	if apierrors.IsNotFound(err) && !o.fussy || apierrors.IsInvalid(err) && strings.Contains(ref, "delete") {
 		return nil // it has gone
 	}
 	return err
@@ -259,13 +257,10 @@ func (o *operator) resize(ctx context.Context, w *unstructured.Unstructured, own
 	}
 	for i, name := range names(w, size) {
 		if slices.ContainsFunc(own, func(p *corev1.ConfigMap) bool { return p.Name == name }) ||
-			(o.shares || o.byLabel) && i < len(own) {
+			(o.shares || o.byLabel) && i < len(own) || o.recalls && o.made[name] {
 			continue
 		}
-		if o.recalls && o.made[name] {
-			continue
-		}
-		if err := o.create(ctx, w, name, color); err != nil {
+		if err := o.create(ctx, w, name, color); err != nil && !(o.recalls && apierrors.IsAlreadyExists(err)) {
 			return err
 		}
 		o.made[name] = true
@@ -286,11 +281,7 @@ func (o *operator) remove(ctx context.Context, p *corev1.ConfigMap) error {
 	if !o.blind {
 		only.Preconditions = &metav1.Preconditions{UID: &p.UID, ResourceVersion: &p.ResourceVersion}
 	}
-	err := o.env.Client.Delete(ctx, parts, p.Namespace, p.Name, only)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return ignoreNotFound(o.env.Client.Delete(ctx, parts, p.Namespace, p.Name, only))
 }
 
 func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, name, color string) error {
@@ -325,13 +316,13 @@ func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, nam
 
 // report writes the number of parts into the status.
 func (o *operator) report(ctx context.Context, w *unstructured.Unstructured, n int) error {
-	if was, found, _ := unstructured.NestedInt64(w.Object, "status", "parts"); found && was == int64(n) {
+	if was, found, _ := unstructured.NestedInt64(w.Object, "status", "parts"); o.silent || found && was == int64(n) {
 		return nil
 	}
 	c := w.DeepCopy()
-	if err := unstructured.SetNestedField(c.Object, int64(n), "status", "parts"); err != nil {
-		return err
+	err := unstructured.SetNestedField(c.Object, int64(n), "status", "parts")
+	if err == nil {
+		_, err = o.env.Client.UpdateStatus(ctx, c)
 	}
-	_, err := o.env.Client.UpdateStatus(ctx, c)
 	return err
 }

@@ -79,7 +79,11 @@ func statusOnly(j *Judge, r *sim.Record) {
 	}
 	k := w.process.work(r)
 	if meta.Deleting(meta.Of(r.SawFor)) {
-		j.Report(Informed, what(r)+" for "+r.For.String()+", known to be going")
+		text := what(r) + " for " + r.For.String() + ", which it has seen terminating"
+		if w.Dependent && !w.Mine && w.Owner != nil {
+			text += "; " + ownedBy(w.Owner)
+		}
+		j.Report(Informed, text)
 		return
 	}
 	if k != nil && k.read && k.refuses {

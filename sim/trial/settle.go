@@ -191,7 +191,7 @@ func (t *Trial) Settle(l Limits) Settling {
 		if c.writes-from.writes >= l.Writes || t.World.Steps()-from.steps >= l.Steps {
 			break
 		}
-		if idle := t.World.Steps() - c.committed; idle >= maxIdle || l.Idle > 0 && idle >= l.Idle {
+		if idle := t.World.Steps() - c.committed; idle >= maxIdle || l.Idle > 0 && idle >= l.Idle && !t.rest.beating(t.World.Clock.Elapsed()) {
 			if idle >= t.mostIdle(&l) {
 				s.Idle = fmt.Sprintf("no write in %d steps: %s", idle, t.goingRound())
 				break

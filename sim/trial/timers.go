@@ -21,8 +21,9 @@ const (
 	beatsFor   = time.Hour
 	// beatsFor for worlds with whole programs, where every poll takes many steps. It is longer than the backoff of
 	// client-go's queues.
-	pollsFor  = 20 * time.Minute
-	beatsMost = 1000 // the number of rounds that is enough if they are short
+	pollsFor   = 20 * time.Minute
+	beatsMost  = 1000                   // the number of rounds that is enough if they are short
+	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
 	// A timer with doubling delays fires three times before its first delay has passed this many times.
 	beatsAway = 1 << beatsTimes
@@ -99,11 +100,12 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// polls reports whether a program read an object that does not exist, or tried to take a lock. It tries to take a lock
-// if it creates an object that another instance of it has created. The host cannot see how the reconcile ends.
+// polls reports whether a controller read an object that does not exist, or a program tried to take a lock. It tries to
+// take a lock if it creates an object that another instance of it has created. The host cannot see how a reconcile of a
+// program ends.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
-	if rec.Op != sim.Refusal || p == nil || !p.IsProgram() {
+	if rec.Op != sim.Refusal || p == nil {
 		return false
 	}
 	switch rec.Code {
@@ -111,7 +113,7 @@ func (t *Trial) polls(rec *sim.Record) bool {
 		return rec.Verb == "get"
 	case http.StatusConflict:
 		other := t.Cluster.Process(t.creator(rec.Object))
-		return rec.Verb == "create" && other != nil && other != p && other.Controller().Name == p.Controller().Name
+		return rec.Verb == "create" && p.IsProgram() && other != nil && other != p && other.Controller().Name == p.Controller().Name
 	}
 	return false
 }
@@ -158,7 +160,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 			r.due = append(r.due, a)
 		}
 	}
-	if now-r.since < t.patience(pending, timed) && r.rounds < beatsMost {
+	if now-r.since < t.patience(pending, timed) && (r.rounds < beatsMost || !r.beating(now)) {
 		return false
 	}
 	beats := 0
@@ -187,6 +189,11 @@ func (r *resting) waits(now time.Duration) {
 // lulled reports whether the world would count as settled if it had no timers that are far away. Such a timer may be a
 // resync in twelve hours, while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
+
+// beating reports whether timers have fired since the last change, each at intervals of at least beatsLeast.
+func (r *resting) beating(now time.Duration) bool {
+	return !r.changed && now > r.since && (now-r.since)*time.Duration(len(r.fired)) >= time.Duration(r.rounds)*beatsLeast
+}
 
 func (t *Trial) withheld(process string) bool {
 	p := t.Cluster.Process(process)

@@ -68,10 +68,7 @@ func writes(value func(m *corev1.ConfigMap, now time.Time) string) func(context.
 		}
 		m.Data = map[string]string{"v": v}
 		_, err := r.Client.Update(ctx, m)
-		if err != nil {
-			return err
-		}
-		return nil
+		return err
 	}
 }
 
@@ -86,12 +83,17 @@ func later(d time.Duration, sync func(context.Context, reads, string) error) fun
 
 func nothing(context.Context, reads, string) error { return nil }
 
+// absent reads a Secret that does not exist.
+func absent(ctx context.Context, r reads, _ string) error {
+	_, _ = r.Client.Get(ctx, secrets, "default", "s")
+	return nil
+}
+
 func object(tb testing.TB, t *trial.Trial, o kruntime.Object) {
 	tb.Helper()
 	m := o.(metav1.Object)
-	if _, err := t.Request(
-		&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(o), Namespace: "default", Name: m.GetName(),
-			Object: o}); err != nil {
+	if _, err := t.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: t.Server.KindOf(o), Namespace: "default",
+		Name: m.GetName(), Object: o}); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -144,7 +146,8 @@ func TestSettle(t *testing.T) {
 		{"fights", []host.Controller{set("x"), set("y")}, "NOFIGHT-1", "recurs"},
 		{"counts for ever", []host.Controller{syncs(grow)}, "NOFIGHT-1", `data.v: "`},
 		{"piles up", []host.Controller{pile}, "NOFIGHT-1", "objects of kind Secret and makes more"},
-		{"looks again", []host.Controller{syncs(later(10*time.Minute, nothing))}, "", ""},
+		{"waits for a Secret", []host.Controller{syncs(later(5*time.Second, absent))}, "", ""},
+		{"waits without a pause", []host.Controller{syncs(later(1, absent))}, "EXACT-7", "secret/s is refused"},
 		{"looks again, and makes nothing", []host.Controller{idles}, "NOFIGHT-3", "wants 1, owns 0"},
 		{"tells the time", []host.Controller{syncs(later(10*time.Second, clock))}, "", ""},
 		{"counts now and then", []host.Controller{syncs(later(10*time.Second, ticks))}, "NOFIGHT-1", `data.v: "tick `},
@@ -155,11 +158,7 @@ func TestSettle(t *testing.T) {
 			"EXACT-7", "no luck"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for seed := range uint64(4) {
-				var choices sim.Choices = sim.Zero{}
-				if seed > 0 {
-					choices = sim.NewSeed(seed)
-				}
+			for seed, choices := range []sim.Choices{sim.Zero{}, sim.NewSeed(1), sim.NewSeed(2), sim.NewSeed(3)} {
 				w, how := settled(t, choices, c.controllers...)
 				b := w.Broken()
 				switch {
