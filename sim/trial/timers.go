@@ -22,7 +22,7 @@ const (
 	// beatsFor for worlds with whole programs, where every poll takes many steps. It is longer than the backoff of
 	// client-go's queues.
 	pollsFor   = 20 * time.Minute
-	beatsMost  = 100                    // the number of rounds that is enough if they are short
+	beatsMost  = 1000                   // the number of rounds that is enough if they are short
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
 	// A timer with doubling delays fires three times before its first delay has passed this many times.
