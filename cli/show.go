@@ -145,7 +145,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 	return text
 }
 
-// dot draws the owners at the end of the lines as a graph. A fight is drawn as its cycle.
+// dot returns a graph of the objects and their owners at record end. For a fight, it returns a graph of its cycle.
 func (s *shown) dot(lines []render.Line, end int) string {
 	for _, b := range s.violations {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {

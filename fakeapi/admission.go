@@ -20,7 +20,8 @@ import (
 )
 
 // admitCreate runs the mutating admission plugins for a new object, in the real server's order. It refuses an object
-// only if its namespace does not exist or is terminating. [call.permitCreate] makes all later refusals.
+// if its CRD or namespace is terminating, if the namespace does not exist, or if a plugin or webhook fails.
+// [call.permitCreate] makes the other refusals.
 func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
 	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())

@@ -38,8 +38,9 @@ func tail(lines []render.Line) string {
 	return render.Text(lines)
 }
 
-// Kill runs the steps of a file before index until with a mutant in place of its controller. It runs the default
-// schedule and then others, until a violation. A negative index means all steps before the first explore or mutant.
+// Kill runs the first steps of a file, with a mutant in place of the controller that it varies. The parameter until is
+// the index of the first step that is not run; if it is negative, this is the first explore or mutant. Kill tries the
+// default schedule and then others, and stops at the first violation.
 func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Killed, error) {
 	m, what := g.mutant(mutant)
 	if what != "" {

@@ -72,8 +72,8 @@ type Record struct {
 type Guards struct {
 	UID, ResourceVersion bool
 
-	// Applies marks a server-side apply. It states the wanted object whatever exists under that name. The server
-	// refuses an apply that would need knowledge of the existing object.
+	// Applies marks a server-side apply. It states the wanted fields, whatever object exists under that name. So it
+	// does not depend on what the process has read.
 	Applies bool
 }
 

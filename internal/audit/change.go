@@ -112,7 +112,8 @@ func (a *Auditor) change(e *event, who *Actor) *change {
 
 // fill derives the object before an update or a patch.
 func (c *change) fill() {
-	partly := c.verb == "patch" || c.sub == "status" // it cannot have changed what it does not name
+	// A patch changes only the fields that it contains, and a status write only the status.
+	partly := c.verb == "patch" || c.sub == "status"
 	if b, named := c.before, c.asked.version; b != nil && !partly && named != "" && b.ResourceVersion != "" &&
 		named != b.ResourceVersion {
 		c.before = nil // another write in between is missing from the log
@@ -131,7 +132,7 @@ func (c *change) fill() {
 	}
 }
 
-// unspoken derives the object before a write that names only a part of it. The rest was as it is now.
+// unspoken returns the object before a write that sets only some fields. It assumes that the other fields did not change.
 func (c *change) unspoken() *Object {
 	b, n, put := *c.before, c.after, c.verb != "patch"
 	if put || !c.asked.owners {
@@ -165,7 +166,7 @@ func (c *change) unspoken() *Object {
 	return &b
 }
 
-// complete copies what the response omits from the previous version.
+// complete fills in the fields that the response omits, from the previous version.
 func (c *change) complete() {
 	if c.after.partial {
 		o := *c.after

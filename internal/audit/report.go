@@ -41,7 +41,7 @@ type Verdict struct {
 	Count  int    `json:"count"`
 }
 
-// fightLaw is the clause on fights, which are found apart from the judge.
+// fightLaw is the clause about fights. The auditor finds fights itself, without the judge.
 const fightLaw = "NOFIGHT-1"
 
 // Report returns the findings so far.

@@ -102,7 +102,8 @@ func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 	return false
 }
 
-// count counts the dependents of a sample that was created with an edit.
+// count runs a world in which the sample is created with an edit, or unchanged if e is nil. It records the number of the
+// sample's active dependents.
 func (f *found) count(s *operator, w *wants, e *edit) error {
 	if w.by == nil {
 		return nil // it is unknown already

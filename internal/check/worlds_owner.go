@@ -14,7 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ends are the cases in which the sample is deleted by each policy, and recreated.
+// ends returns the cases about the end of the sample. In two of them for each policy, the sample is deleted, or deleted
+// and recreated.
 func (f *found) ends(s *operator) (all []place) {
 	for _, policy := range policies {
 		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),

@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Uniform takes each enabled action with the same probability, and early timers rarely. Its schedules are those of
-// [sim.Seed].
+// Uniform takes each enabled action with the same probability, except early timers, which are rare. It gives the same
+// schedules as [sim.Seed].
 type Uniform struct{ seed *sim.Seed }
 
 // NewUniform returns the uniform schedule of a seed.

@@ -29,8 +29,8 @@ type Build struct {
 // hijack is an additional file of a main package.
 const hijack = "package main\n\nimport \"threelaws/agent\"\n\nfunc init() { agent.Host(main) }\n"
 
-// connect is an additional file of a package of tests. It connects the agent to the module through which the test uses
-// it.
+// connect is an additional file of a test package. The test uses the agent through this module, and connect connects the
+// two.
 const connect = `package %s
 
 import (

@@ -210,7 +210,8 @@ func (b *Binding) Fill(text string) string {
 	})
 }
 
-// Order checks that the resource versions of a case grow as recorded.
+// Order checks that the values of the placeholders names, which are resource versions, increase in this order. It skips
+// placeholders without a value.
 func (b *Binding) Order(names []string) error {
 	last := uint64(0)
 	for _, name := range names {

@@ -96,10 +96,10 @@ type tick struct {
 
 const checklistHead = `# The proposal's checklist
 
-This page is for readers who know the ControllerRef proposal. It paraphrases its implementation list. An item has a tick
+This page is for readers who know the ControllerRef proposal. It paraphrases the proposal's list of implementation items. An item has a tick
 if all its clauses were evaluated for the current version of the controller (its last era), and held in every schedule.
 The last column names the law of each clause. It also names a mutant that the law kills: a variant of the controller
-without one check. If no law checks an item, the column names a recorded case of the real server, or code.
+without one check. If no law checks an item, the column names what covers it: a recorded case of the real server, a scenario, or a source file.
 `
 
 // ChecklistPage returns docs/evidence/checklist.md; root is the directory of this module.

@@ -71,7 +71,7 @@ func (f *finder) calls(values []ast.Expr, s ast.Stmt) {
 	f.wrap(c, call, " })", n, f.add(Nothing, s, strings.TrimSuffix(f.text(s), ";")))
 }
 
-// makes reports whether a call creates something that cannot be omitted.
+// makes reports whether a call is one of the builtins make and new.
 func (f *finder) makes(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	if !ok {

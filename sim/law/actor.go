@@ -24,7 +24,7 @@ const (
 // Clauses that a runner of worlds names.
 const (
 	AlwaysSettles = "EXACT-7"  // violated by a world that does not settle
-	SameEnd       = "EXACT-13" // violated by a world that settles otherwise than in a quiet run of the same actions
+	SameEnd       = "EXACT-13" // violated by a settled world that differs from a quiet run of the same actions
 )
 
 // Reasons of records that end a run.

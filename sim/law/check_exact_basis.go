@@ -123,8 +123,8 @@ func (w *Write) destroys(r *sim.Record) bool {
 	return r.Verb == "update" || meta.SameBody(r.Saw, r.After)
 }
 
-// restsOnWhatStays checks an invariant at creations, such as EXACT-9: a controller creates a dependent only if the
-// objects that it needs exist, and never deletes an object that a dependent needs.
+// restsOnWhatStays checks an invariant such as EXACT-9 at creations and deletions. A dependent may be created only if the
+// objects that it needs exist. An object that a dependent needs may not be deleted.
 func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil {

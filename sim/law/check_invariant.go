@@ -39,8 +39,8 @@ func invariantLaw(id string, when When) func(*Judge) Check {
 	}, of...)
 }
 
-// written checks an invariant at a write of its controller. The write is to a dependent of the reconciled owner, or to
-// another object if the controller reconciles no kind or has MayEdit.
+// written checks an invariant at a write of its controller. The write is to a dependent of the reconciled owner.
+// It may also be to another object: to any if the controller reconciles no kind, otherwise to a kind in MayEdit.
 func (j *Judge) written(v *Invariant, r *sim.Record) {
 	w := &j.write
 	own := w.Actor != nil && w.Dependent

@@ -1,5 +1,5 @@
-// Checks of LAW-1, LAW-1b and LAW-3, and of EXACT-2, ADOPT-3 and ADOPT-8 for whole programs. For a program it is not
-// known which object a reconcile is for, nor when the program read.
+// Checks of LAW-1, LAW-1b and LAW-3. For whole programs, also checks of EXACT-2, ADOPT-3 and ADOPT-8: the records do not
+// say which object a program reconciles, or when it read an object.
 
 package law
 

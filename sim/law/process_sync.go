@@ -174,7 +174,8 @@ func (p *process) lostRelease(s *State, r *sim.Record) bool {
 	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
 }
 
-// tookFor reports whether an object was active when the actor read it, and is inactive by the answer to a write.
+// tookFor reports whether the actor read the object of e as active. The caller has checked that the answer to the write r
+// shows an inactive object.
 func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
 	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)

@@ -142,7 +142,8 @@ func (u *rollout) oldPods() bool {
 	})
 }
 
-// deletePods deletes pods directly, which a Deployment must not do: pods belong to its ReplicaSets (LAW-2).
+// deletePods deletes the pods of old ReplicaSets. Only a mutant calls it, because pods belong to the ReplicaSets
+// (LAW-2).
 func (u *rollout) deletePods(ctx context.Context) error {
 	for _, rs := range u.old() {
 		for _, obj := range index(u.pods, controllerIndex, string(rs.UID)) {

@@ -154,7 +154,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	have := r.slicesOf(svc)
 	if !r.without.Stale {
-		r.waiting[key] = true // set before the check, because the event may come during it
+		r.waiting[key] = true // set before the check, because an event of a slice during it must requeue the Service
 		stale, err := r.behind(ctx, key, svc.Namespace, have)
 		if stale || err != nil {
 			return err

@@ -176,7 +176,7 @@ func Look(objects cache.Indexer, owner types.UID) func(object string) Sight {
 	}
 }
 
-// Answered ends the creations of key: the names of all created objects are known.
+// Answered records that all creations of key have been answered. The names of all created objects are known then.
 func (e *Expectations) Answered(key string) {
 	e.change(key, func(r *record) { r.early, r.dying, r.open = nil, nil, false })
 }

@@ -54,7 +54,8 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 	return nil
 }
 
-// absent handles a read from the server that did not find the object.
+// absent tells the graph that a live read has not found an object. It returns an error if the object is also referred
+// to by other names.
 func (c *collector) absent(id identity) error {
 	if c.graph.verifiedAbsent(id) {
 		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind,

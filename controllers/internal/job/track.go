@@ -225,8 +225,8 @@ func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[type
 }
 
 // shedOne removes the finalizer from this incarnation of a pod. A recreated pod counts as missing. Eras before tracking
-// do nothing. For a pod without a controller, with key "", the patch names the version that was read. Upstream does not
-// name it. If a Job has adopted the pod since, the pod is then never counted.
+// do nothing. For a pod without a controller, with key "", the patch contains the version that was read. Upstream
+// omits it. So if a Job has adopted the pod in the meantime, upstream never counts the pod.
 func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
 	if !tracked(p) || r.options.Era != Current || r.options.Without.Shed {
 		return nil

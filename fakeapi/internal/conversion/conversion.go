@@ -113,7 +113,8 @@ func same(in, out *object) error {
 	return nil
 }
 
-// restoreMeta copies the metadata that was sent into the response. Only labels and annotations may change.
+// restoreMeta replaces the metadata of out by that of in. A conversion webhook may change only labels and annotations, so
+// these are kept.
 func restoreMeta(in, out *object) error {
 	sent, ok := out.Object["metadata"]
 	if !ok {

@@ -1,4 +1,4 @@
-// Package validation checks built-in kinds with k8s.io/kubernetes/pkg/apis, which it calls like the real server's
+// Package validation checks built-in kinds. It calls k8s.io/kubernetes/pkg/apis in the same way as the real server's
 // strategies. It checks admission kinds itself, because upstream's checks would link some 500 more packages.
 package validation
 

@@ -154,7 +154,7 @@ func (a *agent) restore() {
 		a.set(v)
 	}
 	if a.dir != "" {
-		_ = os.Chdir(a.dir) // an error means that it was missing at the start, too
+		_ = os.Chdir(a.dir) // it fails only if the directory has been removed
 	}
 }
 
