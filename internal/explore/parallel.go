@@ -110,6 +110,15 @@ type driver struct {
 	next   atomic.Int64 // first index that no worker has taken
 	last   atomic.Int64 // last index to run
 	halted atomic.Bool
+	zero   *attempt // run 0, if it was done to measure k
+}
+
+// attempt is a run of a schedule.
+type attempt struct {
+	out     *Outcome
+	chooser sim.Chooser
+	name    string // kind of the chooser
+	trace   trace
 }
 
 // start starts the workers. The channel is closed when they are done.
@@ -220,13 +229,14 @@ func (d *driver) worker() *worker {
 }
 
 // length returns the number of decisions of the first schedule, which is PCT's k. It returns 0 if the run was
-// interrupted.
+// interrupted. The run is kept, because it is also the first of those that count.
 func (w *worker) length() (int, error) {
-	out, _, _ := w.run(0)
-	if w.record.Ended() {
+	out, chooser, name := w.run(0)
+	if out.Unfit != nil || w.record.Ended() {
 		return 0, out.Unfit
 	}
-	return max(len(w.record.Trail()), 1), out.Unfit
+	w.zero = &attempt{out, chooser, name, traceOf(w.record, out).clone()}
+	return max(len(w.record.Trail()), 1), nil
 }
 
 func (w *worker) work(results chan<- result) {
@@ -266,7 +276,17 @@ func (w *worker) run(index int) (*Outcome, sim.Chooser, string) {
 // one runs the schedule with that index, repeats it if necessary, and returns the result. It returns false if the run
 // was interrupted.
 func (w *worker) one(index int) (result, bool) {
-	out, chooser, name := w.run(index)
+	var first attempt
+	known := index == 0 && w.zero != nil
+	if known {
+		first = *w.zero
+	} else {
+		first.out, first.chooser, first.name = w.run(index)
+		if first.out.Unfit == nil && w.record.Ended() {
+			return result{}, false
+		}
+	}
+	out := first.out
 	r := result{
 		index: index, hash: out.Hash, state: out.State, steps: out.Steps,
 		label: out.Label, settled: out.Settled, fight: out.Fight,
@@ -274,10 +294,7 @@ func (w *worker) one(index int) (result, bool) {
 	if r.unfit = out.Unfit; r.unfit != nil {
 		return r, true
 	}
-	if w.record.Ended() {
-		return r, false
-	}
-	if p, ok := chooser.(*PCT); ok {
+	if p, ok := first.chooser.(*PCT); ok {
 		r.depth, r.bound = p.Depth(), p.Bound()
 	}
 	if len(out.Findings) > 0 {
@@ -286,7 +303,9 @@ func (w *worker) one(index int) (result, bool) {
 	if r.violation == nil && (w.Double < 0 || index%w.Double != 0) {
 		return r, true
 	}
-	first := traceOf(w.record, out).clone()
+	if !known {
+		first.trace = traceOf(w.record, out).clone()
+	}
 	again, _, _ := w.run(index)
 	if r.unfit = again.Unfit; r.unfit != nil {
 		return r, true
@@ -295,12 +314,12 @@ func (w *worker) one(index int) (result, bool) {
 		return r, false
 	}
 	r.doubled = true
-	if r.disagree = disagree(first, traceOf(w.record, again)); r.disagree != nil {
+	if r.disagree = disagree(first.trace, traceOf(w.record, again)); r.disagree != nil {
 		r.disagree.Index, r.disagree.Seed = index, SeedAt(w.plan.Seed, index)
 	}
 	w.handOver(&r, Failing{
-		Index: index, Seed: SeedAt(w.plan.Seed, index), Strategy: name,
-		Outcome: out, Schedule: first.entries,
+		Index: index, Seed: SeedAt(w.plan.Seed, index), Strategy: first.name,
+		Outcome: out, Schedule: first.trace.entries,
 	})
 	return r, true
 }
