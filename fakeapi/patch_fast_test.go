@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"fmt"
 	"math/rand"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
@@ -167,6 +169,22 @@ func TestReplicasPatchIsThePatch(t *testing.T) {
 					t.Fatalf("%s %s\nis   %+v\nwant %+v", k.GVK.Kind, patch, got, want)
 				}
 			}
+		}
+	}
+}
+
+// A configuration that is decoded as JSON has the same meaning as YAML.
+func TestPlainJSONIsYAML(t *testing.T) {
+	for text, fast := range map[string]bool{
+		`{"a": [1, -0, true, null, "1", "~", {"<<": {"b": 2}, "": "{}"}]}`: true, "{\n\"a\": {}}\n": true,
+		`{"a": "é"}`: false, `{"a": "\u0041"}`: false, "{\"a\":\t1}": false, `{"a": 1.0}`: false, `{"a": [1e2]}`: false,
+		`{"a": 9223372036854775808}`: false, `{"a": 1, "a": 2}`: false, `[]`: false, `null`: false, `a: 1`: false,
+		`{"` + strings.Repeat("k", 2000) + `": 1}`: false, `{a: 1}`: false, `{"a": 1,}`: false,
+	} {
+		got, want := decodePlain([]byte(text)), map[string]any{}
+		if err := yaml.UnmarshalStrict([]byte(text), &want); (got != nil) != fast || fast && (err != nil ||
+			!reflect.DeepEqual(got, want)) {
+			t.Errorf("%.40s: %v, want %v, %v", text, got, want, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -67,6 +68,14 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 	full := newVersion(1, "k", 1, &corev1.ConfigMap{Data: map[string]string{"a": ""}})
 	if empty.exact == full.exact || empty.abstract == full.abstract {
 		t.Error("a field outside of the metadata does not change the digests")
+	}
+}
+
+func TestTreesAreEncodedLikeJSON(t *testing.T) {
+	tree := map[string]any{"b": []any{int64(-1), 1.5, true, nil, "a\"\\<&>\x7f\u2028é", []any(nil)}, "a<": "ok",
+		"c": map[string]any{}, "d": map[string]any(nil)}
+	if want, _ := json.Marshal(tree); string(appendJSON(nil, tree)) != string(want) {
+		t.Errorf("encoded as %s, want %s", appendJSON(nil, tree), want)
 	}
 }
 

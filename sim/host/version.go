@@ -5,7 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strconv"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -88,11 +91,7 @@ func newVersion(kindSalt uint64, key string, n uint32, obj runtime.Object) *vers
 func encode(obj runtime.Object) []byte {
 	p, ok := obj.(protoObject)
 	if !ok {
-		data, err := json.Marshal(obj.(runtime.Unstructured).UnstructuredContent())
-		if err != nil {
-			panic("host: a stored object does not encode: " + err.Error())
-		}
-		return data
+		return appendJSON(nil, obj.(runtime.Unstructured).UnstructuredContent())
 	}
 	buf := make([]byte, p.Size())
 	if _, err := p.MarshalToSizedBuffer(buf); err != nil {
@@ -101,12 +100,69 @@ func encode(obj runtime.Object) []byte {
 	return buf
 }
 
+// appendJSON appends what json.Marshal returns for a tree. It does not use reflection for most values, because every
+// object in a cache is encoded after each sync that read it.
+func appendJSON(to []byte, v any) []byte {
+	switch v := v.(type) {
+	case map[string]any:
+		if v == nil {
+			break
+		}
+		to = append(to, '{')
+		for i, k := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = append(appendJSON(to, k), ':')
+			to = appendJSON(to, v[k])
+		}
+		return append(to, '}')
+	case []any:
+		if v == nil {
+			break
+		}
+		to = append(to, '[')
+		for i, e := range v {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = appendJSON(to, e)
+		}
+		return append(to, ']')
+	case string:
+		if plain(v) {
+			to = append(to, '"')
+			to = append(to, v...)
+			return append(to, '"')
+		}
+	case int64:
+		return strconv.AppendInt(to, v, 10)
+	case bool:
+		return strconv.AppendBool(to, v)
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("host: a stored object does not encode: " + err.Error())
+	}
+	return append(to, data...)
+}
+
+// plain reports whether json.Marshal escapes nothing in s.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return false
+		}
+	}
+	return true
+}
+
 // intact reports whether the object is still as it was stored. buf must have the length of the stored encoding, because
 // computing an object's size takes almost as long as encoding it.
 func (v *version) intact(buf []byte) (same bool) {
 	p, ok := v.obj.(protoObject)
 	if !ok {
-		return bytes.Equal(encode(v.obj), v.encoded)
+		return bytes.Equal(appendJSON(buf[:0], v.obj.(runtime.Unstructured).UnstructuredContent()), v.encoded)
 	}
 	defer func() { _ = recover() }() // encoding an object that no longer fits the buffer panics
 	n, err := p.MarshalToSizedBuffer(buf)
