@@ -103,17 +103,17 @@ func busy(n string) []runtime.Object {
 	meta := func(kind string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: "default", Name: kind + "-" + n}
 	}
-	job := template("job-" + n)
+	job := podTemplate("job-" + n)
 	job.Spec.RestartPolicy = corev1.RestartPolicyNever
 	return []runtime.Object{
 		replicaSet("rs-"+n, "rs-"+n, 3),
 		replicationController("rc-"+n, "rc-"+n, 3),
 		&appsv1.Deployment{ObjectMeta: meta("deploy"), Spec: appsv1.DeploymentSpec{Replicas: &three,
-			Selector: selects("deploy-" + n), Template: template("deploy-" + n)}},
+			Selector: selects("deploy-" + n), Template: podTemplate("deploy-" + n)}},
 		&appsv1.StatefulSet{ObjectMeta: meta("sts"), Spec: appsv1.StatefulSetSpec{Replicas: &two,
-			Selector: selects("sts-" + n), ServiceName: "x", Template: template("sts-" + n)}},
+			Selector: selects("sts-" + n), ServiceName: "x", Template: podTemplate("sts-" + n)}},
 		&appsv1.DaemonSet{ObjectMeta: meta("ds"),
-			Spec: appsv1.DaemonSetSpec{Selector: selects("ds-" + n), Template: template("ds-" + n)}},
+			Spec: appsv1.DaemonSetSpec{Selector: selects("ds-" + n), Template: podTemplate("ds-" + n)}},
 		&batchv1.Job{ObjectMeta: meta("job"),
 			Spec: batchv1.JobSpec{Parallelism: &two, Completions: &two, Template: job}},
 		&batchv1.CronJob{ObjectMeta: meta("cron"), Spec: batchv1.CronJobSpec{Schedule: "* * * * *", Suspend: &paused,

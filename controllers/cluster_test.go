@@ -199,7 +199,7 @@ func (c *cluster) owned() map[string]int {
 
 func labelled(app string) map[string]string { return map[string]string{"app": app} }
 
-func template(app string) corev1.PodTemplateSpec {
+func podTemplate(app string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labelled(app)},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "img:1"}}},
@@ -210,12 +210,12 @@ func replicaSet(name, app string, n int32) *appsv1.ReplicaSet {
 	return &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: labelled(app)},
-			Template: template(app)},
+			Template: podTemplate(app)},
 	}
 }
 
 func replicationController(name, app string, n int32) *corev1.ReplicationController {
-	tmpl := template(app)
+	tmpl := podTemplate(app)
 	return &corev1.ReplicationController{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec:       corev1.ReplicationControllerSpec{Replicas: &n, Selector: labelled(app), Template: &tmpl},
@@ -223,7 +223,7 @@ func replicationController(name, app string, n int32) *corev1.ReplicationControl
 }
 
 func orphan(name, app string) *corev1.Pod {
-	tmpl := template(app)
+	tmpl := podTemplate(app)
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: tmpl.Labels},
 		Spec: tmpl.Spec}
 }

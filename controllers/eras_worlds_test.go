@@ -45,14 +45,14 @@ var eraWorlds = map[string]world{
 		object: func(name, app string, n int32) runtime.Object {
 			never := int32(math.MaxInt32) // an alarm after ten minutes would outlast expectations
 			return &appsv1.Deployment{ObjectMeta: named(name), Spec: appsv1.DeploymentSpec{Replicas: &n,
-				Selector: selects(app), Template: template(app), ProgressDeadlineSeconds: &never}}
+				Selector: selects(app), Template: podTemplate(app), ProgressDeadlineSeconds: &never}}
 		},
 		with: "replicaset", size: replicas("Deployment"), nodes: 1,
 	},
 	"statefulset": {
 		object: func(name, app string, n int32) runtime.Object {
 			return &appsv1.StatefulSet{ObjectMeta: named(name), Spec: appsv1.StatefulSetSpec{Replicas: &n,
-				Selector: selects(app), ServiceName: name, Template: template(app),
+				Selector: selects(app), ServiceName: name, Template: podTemplate(app),
 				// Pods from before revisions have none; a rolling update would replace them.
 				UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}}}
 		},
@@ -61,7 +61,7 @@ var eraWorlds = map[string]world{
 	},
 	"daemonset": {
 		object: func(name, app string, _ int32) runtime.Object {
-			t := template(app)
+			t := podTemplate(app)
 			t.Spec.NodeSelector = map[string]string{"of-" + name: "yes"}
 			return &appsv1.DaemonSet{ObjectMeta: named(name),
 				Spec: appsv1.DaemonSetSpec{Selector: selects(app), Template: t,
@@ -71,7 +71,7 @@ var eraWorlds = map[string]world{
 	},
 	"job": {
 		object: func(name, app string, n int32) runtime.Object {
-			t := template(app)
+			t := podTemplate(app)
 			t.Spec.RestartPolicy = corev1.RestartPolicyNever
 			completions, manual := int32(9), true
 			return &batchv1.Job{ObjectMeta: named(name), Spec: batchv1.JobSpec{Parallelism: &n,
@@ -81,7 +81,7 @@ var eraWorlds = map[string]world{
 	},
 	"cronjob": {
 		object: func(name, app string, _ int32) runtime.Object {
-			t := template(app)
+			t := podTemplate(app)
 			t.Spec.RestartPolicy = corev1.RestartPolicyNever
 			return &batchv1.CronJob{ObjectMeta: named(name),
 				Spec: batchv1.CronJobSpec{Schedule: "* * * * *",

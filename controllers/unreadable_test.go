@@ -52,7 +52,7 @@ var unreadables = map[string]unreadable{
 		map[string]int{"bad": 1, "good": 1}, false},
 	"DaemonSet": {[]string{"daemonset@current"}, func(name, app string, _ int32) runtime.Object {
 		return &appsv1.DaemonSet{ObjectMeta: named(name),
-			Spec: appsv1.DaemonSetSpec{Selector: selects(app), Template: template(app)}}
+			Spec: appsv1.DaemonSetSpec{Selector: selects(app), Template: podTemplate(app)}}
 	}, ownedPod, map[string]int{"bad": 1, "good": 1}, false},
 	"Job": {[]string{"job@current"}, eraWorlds["job"].object, ownedPod, map[string]int{"bad": 1, "good": 1}, true},
 	"PodDisruptionBudget": {[]string{"disruption"}, func(name, app string, _ int32) runtime.Object {

@@ -1,10 +1,12 @@
-package template
+package controllers_test
 
 import (
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
 // image is the template of most recorded cases, with the server's defaults.
@@ -26,19 +28,19 @@ func image(name string) *corev1.PodTemplateSpec {
 // The hashes are those of recorded cases.
 func TestHashIsUpstreams(t *testing.T) {
 	for name, want := range map[string]string{"img:1": "5d57d9744c", "img:2": "5c98dd8b56"} {
-		if got := Hash(image(name), nil); got != want {
+		if got := template.Hash(image(name), nil); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
 	one := int32(1)
-	if with := Hash(image("img:1"), &one); with == Hash(image("img:1"), nil) {
+	if with := template.Hash(image("img:1"), &one); with == template.Hash(image("img:1"), nil) {
 		t.Errorf("a collision changes nothing: %s", with)
 	}
-	old := OldHash(image("img:1"))
+	old := template.OldHash(image("img:1"))
 	if strings.Trim(old, "0123456789") != "" || old == "" {
 		t.Errorf("the old hash is %q, no number", old)
 	}
-	if old == OldHash(image("img:2")) {
+	if old == template.OldHash(image("img:2")) {
 		t.Errorf("two templates have the old hash %s", old)
 	}
 }
@@ -51,7 +53,7 @@ func TestSameButForTheHash(t *testing.T) {
 		same   bool
 	}{
 		{"nothing", func(*corev1.PodTemplateSpec) {}, true},
-		{"a hash", func(t *corev1.PodTemplateSpec) { t.Labels[HashLabel] = "5d57d9744c" }, true},
+		{"a hash", func(t *corev1.PodTemplateSpec) { t.Labels[template.HashLabel] = "5d57d9744c" }, true},
 		{"empty annotations", func(t *corev1.PodTemplateSpec) { t.Annotations = map[string]string{} }, true},
 		{"a label", func(t *corev1.PodTemplateSpec) { t.Labels["extra"] = "1" }, false},
 		{"a label less", func(t *corev1.PodTemplateSpec) { delete(t.Labels, "app") }, false},
@@ -61,7 +63,7 @@ func TestSameButForTheHash(t *testing.T) {
 	} {
 		other := image("img:1")
 		c.change(other)
-		if Same(plain, other) != c.same || Same(other, plain) != c.same {
+		if template.Same(plain, other) != c.same || template.Same(other, plain) != c.same {
 			t.Errorf("%s: not same=%v", c.name, c.same)
 		}
 	}
@@ -69,8 +71,8 @@ func TestSameButForTheHash(t *testing.T) {
 
 // Plain does not modify its argument.
 func TestPlainChangesNothing(t *testing.T) {
-	labels := map[string]string{"app": "x", HashLabel: "5d57d9744c"}
-	if plain := Plain(labels); len(plain) != 1 || plain["app"] != "x" || len(labels) != 2 {
+	labels := map[string]string{"app": "x", template.HashLabel: "5d57d9744c"}
+	if plain := template.Plain(labels); len(plain) != 1 || plain["app"] != "x" || len(labels) != 2 {
 		t.Errorf("%v, of %v", plain, labels)
 	}
 }

@@ -1,4 +1,4 @@
-package manifest_test
+package scenarios_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package reaper_test
+package controllers_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package podgc
+package controllers_test
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/threelaws/threelaws/controllers/internal/podgc"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/trial"
@@ -16,12 +17,12 @@ import (
 
 // Ended pods above the threshold are deleted: evicted pods first, then the oldest. Pods in the phases Running, Pending
 // and Unknown are not counted.
-func TestThreshold(t *testing.T) {
+func TestPodGCThreshold(t *testing.T) {
 	for threshold, want := range map[int]string{
 		-1: "old older evicted running pending unknown", 1: "old running pending unknown",
 		2: "old older running pending unknown", 3: "old older evicted running pending unknown"} {
 		w := trial.New(trial.Options{})
-		w.Start("podgc", New(Options{Threshold: threshold}))
+		w.Start("podgc", podgc.New(podgc.Options{Threshold: threshold}))
 		pods := w.Server.KindNamed("pod")
 		for _, p := range []struct {
 			name, reason string
@@ -64,7 +65,7 @@ func TestThreshold(t *testing.T) {
 }
 
 // The oldest pods of an out-of-service node are removed first.
-func TestOrderOfRemoval(t *testing.T) {
+func TestPodGCOrderOfRemoval(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: corev1.NodeSpec{
@@ -85,7 +86,7 @@ func TestOrderOfRemoval(t *testing.T) {
 		ask(fakeapi.Request{Verb: fakeapi.Delete, Kind: pods, Namespace: "default", Name: name})
 		w.World.Clock.Advance(time.Second)
 	}
-	w.Start("podgc", New(Options{}))
+	w.Start("podgc", podgc.New(podgc.Options{}))
 	w.Settle(trial.Limits{For: time.Second, Steps: 10_000})
 	order := ""
 	for i := range w.World.History.Len() {

@@ -1,4 +1,4 @@
-package history
+package controllers_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -38,31 +39,31 @@ func recordedSet(t *testing.T) *appsv1.StatefulSet {
 	return set
 }
 
-func TestDataAndHash(t *testing.T) {
+func TestRevisionDataAndHash(t *testing.T) {
 	set := recordedSet(t)
-	data := Data(&set.Spec.Template)
+	data := history.Data(&set.Spec.Template)
 	if want := strings.Replace(recorded, `{"metadata"`, `{"$patch":"replace","metadata"`, 1); string(data) != want {
 		t.Errorf("data %s\nwant %s", data, want)
 	}
 	zero, one := int32(0), int32(1)
-	if got := Hash(data, &zero); got != recordedHash {
+	if got := history.Hash(data, &zero); got != recordedHash {
 		t.Errorf("hash %s, recorded %s", got, recordedHash)
 	}
-	if Hash(data, &one) == recordedHash || Hash(data, nil) == recordedHash {
+	if history.Hash(data, &one) == recordedHash || history.Hash(data, nil) == recordedHash {
 		t.Error("the number of collisions makes no difference")
 	}
-	if got := Name(strings.Repeat("n", 240), "h"); len(got) != 225 {
+	if got := history.Name(strings.Repeat("n", 240), "h"); len(got) != 225 {
 		t.Errorf("a name of %d bytes", len(got))
 	}
 }
 
-func TestRestore(t *testing.T) {
+func TestRevisionRestore(t *testing.T) {
 	set := recordedSet(t)
-	old := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: Data(&set.Spec.Template)}}
+	old := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: history.Data(&set.Spec.Template)}}
 	set.Spec.Template.Spec.Containers[0].Image = "img:2"
 	set.Spec.Template.Labels["more"] = "y"
 	set.Spec.ServiceName = "svc"
-	restored, err := Restore(set, old)
+	restored, err := history.Restore(set, old)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,25 +75,25 @@ func TestRestore(t *testing.T) {
 	}
 	for _, odd := range []string{`[1]`, `{"spec":{"replicas":"many"}}`} {
 		r := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(odd)}}
-		if _, err := Restore(set, r); err == nil {
+		if _, err := history.Restore(set, r); err == nil {
 			t.Errorf("no error for %s, which is no patch of a set", odd)
 		}
 	}
 }
 
 // historyOf returns the history of a set in its own cluster.
-func historyOf(t *testing.T) *History {
+func historyOf(t *testing.T) *history.History {
 	c := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
 	set := recordedSet(t)
 	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	revisions := cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers)
-	Index(revisions)
-	return &History{Client: c.Client("user"), Owner: set, Without: &Without{}, Revisions: revisions}
+	history.Index(revisions)
+	return &history.History{Client: c.Client("user"), Owner: set, Without: &history.Without{}, Revisions: revisions}
 }
 
 // stored lists the server's revisions with owners and numbers.
-func stored(t *testing.T, h *History) []string {
-	items, err := h.Client.List(t.Context(), Kind, "default", metav1.ListOptions{})
+func storedRevisions(t *testing.T, h *history.History) []string {
+	items, err := h.Client.List(t.Context(), history.Kind, "default", metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func revision(name, data, owner string, number int64) *appsv1.ControllerRevision
 	return r
 }
 
-func create(t *testing.T, h *History, r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
+func createRevision(t *testing.T, h *history.History, r *appsv1.ControllerRevision) *appsv1.ControllerRevision {
 	obj, err := h.Client.Create(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -128,32 +129,32 @@ func create(t *testing.T, h *History, r *appsv1.ControllerRevision) *appsv1.Cont
 	return obj.(*appsv1.ControllerRevision)
 }
 
-func TestCreate(t *testing.T) {
+func TestRevisionCreate(t *testing.T) {
 	zero := int32(0)
-	first := "web-" + Hash([]byte(`{"a":1}`), &zero)
+	first := "web-" + history.Hash([]byte(`{"a":1}`), &zero)
 	for _, c := range []struct {
 		name       string
 		there      string // data of the revision that has the first name; "" for none
-		without    Without
+		without    history.Without
 		collisions int32
 		stored     int
 	}{
-		{"free", "", Without{}, 0, 1},
-		{"made before, by whomever", `{"a":1}`, Without{}, 0, 1},
-		{"taken", `{"b":2}`, Without{}, 1, 2},
-		{"taken, and no other is thought of", `{"b":2}`, Without{Collision: true}, 0, 1},
+		{"free", "", history.Without{}, 0, 1},
+		{"made before, by whomever", `{"a":1}`, history.Without{}, 0, 1},
+		{"taken", `{"b":2}`, history.Without{}, 1, 2},
+		{"taken, and no other is thought of", `{"b":2}`, history.Without{Collision: true}, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := historyOf(t)
 			h.Without = &c.without
 			if c.there != "" {
-				create(t, h, revision(first, c.there, "other", 7))
+				createRevision(t, h, revision(first, c.there, "other", 7))
 			}
 			got, collisions, err := h.Create(t.Context(), revision("", `{"a":1}`, "me", 1), 0)
 			if (err != nil) != c.without.Collision {
 				t.Fatal(err)
 			}
-			if list := stored(t, h); collisions != c.collisions || len(list) != c.stored {
+			if list := storedRevisions(t, h); collisions != c.collisions || len(list) != c.stored {
 				t.Errorf("%d collisions, of %q", collisions, list)
 			}
 			if err == nil && string(got.Data.Raw) != `{"a":1}` {
@@ -163,7 +164,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-func TestAdopt(t *testing.T) {
+func TestRevisionAdopt(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		deleting, failed bool // the set, as cached; the live check
@@ -181,29 +182,29 @@ func TestAdopt(t *testing.T) {
 				set.DeletionTimestamp = &now
 			}
 			m := &ref.Manager{Client: h.Client, Owner: set, Kind: appsv1.SchemeGroupVersion.WithKind("StatefulSet"),
-				Dependent: Kind, Without: &ref.Without{LiveCheck: !c.failed}}
-			free := create(t, h, revision("free", `{}`, "", 1))
-			own := create(t, h, revision("own", `{}`, "me", 2))
-			list, err := Adopt(t.Context(), m, []*appsv1.ControllerRevision{own, free})
+				Dependent: history.Kind, Without: &ref.Without{LiveCheck: !c.failed}}
+			free := createRevision(t, h, revision("free", `{}`, "", 1))
+			own := createRevision(t, h, revision("own", `{}`, "me", 2))
+			list, err := history.Adopt(t.Context(), m, []*appsv1.ControllerRevision{own, free})
 			if (err != nil) != c.failed {
 				t.Errorf("error %v", err)
 			}
 			if adopted := len(list) == 2; adopted == (c.deleting || c.failed) {
 				t.Errorf("%d of 2 are the set's", len(list))
 			}
-			if got := stored(t, h); !slices.Contains(got, c.want) {
+			if got := storedRevisions(t, h); !slices.Contains(got, c.want) {
 				t.Errorf("%q, want %s", got, c.want)
 			}
 		})
 	}
 }
 
-func TestRenumber(t *testing.T) {
+func TestRevisionRenumber(t *testing.T) {
 	h := historyOf(t)
 	if _, err := h.Renumber(t.Context(), revision("gone", `{}`, "me", 1), 2); !apierrors.IsNotFound(err) {
 		t.Errorf("a revision that is not there was given a number: %v", err)
 	}
-	stale := create(t, h, revision("r", `{}`, "me", 1))
+	stale := createRevision(t, h, revision("r", `{}`, "me", 1))
 	moved, err := h.Renumber(t.Context(), stale, 2)
 	if err != nil || moved.Revision != 2 {
 		t.Fatalf("%v, %v", moved, err)
@@ -211,7 +212,7 @@ func TestRenumber(t *testing.T) {
 	if _, err := h.Renumber(t.Context(), stale, 3); err == nil {
 		t.Error("a stale copy was written, and the cache had no newer one")
 	}
-	items, err := h.Client.List(context.Background(), Kind, "default", metav1.ListOptions{})
+	items, err := h.Client.List(context.Background(), history.Kind, "default", metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,41 +222,41 @@ func TestRenumber(t *testing.T) {
 	if _, err := h.Renumber(t.Context(), stale, 3); err != nil {
 		t.Errorf("the cache had a newer one: %v", err)
 	}
-	if got := stored(t, h); got[0] != "r 3 me" || stale.Revision != 1 {
+	if got := storedRevisions(t, h); got[0] != "r 3 me" || stale.Revision != 1 {
 		t.Errorf("stored %q, and the cached copy has number %d", got, stale.Revision)
 	}
 }
 
-func TestTruncate(t *testing.T) {
+func TestRevisionsTruncate(t *testing.T) {
 	for _, c := range []struct {
 		limit   int
-		without Without
+		without history.Without
 		want    []string
 	}{
-		{5, Without{}, []string{"a 1 me", "b 2 me", "c 3 me"}},
-		{1, Without{}, []string{"b 2 me", "c 3 me"}},
-		{0, Without{}, []string{"b 2 me"}},
-		{-1, Without{}, []string{"a 1 me", "b 2 me", "c 3 me"}},
-		{1, Without{Live: true}, []string{"c 3 me"}},
+		{5, history.Without{}, []string{"a 1 me", "b 2 me", "c 3 me"}},
+		{1, history.Without{}, []string{"b 2 me", "c 3 me"}},
+		{0, history.Without{}, []string{"b 2 me"}},
+		{-1, history.Without{}, []string{"a 1 me", "b 2 me", "c 3 me"}},
+		{1, history.Without{Live: true}, []string{"c 3 me"}},
 	} {
 		h := historyOf(t)
 		h.Without = &c.without
 		var all []*appsv1.ControllerRevision
 		for i, name := range []string{"a", "b", "c"} {
-			all = append(all, create(t, h, revision(name, `{}`, "me", int64(i+1))))
+			all = append(all, createRevision(t, h, revision(name, `{}`, "me", int64(i+1))))
 		}
 		live := func(r *appsv1.ControllerRevision) bool { return r.Name == "b" }
 		if err := h.Truncate(t.Context(), all, live, c.limit); err != nil {
 			t.Fatal(err)
 		}
-		if got := stored(t, h); !slices.Equal(got, c.want) {
+		if got := storedRevisions(t, h); !slices.Equal(got, c.want) {
 			t.Errorf("limit %d: %q, want %q", c.limit, got, c.want)
 		}
 	}
 }
 
 // A set gets its own and the ownerless revisions of the cache, sorted by name. A list has those that match, by number.
-func TestOwn(t *testing.T) {
+func TestRevisionsOwn(t *testing.T) {
 	h := historyOf(t)
 	elsewhere, theirs := revision("a", "", "me", 1), revision("f", "", "", 1)
 	elsewhere.Namespace, theirs.Namespace = "other", "other"
@@ -265,9 +266,9 @@ func TestOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	Index(h.Revisions) // a second time
+	history.Index(h.Revisions) // a second time
 	var got string
-	for _, r := range Own(h.Revisions, h.Owner) {
+	for _, r := range history.Own(h.Revisions, h.Owner) {
 		got += r.Namespace + "/" + r.Name + " "
 	}
 	if want := "default/b default/c default/d "; got != want {

@@ -1,4 +1,4 @@
-package placement_test
+package controllers_test
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/placement"
 )
 
-func node() *corev1.Node {
+func placementNode() *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"disk": "ssd", "cores": "8"}}}
 }
@@ -67,7 +67,7 @@ func TestSelected(t *testing.T) {
 			corev1.NodeSelectorTerm{
 				MatchExpressions: []corev1.NodeSelectorRequirement{require("disk", "Exists")}})}, true},
 	} {
-		if got := placement.Selected(&c.spec, node()); got != c.want {
+		if got := placement.Selected(&c.spec, placementNode()); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestTolerated(t *testing.T) {
 		"no operator":    {corev1.Toleration{Key: "k"}, false},
 		"the one effect": {corev1.Toleration{Key: "k", Operator: "Exists", Effect: corev1.TaintEffectNoSchedule}, true},
 	} {
-		n := node()
+		n := placementNode()
 		n.Spec.Taints = []corev1.Taint{*taint}
 		untolerated := placement.Untolerated(n, []corev1.Toleration{c.toleration}, corev1.TaintEffectNoSchedule)
 		if untolerated == c.want {

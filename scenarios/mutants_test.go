@@ -1,4 +1,4 @@
-package builtin_test
+package scenarios_test
 
 import (
 	"io/fs"
