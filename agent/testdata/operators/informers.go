@@ -3,13 +3,15 @@ package operators
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
+	informers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
+	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -25,8 +27,9 @@ func Informers(ctx context.Context, cfg *rest.Config, once bool) error {
 	if err != nil {
 		return err
 	}
-	factory := informers.NewSharedInformerFactory(client, time.Hour)
-	maps, secrets := factory.Core().V1().ConfigMaps(), factory.Core().V1().Secrets()
+	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	maps := informers.NewConfigMapInformer(client, metav1.NamespaceAll, time.Hour, byNamespace)
+	secrets := informers.NewSecretInformer(client, metav1.NamespaceAll, time.Hour, byNamespace)
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]())
 	add := func(obj any) {
 		if name, err := cache.DeletionHandlingObjectToName(obj); err == nil {
@@ -34,25 +37,27 @@ func Informers(ctx context.Context, cfg *rest.Config, once bool) error {
 		}
 	}
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}
-	for _, informer := range []cache.SharedIndexInformer{maps.Informer(), secrets.Informer()} {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for _, informer := range []cache.SharedIndexInformer{maps, secrets} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return err
 		}
+		running.Go(func() { informer.Run(ctx.Done()) })
 	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
+	cache.WaitForCacheSync(ctx.Done(), maps.HasSynced, secrets.HasSynced)
 	context.AfterFunc(ctx, queue.ShutDown)
-	defer factory.Shutdown()
+	owners, kept := listers.NewConfigMapLister(maps.GetIndexer()), listers.NewSecretLister(secrets.GetIndexer())
 	made := map[cache.ObjectName]bool{}
 	keep := func(name cache.ObjectName) error {
-		owner, err := maps.Lister().ConfigMaps(name.Namespace).Get(name.Name)
+		owner, err := owners.ConfigMaps(name.Namespace).Get(name.Name)
 		if apierrors.IsNotFound(err) || err == nil && (owner.DeletionTimestamp != nil || owner.Name == rootCA) {
 			return nil
 		} else if err != nil {
 			return err
 		}
 		ref := *metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
-		s, err := secrets.Lister().Secrets(name.Namespace).Get(name.Name)
+		s, err := kept.Secrets(name.Namespace).Get(name.Name)
 		switch {
 		case err == nil:
 			return adopt(ctx, client, owner, s, ref)

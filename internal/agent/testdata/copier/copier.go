@@ -3,13 +3,15 @@ package copier
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
+	informers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
+	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -21,8 +23,9 @@ func Run(ctx context.Context, cfg *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	factory := informers.NewSharedInformerFactory(client, time.Hour)
-	configs, secrets := factory.Core().V1().ConfigMaps(), factory.Core().V1().Secrets()
+	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	configs := informers.NewConfigMapInformer(client, metav1.NamespaceAll, time.Hour, byNamespace)
+	secrets := informers.NewSecretInformer(client, metav1.NamespaceAll, time.Hour, byNamespace)
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]())
 	add := func(obj any) {
 		if name, err := cache.DeletionHandlingObjectToName(obj); err == nil {
@@ -30,21 +33,23 @@ func Run(ctx context.Context, cfg *rest.Config) error {
 		}
 	}
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: add, UpdateFunc: func(_, obj any) { add(obj) }}
-	for _, informer := range []cache.SharedIndexInformer{configs.Informer(), secrets.Informer()} {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for _, informer := range []cache.SharedIndexInformer{configs, secrets} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return err
 		}
+		running.Go(func() { informer.Run(ctx.Done()) })
 	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
+	cache.WaitForCacheSync(ctx.Done(), configs.HasSynced, secrets.HasSynced)
 	context.AfterFunc(ctx, queue.ShutDown)
-	defer factory.Shutdown()
+	maps, kept := listers.NewConfigMapLister(configs.GetIndexer()), listers.NewSecretLister(secrets.GetIndexer())
 	for {
 		name, over := queue.Get()
 		if over {
 			return ctx.Err()
 		}
-		err := sync(ctx, client, configs.Lister().ConfigMaps(name.Namespace).Get, secrets.Lister().Secrets(name.Namespace).Get, name)
+		err := reconcile(ctx, client, maps.ConfigMaps(name.Namespace).Get, kept.Secrets(name.Namespace).Get, name)
 		if err != nil {
 			queue.AddRateLimited(name)
 		} else {
@@ -54,7 +59,7 @@ func Run(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-func sync(ctx context.Context, client kubernetes.Interface, config func(string) (*corev1.ConfigMap, error),
+func reconcile(ctx context.Context, client kubernetes.Interface, config func(string) (*corev1.ConfigMap, error),
 	secret func(string) (*corev1.Secret, error), name cache.ObjectName) error {
 	owner, err := config(name.Name)
 	if apierrors.IsNotFound(err) || err == nil && owner.DeletionTimestamp != nil {

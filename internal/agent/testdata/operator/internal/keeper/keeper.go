@@ -17,7 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/informers"
+	informers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -29,7 +29,7 @@ type Keeper struct {
 	client   kubernetes.Interface
 	settings string // a file
 	identity string
-	factory  informers.SharedInformerFactory
+	caches   []cache.SharedIndexInformer
 	maps     listers.ConfigMapLister
 	secrets  listers.SecretLister
 	queue    workqueue.TypedRateLimitingInterface[cache.ObjectName]
@@ -39,26 +39,31 @@ type Keeper struct {
 // New returns a keeper that does not run yet.
 func New(client kubernetes.Interface, settings, identity string) *Keeper {
 	k := &Keeper{client: client, settings: settings, identity: identity,
-		factory: informers.NewSharedInformerFactory(client, 10*time.Hour),
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]()),
 		buffers: sync.Pool{New: func() any { return &bytes.Buffer{} }}}
-	k.maps, k.secrets = k.factory.Core().V1().ConfigMaps().Lister(), k.factory.Core().V1().Secrets().Lister()
+	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	maps := informers.NewConfigMapInformer(client, metav1.NamespaceAll, 10*time.Hour, byNamespace)
+	secrets := informers.NewSecretInformer(client, metav1.NamespaceAll, 10*time.Hour, byNamespace)
+	k.caches = []cache.SharedIndexInformer{maps, secrets}
+	k.maps, k.secrets = listers.NewConfigMapLister(maps.GetIndexer()), listers.NewSecretLister(secrets.GetIndexer())
 	enqueue := func(obj any) {
 		if name, err := cache.ObjectToName(obj); err == nil {
 			k.queue.Add(name)
 		}
 	}
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, obj any) { enqueue(obj) }}
-	k.factory.Core().V1().ConfigMaps().Informer().AddEventHandler(handler)
-	k.factory.Core().V1().Secrets().Informer().AddEventHandler(handler)
+	maps.AddEventHandler(handler)
+	secrets.AddEventHandler(handler)
 	return k
 }
 
 // Run runs until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	k.factory.Start(ctx.Done())
-	k.factory.WaitForCacheSync(ctx.Done())
+	for _, c := range k.caches {
+		go c.Run(ctx.Done())
+		cache.WaitForCacheSync(ctx.Done(), c.HasSynced)
+	}
 	resync := cron.New(cron.WithSeconds())
 	if _, err := resync.AddFunc("*/30 * * * * *", k.resync); err != nil {
 		return err
