@@ -13,8 +13,8 @@
 //
 // The kernel does not know how a subject runs. It imports only the standard library, starts no goroutine, reads no
 // clock and draws no random number. Therefore a run is a function of its actors and its choices. [New] makes a world,
-// [World.Add] adds actors, and [World.Step] runs it until nothing is enabled. The package's example has two actors that
-// count together, and finds the schedule in which they count wrong.
+// [World.Add] adds actors, and [World.Step] runs it until nothing is enabled. The package's example has two actors
+// that increment one counter, and finds the schedule in which an increment is lost.
 //
 // # A step
 //

@@ -17,8 +17,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Mix scrambles a word, so that sums and exclusive-ors of mixed words do not cancel by accident. Unordered
-// collections are digested like this.
+// Mix scrambles a word, so that sums and exclusive-ors of mixed words do not cancel by accident. Digests of unordered
+// collections are such sums.
 func Mix(x uint64) uint64 { return mix(x + 0x9e3779b97f4a7c15) }
 
 // Word folds a word in. Order matters.
@@ -55,8 +55,7 @@ func HashString(s string) uint64 {
 	return mix(fold(h, w))
 }
 
-// HashBytes digests a byte string. The digest equals [HashString]'s of the same bytes. The string only exists in this
-// call.
+// HashBytes returns the digest that [HashString] returns for the same bytes. It does not copy them.
 func HashBytes(b []byte) uint64 { return HashString(unsafe.String(unsafe.SliceData(b), len(b))) }
 
 func fold(h, w uint64) uint64 {

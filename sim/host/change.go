@@ -49,7 +49,7 @@ func (c *change) abstract() uint64 {
 type stream struct {
 	changes []change
 	gone    int  // how many of changes are delivered
-	digest  fifo // of the changes that are not delivered
+	digest  fifo // digest of the changes that are not delivered
 }
 
 func streamOf(changes []change) stream {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// asking returns the request of the first call in canonical order.
+// asking returns the first pending request in canonical order, and whether it is answered.
 func (g *hosted) asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	if g.collect(); len(g.calls) == 0 {
 		return nil, false, false
@@ -22,8 +22,8 @@ func (g *hosted) filling() bool {
 	return !g.begun
 }
 
-// asker finds a call that waits to be executed. It skips calls that open a watch, because faults answer only requests
-// about objects. It also skips calls whose callers have gone.
+// asker returns the first call that waits to be executed and for which f returns true. It skips calls that open a
+// watch, because faults affect only requests about objects, and calls that their callers have canceled.
 func (g *hosted) asker(f func(asker) bool) asker {
 	if _, ended := g.program.Ended(); ended {
 		return nil
@@ -77,7 +77,8 @@ func (g *hosted) withheld() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && g.waiting(s) > 0 })
 }
 
-// relist ends the watches of a kind, like a server that has forgotten their revisions, so that the program lists again.
+// relist ends the watches of a kind, like a server that has compacted their revisions, so that the program lists
+// again.
 func (g *hosted) relist(k *fakeapi.Kind) bool {
 	hit := false
 	for _, s := range g.streams {
