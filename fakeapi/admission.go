@@ -122,8 +122,8 @@ func (s *Server) priorities() admission.Priorities {
 	return held[*schedulingv1.PriorityClass](s, priorityClassKind, "")
 }
 
-// errForbidden returns the error of an admission plugin that refuses an object. It uses generateName if the object
-// has no name yet.
+// errForbidden returns an admission plugin's error for an object. If the object has no name yet, it uses
+// generateName.
 func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
 	return apierrors.NewForbidden(c.k.groupResource(), cmp.Or(m.GetName(), m.GetGenerateName()), why)
 }

@@ -88,8 +88,7 @@ const (
 		"requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners drops duplicate owner references and adds a warning about them. late selects the text used after
-// admission.
+// dedupOwners drops duplicate owner references with a warning. late selects the text for a time after admission.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {

@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged reports whether an object equals the stored one, so that nothing needs to be stored. If onlyMeta is set,
-// it compares only metadata.
+// unchanged reports whether an object equals the stored one. If onlyMeta is set, it compares only metadata.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false

@@ -180,8 +180,7 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// way returns a function that converts stored objects to a version without the server's lock. The function returns
-// objects of other kinds unchanged.
+// way returns a function that converts stored objects to k without the server's lock, and leaves other kinds alone.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
 	ask := k.ask
 	if k.far() {

@@ -85,8 +85,8 @@ func (c *call) name(w *draft) {
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		w.generated = c.generate(t, m)
 		if c.k == jobKind {
-			// like the real server, clone a Job's labels: the map may be that of the template, which later gets the
-			// selector's labels
+			// like the real server, clone the labels: they may be the template's map, which later gets the selector's
+			// labels
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
 	}
@@ -111,8 +111,7 @@ func (c *call) validateNew(w *draft) error {
 	return err
 }
 
-// convertNew converts the object to the storage version. calls is the server's number of webhook calls before the
-// write.
+// convertNew converts the object to the storage version. calls is the number of webhook calls before the write.
 func (c *call) convertNew(w *draft, calls int) error {
 	if err := c.keep(w.obj); err != nil || c.s.calls == calls {
 		return err

@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 )
 
-// tableOf returns the table of a CRD's objects, or nil. A table outlives its CRD, so that a recreated CRD finds
-// objects that still exist.
+// tableOf returns the table of a CRD's objects, or nil. A recreated CRD uses the table, and the objects left in it.
 func (s *Server) tableOf(d *crd.Definition) *table {
 	for _, t := range s.tables[len(builtin):] {
 		if t.kind.custom.Definition.Name == d.Name {
@@ -127,8 +126,7 @@ func (t *table) reread() {
 // errAway is the error of a read that needs a webhook call.
 var errAway = errors.New("it is to be converted")
 
-// read returns the entry that results from reading a stored object with the current CRD. It calls a webhook only if
-// calls is set.
+// read returns the entry for a stored object when read with the current CRD. It calls a webhook only if calls is set.
 func (t *table) read(e *entry, calls bool) (*entry, error) {
 	k, raw := t.kind, e.written()
 	from := raw.GetObjectKind().GroupVersionKind()

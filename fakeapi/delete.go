@@ -238,9 +238,8 @@ func (c *call) markDeleting(m metav1.Object) {
 	m.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// setDeletionFinalizers sets the garbage collector's finalizers according to the propagation policy (GCPOLICY). This
-// is the policy that the options name, otherwise that of a finalizer that the object has, otherwise the kind's
-// default.
+// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY): the policy in
+// the options, else that of the object's finalizers, else the default of the kind.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()
@@ -269,8 +268,7 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	}
 }
 
-// deleteCollection lists the objects and then deletes them one by one, like the real server. If it refuses to delete
-// one, earlier objects stay deleted.
+// deleteCollection lists the objects and deletes them one by one, like the real server. It stops at the first error.
 func (c *call) deleteCollection() Response {
 	opts := c.req.Delete
 	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
@@ -326,7 +324,7 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	return marked, true, nil
 }
 
-// still returns the current entry of an object after a webhook call, or an error if there is none, or if it keeps
+// still returns the current entry of an object after a webhook call. It is an error if none exists or it keeps
 // changing.
 func (c *call) still(old *entry) (*entry, error) {
 	if c.s.current(c.k) != c.k {

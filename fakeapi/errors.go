@@ -32,8 +32,8 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
-// mostTries is the maximum number of attempts of a write whose object changes during each webhook call. The real
-// server retries for 34 seconds.
+// mostTries limits the attempts of a write whose object changes during each webhook call. The real limit is 34
+// seconds.
 const mostTries = 10
 
 func errOutOfTime() error {
@@ -87,8 +87,7 @@ func errOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// sorted sorts errors about the labels or annotations of a field, keys first, because apimachinery's validation
-// ranges over maps.
+// sorted sorts errors in labels or annotations, because apimachinery's validation ranges over maps.
 func sorted(errs field.ErrorList) field.ErrorList {
 	label := func(e *field.Error) bool { return strings.HasPrefix(e.Origin, "format=k8s-label") }
 	for i := 1; i < len(errs); i++ {

@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// hooked reports whether any configuration of this kind may apply to the request. None applies to the server's own
-// writes.
+// hooked reports whether a configuration of this kind may apply to the request. The server's own writes are exempt.
 func (c *call) hooked(configurations *Kind) bool {
 	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK) &&
 		c.s.plugged(pluginOf(configurations))
@@ -103,8 +102,7 @@ func optionsOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"}
 }
 
-// matched returns the objects of the request in the version that a webhook receives, or nil if the webhook is not
-// called.
+// matched returns the objects of the request in the version for a webhook; nil if the webhook is not called.
 func (c *call) matched(h *webhook.Hook, a *webhook.Attributes) (f *forms, err error) {
 	to, ok, err := h.For().Match(a, c.others(), c.s.labelsOf)
 	if !ok || err != nil {

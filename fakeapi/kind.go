@@ -82,8 +82,7 @@ func (k *Kind) Inert() string {
 	return k.row.Inert()
 }
 
-// Definition returns the CRD of a custom kind, and the version in it; nil for built-in kinds. They must not be
-// changed.
+// Definition returns the CRD of a custom kind, and the version in it; nil for built-in kinds. Do not change them.
 func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	*apiextensionsv1.CustomResourceDefinitionVersion) {
 	if k.custom == nil {

@@ -275,8 +275,8 @@ func validateListOptions(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// parseWatchVersion parses the revision of a watch or a get. An invalid revision is a 500, as in the storage layer of
-// the real server.
+// parseWatchVersion parses the revision of a watch or a get. Like the real server, it returns a 500 for an invalid
+// one.
 func parseWatchVersion(rv string) (uint64, error) {
 	n, err := parseVersion(rv)
 	if err != nil {

@@ -35,8 +35,7 @@ func errTooOld(version, oldest uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, oldest))
 }
 
-// SnapshotAt returns the objects of a kind at a revision, in key order. It returns 410 Expired if the revision was
-// compacted.
+// SnapshotAt returns the objects of a kind at a revision in key order, or 410 Expired for a compacted revision.
 func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -76,8 +75,7 @@ func (t *table) at(version uint64) []*entry {
 // Oldest returns the oldest revision of a kind that is not compacted: lists and watches can begin there.
 func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
 
-// Compact drops the changes up to and including a revision, for all kinds. Afterwards, watches and snapshots can
-// begin at that revision or later.
+// Compact drops the changes of all kinds up to and including a revision. Watches can still begin at the revision.
 func (s *Server) Compact(version uint64) {
 	version = min(version, s.version)
 	for i := range s.tables {

@@ -37,8 +37,7 @@ func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
 
 func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
 
-// uid returns the UID of the n-th object with a key; n starts at 0. It looks random, but depends only on group, kind,
-// key and n.
+// uid returns the UID of the n-th object (from 0) with a key. It looks random, but depends only on the arguments.
 func uid(k *Kind, key string, n int) types.UID {
 	const prime = 1099511628211
 	a, b := uint64(14695981039346656037), uint64(0x9e3779b97f4a7c15)
@@ -99,8 +98,7 @@ type tally struct {
 	at  uint64 // the revision at which n last changed
 }
 
-// floors are the highest numbers that a table has dropped. A key without a tally starts there, so that no UID and no
-// generated name is used twice.
+// floors are the highest numbers that a table has dropped. They replace missing tallies, so that no UID is reused.
 type floors struct{ past, made int }
 
 // count returns the number for a key, or floor if the key has no tally.

@@ -65,8 +65,8 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 	return obj, onlyMeta, c.matchName(m)
 }
 
-// patchMeta applies a patch that changes only metadata, without converting the object to JSON. It returns nil if
-// [call.patchWhole] must apply the patch.
+// patchMeta applies a patch that changes only metadata, without JSON. It returns nil if [call.patchWhole] must apply
+// it.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {

@@ -111,8 +111,7 @@ func (c *call) patchJSON(old, obj runtime.Object) error {
 	return c.strictness(err, found, string(patched))
 }
 
-// jsonPatchOp is an operation of a JSON patch. Decoding errors contain the type's name, so it is the name in the real
-// server.
+// jsonPatchOp is an operation of a JSON patch. It has the real server's name, because decoding errors contain it.
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`

@@ -144,8 +144,7 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// appliedScale merges an applied configuration into the Scale of an object. Its managedFields are those for the
-// object.
+// appliedScale merges a configuration into the Scale of an object. It returns managedFields for the object.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {

@@ -26,9 +26,8 @@ type Options struct {
 	DropControllerRefs bool
 	// Start selects initial objects.
 	Start Start
-	// Authorize, if set, enables the admission plugin OwnerReferencesPermissionEnforcement: to set owners, a user
-	// needs delete; to block an owner's deletion, update on its finalizers. The result must depend only on the
-	// argument.
+	// Authorize, if set, enables the plugin OwnerReferencesPermissionEnforcement: to set owners, a user needs delete;
+	// to block an owner's deletion, update on its finalizers. Authorize must be a function of its argument.
 	Authorize func(Access) (allowed bool, reason string)
 	// Convert contains functions that replace the conversion webhooks of CRDs. Without a function or a webhook call,
 	// objects exist only in the storage version.
@@ -155,8 +154,8 @@ func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bo
 	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
-// EachOwned calls f for every stored object of a kind that has the owner, in key order, until f returns false. It
-// does not read the other objects.
+// EachOwned calls f for the stored objects of a kind with the owner, in key order, until f returns false. It is
+// indexed.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
 	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
 }

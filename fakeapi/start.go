@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Start selects initial objects of a server, besides the namespaces "default" and "kube-system". A real cluster has
-// all of them.
+// Start selects initial objects besides the namespaces "default" and "kube-system". A real cluster has all of them.
 type Start struct {
 	// Namespaces creates "kube-public" and "kube-node-lease".
 	Namespaces bool

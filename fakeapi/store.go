@@ -52,8 +52,8 @@ type change struct {
 	prev *change
 }
 
-// table contains the stored objects of one kind. Only the server with the token owner changes it. Other servers copy
-// it before they write.
+// table contains the stored objects of one kind. Only the server with the token owner changes it; others copy it
+// first.
 type table struct {
 	kind   *Kind
 	owner  *token

@@ -300,8 +300,7 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	return err
 }
 
-// withCondition returns the conditions with want added or replaced. If the status is the same, the time stays the
-// same.
+// withCondition returns the conditions with want added or replaced. The time changes only with the status.
 func withCondition(conditions []corev1.PodCondition, want corev1.PodCondition) []corev1.PodCondition {
 	all := slices.Clone(conditions)
 	i := slices.IndexFunc(all, func(c corev1.PodCondition) bool { return c.Type == want.Type })

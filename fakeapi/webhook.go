@@ -79,8 +79,7 @@ func (s *Server) readyAddress(svc *corev1.Service, port string) (address string)
 	return address
 }
 
-// call calls a webhook for a request. The server may handle other requests meanwhile: look up objects again
-// afterwards.
+// call calls a webhook. The server may handle other requests meanwhile: look up objects again afterwards.
 func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) error {
 	s.calls++
 	s.caller.Release()

@@ -7,8 +7,7 @@ import (
 
 // Class is the class of an action. Enabled actions are sorted by class, in the order of the constants, and the
 // default schedule takes the first one. This models a responsive cluster: requests are answered and events delivered
-// before any process acts, and time passes only when nothing else can happen. Other schedules may fire a timer
-// earlier: see [World.Draw].
+// before any process acts, and time passes only when nothing else can happen.
 type Class uint8
 
 const (

@@ -51,8 +51,8 @@ func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm 
 	return a
 }
 
-// compareAlarms orders by time. Alarms with the same time are ordered by key, so that it makes no difference which of
-// two processes set its alarm first.
+// compareAlarms orders alarms by time, then by key, so that the order in which processes set them makes no
+// difference.
 func compareAlarms(a, b *Alarm) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label),
 		cmp.Compare(a.seq, b.seq))

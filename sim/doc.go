@@ -18,10 +18,9 @@
 //
 // # A step
 //
-// A step is one API request executed, one response delivered, one watch event delivered to one informer of one process,
-// one worker taking a key from its queue, one timer, one fault, or one user action. Executing a request and delivering
-// its response are two steps. So a crash between them, which loses the response to a committed write, is a schedule
-// like any other.
+// A step is one API request executed, one response delivered, one watch event delivered to one informer of one
+// process, one worker taking a key from its queue, one timer, one fault, or one user action. A crash can happen
+// between the execution of a write and its response; the response is then lost.
 //
 // Time begins at [Epoch].
 //

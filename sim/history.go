@@ -150,7 +150,7 @@ func (w *World) Request(r Request) {
 // Requests lists the requests that programs have sent so far, in canonical order.
 func (w *World) Requests() []Request { return w.requests }
 
-// Ref names one API object. A recreated object has another UID. Kind is the name in the server's table of kinds
+// Ref names an API object. A recreated object has another UID. Kind is its name in the server's table of kinds
 // ("Pod").
 type Ref struct {
 	Kind, Namespace, Name, UID string

@@ -222,8 +222,7 @@ const (
 	mostOfWarning = 256
 )
 
-// setWarnings adds warnings to the header. It drops warnings that a header cannot contain, and those beyond the
-// limit.
+// setWarnings adds warnings to the header. It drops warnings that are not valid in a header, or beyond the limit.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {

@@ -140,8 +140,7 @@ func (s *feed) mark(now time.Time) {
 	}
 }
 
-// see appends the events that show returns. If an object cannot be converted, it appends an error, which ends the
-// watch.
+// see appends the events that show returns. If an object cannot be converted, it appends an error and ends the watch.
 func (s *feed) see(show func() ([]watch.Event, error)) {
 	events, err := show()
 	if s.events = append(s.events, events...); err != nil {
@@ -160,8 +159,7 @@ type gatedFeed struct {
 	closed bool
 }
 
-// GatedTransport returns a transport like [Handler.Transport] for one client. The gate executes the client's requests
-// about objects.
+// GatedTransport returns a [Handler.Transport] for one client. The gate executes the client's requests about objects.
 func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
 
 // watchGated opens a watch through the transport's gate. It returns either a feed or a refusal.

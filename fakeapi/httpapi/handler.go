@@ -63,8 +63,8 @@ type Handler struct {
 	// Faults, if set, applies to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
 	// Fail, if set, replaces Execute for a request that a fault makes fail. told is the response to return. If
-	// commits is set, Fail executes the request first; if the server refuses it, Fail returns that refusal. It is
-	// called with the handler's lock held.
+	// commits is set, Fail executes the request first, and returns an error of the server instead. The handler's lock
+	// is held.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is called with each created object, with the lock held. It returns a warning, or "".
@@ -114,8 +114,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake notifies the watches of changes. It compacts old revisions in large batches, so that most writes do not pay
-// for it.
+// wake notifies the watches of changes. It compacts in large batches, so that most writes are fast.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {

@@ -49,8 +49,7 @@ func (h *Handler) respond(r *http.Request) *answer {
 	return notFoundText()
 }
 
-// respondAbout responds to requests that are not about objects. groupKnown reports whether the group and version in
-// the path exist.
+// respondAbout responds to requests that are not about objects. groupKnown is set if the group and version exist.
 func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
 	for _, about := range [...]func(*http.Request, []*fakeapi.Kind) *answer{h.aboutServer, aboutPaths, h.aboutSchemas,
 		h.aboutResources} {
@@ -64,8 +63,7 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	return notFoundText()
 }
 
-// agree returns the format of the response, or the response that refuses the request. It first checks that the path
-// fits the scope of the kind.
+// agree checks that the path fits the kind's scope. It returns the format of the response, or an error response.
 func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	custom, offered := t.Custom(), media.Forms(media.Objects)
 	if custom {

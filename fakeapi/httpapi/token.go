@@ -237,8 +237,8 @@ func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) er
 	return nil
 }
 
-// pretend sets the uid, groups and extra fields of an impersonated user, like the impersonation filter of
-// k8s.io/apiserver.
+// pretend sets the uid, groups and extra fields of an impersonated user, like k8s.io/apiserver's impersonation
+// filter.
 func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 	name := r.Header.Get("Impersonate-User")
 	if name == "" {

@@ -19,8 +19,7 @@ import (
 // A reconcile must not return while one of its goroutines waits for an answer, and it must not wait forever. Both
 // violate never-panic. In Sync and in New, time.Sleep and time.Now use the world's clock.
 //
-// Concurrent costs some microseconds per step, and limits the Go process to one processor. A reconcile without
-// goroutines does not need it.
+// Concurrent costs some microseconds per step, and limits the Go process to one processor.
 func Concurrent(ctl host.Controller) host.Controller {
 	ctl.Goroutines = func(c host.Place, run func(context.Context, host.Ask) error) host.Program {
 		return &shift{room: roomOf(c, ctl.Name), run: run}

@@ -36,8 +36,7 @@ func (p *hosted) Start() {
 	p.room.quiet.Stir()
 }
 
-// config returns the program's client configuration. It sets no rate limit, because time is virtual and the schedule
-// decides how long requests take.
+// config returns the program's client configuration. It has no rate limit, because time is virtual.
 func (p *hosted) config() *rest.Config {
 	return &rest.Config{Host: "http://" + p.name, UserAgent: p.name, QPS: -1,
 		Transport: p.room.gate().GatedTransport(p.life)}

@@ -1,6 +1,5 @@
-// Package bubble hosts whole, unmodified programs that take a [rest.Config] and run until their context ends. Such a
-// program may be a manager, an operator's main, a program built on client-go's informers, or the controllers of
-// kube-controller-manager.
+// Package bubble hosts whole, unmodified programs that take a [rest.Config] and run until their context ends: a
+// manager, an operator's main, a program with client-go's informers, or the controllers of kube-controller-manager.
 //
 //	widgets := bubble.Controller(host.Controller{Name: "widgets"}, func(ctx context.Context, cfg *rest.Config) error {
 //		client, err := kubernetes.NewForConfig(cfg)

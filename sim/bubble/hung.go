@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// bubbled matches the first line of the stack of a goroutine in a bubble. Its groups are the goroutine's state and
-// the bubble.
+// bubbled matches a goroutine's line in a dump of stacks. Its groups are the goroutine's state and the bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
 // bubbleHere returns the name of the calling goroutine's bubble.
@@ -157,8 +156,7 @@ func refuse(name string) {
 	}
 }
 
-// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the order in
-// which they were started.
+// numberHere returns the number of the calling goroutine. On one processor, the numbers are in order of start.
 func numberHere() uint64 {
 	var head [64]byte
 	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")
@@ -185,7 +183,7 @@ func whence() string {
 	}
 }
 
-// frame matches a function and its line in a stack. The first group is set for the function that started the
+// frame matches a function and its line in a stack. The first group is set for the function that created the
 // goroutine.
 var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
 

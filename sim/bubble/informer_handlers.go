@@ -177,9 +177,8 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 }
 
 // after returns how long a late handler waits, at most a millisecond. A manager's sources check every tenth of a
-// second whether their cache is filled, and then add their handlers. The Go runtime fires timers that are due at the
-// same instant in random order. If all delays were equal, this order would decide which kind's objects come first in
-// the queue.
+// second whether their cache is filled, and then add their handlers. Timers that are due at the same instant fire in
+// random order. With equal delays, this order would decide which kind's objects come first in the queue.
 func (i *informer) after() time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(i.synced.name))

@@ -188,8 +188,7 @@ func (r *running[K]) start(run func(cache.SharedIndexInformer)) {
 	}
 }
 
-// WaitForCacheSync waits until all running informers have listed, or stop is closed. It returns which of them have
-// listed.
+// WaitForCacheSync waits until all running informers have listed, or stop is closed. It returns which have listed.
 func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	r.mu.Lock()
 	keys := r.order[:r.started:r.started]

@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is one run of a program, from its start to its end or crash. Every request of the program waits here for its
-// answer.
+// life is one run of a program, from its start to its end or crash. The program's requests wait here for their
+// answers.
 type life struct {
 	room   *room
 	dead   chan struct{} // closed at the end of the life: requests whose context never ends return too
@@ -79,8 +79,7 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 }
 
 // end kills the program. First its context ends, so that queues and other users of the context stop. Then all its
-// requests fail. In the other order, a goroutine whose request has failed could block on a queue forever, with a
-// mutex locked.
+// requests fail. In the other order, a goroutine with a failed request could block on a queue with a mutex locked.
 func (l *life) end() {
 	l.room.in(l.stop)
 	l.room.in(l.fail)

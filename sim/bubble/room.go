@@ -49,8 +49,7 @@ var (
 	turn    sync.Mutex // held during a command: the rooms share math/rand's source, so only one runs at a time
 )
 
-// roomOf returns the room of a cluster, and adds the controller's name to it. The first call for a cluster opens the
-// room.
+// roomOf returns the room of a cluster with the controller's name added. The first call opens the room.
 func roomOf(c host.Place, name string) *room {
 	settle()
 	refuse(name)

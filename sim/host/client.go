@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// client is a [Client]. A process's client makes the calling reconcile wait for the answer. Other clients belong to
-// no process.
+// client is a [Client]. If it belongs to a process, the calling reconcile waits for the answer.
 type client struct {
 	server *fakeapi.Server
 	send   func(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)

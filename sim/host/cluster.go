@@ -75,8 +75,7 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	return s
 }
 
-// Stop ends all processes and their goroutines. Afterwards the cluster and its history are read-only. A second call
-// has no effect.
+// Stop ends all processes and their goroutines. The cluster and its history can still be read.
 func (c *Cluster) Stop() {
 	for _, p := range c.processes {
 		for _, w := range p.workers {
@@ -205,8 +204,7 @@ func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	return k
 }
 
-// custom returns the state of a custom kind that an earlier form of the same CRD defined. It returns nil if there is
-// none.
+// custom returns the state of a custom kind that an earlier form of the same CRD defined; nil if there is none.
 func (c *Cluster) custom(k *fakeapi.Kind) *kindState {
 	definition, _ := k.Definition()
 	if definition == nil {

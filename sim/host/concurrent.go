@@ -145,8 +145,7 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// returns is the detail of the action for a reconcile that returned because time had passed, not because of an
-// answer.
+// returns is the detail of the action for a reconcile that returned because time had passed, without an answer.
 const returns = "return"
 
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {

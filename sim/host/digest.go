@@ -50,8 +50,7 @@ const (
 	ownerUIDField = 4
 )
 
-// createdByAnnotation was set by controllers before ControllerRef. It contains the creator's UID and resource
-// version.
+// createdByAnnotation contains the creator's UID and resource version. Controllers before ControllerRef set it.
 const createdByAnnotation = "kubernetes.io/created-by"
 
 func ruleOfField(field int) metaRule {

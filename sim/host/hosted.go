@@ -236,8 +236,7 @@ func (g *hosted) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf returns the index of the newest record, which is the last one that an answer can show. It returns -1 if
-// there is no record since index asked.
+// lastOf returns the index of the newest record, the last that an answer can show; -1 if none was added since asked.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1

@@ -36,8 +36,7 @@ func (g *hosted) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// watched lists the kinds that the program watches. It includes kinds whose watch the server has ended, because the
-// program will watch them again.
+// watched returns the kinds that the program watches, and those whose watch ended and will be started again.
 func (g *hosted) watched() []*fakeapi.Kind {
 	all := g.kinds(func(*Stream) bool { return true })
 	for _, s := range g.order {
@@ -77,8 +76,7 @@ func (g *hosted) withheld() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && g.waiting(s) > 0 })
 }
 
-// relist ends the watches of a kind, like a server that has compacted their revisions, so that the program lists
-// again.
+// relist ends the watches of a kind with 410, so that the program lists again.
 func (g *hosted) relist(k *fakeapi.Kind) bool {
 	hit := false
 	for _, s := range g.streams {

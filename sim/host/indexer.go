@@ -43,8 +43,7 @@ type index struct {
 	sets   map[string]*btree.BTreeG[*version]
 }
 
-// nothing is the tree of all empty caches, and is never changed. A process that watches every kind has many empty
-// caches.
+// nothing is the tree of all empty caches, and is never changed. Some processes have many empty caches.
 var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }

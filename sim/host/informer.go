@@ -219,8 +219,7 @@ func (i *informer) apply(c *change, initial bool) {
 	i.process.notify(i, c, old, initial)
 }
 
-// sawIn returns the version of a key that a worker last read in its current reconcile. ok is false if this reconcile
-// has not read the cache.
+// sawIn returns the version of a key that a worker last read from the cache in its reconcile. ok is false if none.
 func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 	if w.id >= len(i.readBy) || i.readBy[w.id].sync != w.sync {
 		return nil, false

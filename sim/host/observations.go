@@ -15,8 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// observations holds the versions of a kind's objects that a program has received: the newest version of each object,
-// and earlier versions.
+// observations holds the versions of a kind's objects that a program has received.
 type observations struct {
 	state    *kindState
 	shown    map[string]*version
@@ -31,8 +30,7 @@ type observation struct {
 	obj    any    // nil: the object was deleted
 }
 
-// observationsKept is the number of versions to keep of one object. A goroutine receives fewer during one piece of
-// work.
+// observationsKept is the number of versions to keep per object. A goroutine receives fewer during a piece of work.
 const observationsKept = 16
 
 func (g *hosted) observations(k *fakeapi.Kind) *observations {
@@ -97,8 +95,7 @@ func (s *observations) put(key string, v *version) (old *version) {
 	return old
 }
 
-// show records that a watch or list has shown a change to the program. It skips changes that the program knows
-// already.
+// show records that a watch or list has shown a change to the program, unless the program knows the change.
 func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s, key, c := g.observations(k), ch.key(), g.process.cluster
 	known := s.shown[key]
@@ -167,8 +164,7 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	}
 }
 
-// selected returns the keys of the objects that a request selects at a revision, or nil if the revision was
-// compacted.
+// selected returns the keys of the objects that a request selects at a revision; nil if the revision was compacted.
 func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
 	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}

@@ -118,8 +118,7 @@ func (p *Process) deliver(i *informer) {
 	p.noteSynced()
 }
 
-// Asking returns the first pending request of the process. isAnswered reports whether the request was executed and
-// its answer waits to be delivered.
+// Asking returns the first pending request of the process. isAnswered is set if only its answer is not delivered yet.
 func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	for _, w := range p.workers {
 		if w.state != idle && w.req != nil {
@@ -174,8 +173,7 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 			f.Global = true
 		}
 	case x.Class == sim.Deliver:
-		// an initial list reads the server; other deliveries commute with writes, because a write only adds a waiting
-		// event
+		// an initial list reads the server; other deliveries commute with writes, which only add waiting events
 		if i := p.order[x.Slot]; !i.synced {
 			f.Kind = i.kind.GVK.Kind
 		}

@@ -148,8 +148,7 @@ func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 // execute makes the server execute the call. If f is not nil, it replaces the answer.
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// about describes the pending calls of a program or reconcile that was killed: the last answered call, or the first
-// other.
+// about describes the pending calls of a killed program or reconcile: the last answered call, or the first other.
 func about(calls []*Call) (detail string) {
 	for _, c := range calls {
 		if c.state == answered {

@@ -61,8 +61,7 @@ func (r sent) String() string {
 	return strings.Join(strings.Fields(verb+" "+of+" "+at+" "+scopeOf(&fakeapi.Request{List: r.List})), " ")
 }
 
-// digest returns a digest of the whole request. Unlike [Call.content] it includes resource versions, because they are
-// the same in two runs of a schedule.
+// digest returns a digest of the whole request. Unlike [Call.content], it includes resource versions.
 func (r sent) digest() uint64 {
 	var h sim.Hash
 	h.String(string(r.Verb))

@@ -23,8 +23,7 @@ type version struct {
 	key  string
 	n    uint32 // how many versions of this key have been stored, including those of removed objects
 
-	// exact is a digest of the content. It includes n instead of the resource version, so it does not depend on
-	// changes to other objects.
+	// exact is a digest of the content with n for the resource version: changes to other objects do not affect n.
 	exact uint64
 	// abstract is a digest that leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
@@ -170,8 +169,7 @@ func message(field []byte) []byte {
 	return field[t+l:]
 }
 
-// protoField returns the number of the first field of an encoded message, the field's bytes with tag and length, and
-// the remaining message.
+// protoField returns the number of the first field of a message, the field with tag and length, and the remainder.
 func protoField(data []byte) (num int, field, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	end := n

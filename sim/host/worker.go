@@ -44,8 +44,7 @@ type worker struct {
 	live  []liveRead // objects that this reconcile has read from the server
 	reads []*version // cached versions that this reconcile has read, each once
 
-	// local is a digest of all inputs and requests of the reconcile: see resumeSync. They determine its private
-	// state.
+	// local is a digest of the inputs and requests of the reconcile, which determine its state: see resumeSync.
 	local, abstract sim.Hash
 }
 
@@ -104,8 +103,7 @@ func (p *Process) workerHere() *worker {
 	return nil
 }
 
-// syncOnce calls the controller's Sync. A panic is a bug of the controller: it ends the reconcile and becomes its
-// error.
+// syncOnce calls the controller's Sync. If Sync panics, the reconcile ends with an error.
 func (w *worker) syncOnce(ctx context.Context) (err error) {
 	defer func() {
 		r := recover()

@@ -120,8 +120,7 @@ func (j *Judge) cleansUp(r *sim.Record) bool {
 	return o != nil && j.state.held(w.Actor, o.Meta)
 }
 
-// leavesBehind reports whether a write of an operator removes the owner's reference from a dependent and changes
-// nothing else.
+// leavesBehind reports whether an operator's write only removes the owner's reference from a dependent.
 func (w *Write) leavesBehind(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }

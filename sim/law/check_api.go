@@ -33,8 +33,7 @@ func oneController(j *Judge, r *sim.Record) {
 // secondController is the beginning of the server's message when it refuses a second ControllerRef.
 const secondController = "Only one reference can have Controller set to true"
 
-// onlyTrueControls checks API-2: the server may not refuse an owner with this message if the object has no
-// ControllerRef.
+// onlyTrueControls checks API-2: the server may refuse an owner with this message only if there is a ControllerRef.
 func onlyTrueControls(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
 	if r.Code != 422 || p == nil || p.Actor.For.Kind == "" || !strings.Contains(r.Message, secondController) {
@@ -80,8 +79,7 @@ func badRef(ref *metav1.OwnerReference) string {
 	return ""
 }
 
-// oneWinner checks API-4. It reports an adopter that read an orphan and wrote after another controller had adopted
-// it.
+// oneWinner checks API-4: it reports an adopter that had read an orphan, which another controller adopted first.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {

@@ -37,8 +37,7 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 	j.Report(Informed, what(r)+" meant for an earlier "+r.Object.Kind+" of that name")
 }
 
-// ofFor reports whether a record is about the object that its actor reconciles, or about a recreated object with its
-// name.
+// ofFor reports whether a record is about the object that its actor reconciles, or a recreated one with its name.
 func ofFor(r *sim.Record) bool {
 	return r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace
 }
@@ -141,8 +140,7 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks evaluates the invariant as for a creation of the dependent, if the world has the objects of all. It returns
-// what is missing.
+// lacks evaluates the invariant for a creation of the dependent if all exist. It returns what is missing.
 func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
 	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
 		Get: namedIn(all)})

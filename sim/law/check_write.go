@@ -97,8 +97,7 @@ func neverMutate(j *Judge, r *sim.Record) {
 	j.Report(Informed, text)
 }
 
-// waitForCaches checks WRITE-6. If an initial list of a process continues or ends after a write, the write came too
-// early.
+// waitForCaches checks WRITE-6: a write must not come before all initial lists of its process are received.
 type waitForCaches struct {
 	opSet
 	j       *Judge

@@ -193,8 +193,7 @@ func (p *process) deliver(r *sim.Record) {
 	}
 }
 
-// recount updates how many cached objects each owner has. A new dependent also counts for workers that reconcile its
-// owner.
+// recount updates the counts of each owner's cached objects, and the counts of workers that reconcile the owner.
 func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return

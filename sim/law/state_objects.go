@@ -8,8 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Object is a stored object. The pointer is valid until the object is removed. Value and Meta are the current
-// version.
+// Object is a stored object. The pointer is valid until the object is removed.
 type Object struct {
 	Ref   sim.Ref
 	Value any

@@ -121,8 +121,7 @@ func (f forbidden) more(owner *Object) bool {
 	return is || anyOfThem
 }
 
-// asksAgain reports whether a process has retried a key whose creations are forbidden, and so did not ignore the
-// error.
+// asksAgain reports whether a process has retried a key whose creations are forbidden.
 func (s *State) asksAgain(p *process, k *view.Queued) bool {
 	o := s.Named(p.Actor.For.Kind, k.Namespace, k.Name)
 	return k.Again && o != nil && s.forbidden.more(o)

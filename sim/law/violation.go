@@ -87,8 +87,7 @@ func (j *Judge) First() *Violation {
 // Fails reports whether a violation fails the run.
 func (j *Judge) Fails(b *Violation) bool { return b.Strength == Informed || j.Strict }
 
-// Since drops all violations before the record with this index. Later reports about earlier records are ignored
-// ("laws since=switch").
+// Since drops all violations before the record with this index, also later reports ("laws since=switch").
 func (j *Judge) Since(index int) {
 	j.forgiven = index
 	j.violations = slices.DeleteFunc(j.violations, func(b Violation) bool { return b.Record < index })

@@ -201,8 +201,7 @@ func (w *Write) readFor(r *sim.Record) {
 	}
 }
 
-// outOfReach reports whether the actor itself created the object in a namespace in which it cannot refer to its
-// owner.
+// outOfReach reports whether the actor created the object in a namespace where a reference to its owner is invalid.
 func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 	if w.For.UID == "" || w.For.Namespace == "" || w.For.Namespace == r.Object.Namespace || w.isFor(w.Owner) ||
 		w.isFor(w.NewOwner) {

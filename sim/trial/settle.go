@@ -103,8 +103,7 @@ const (
 	goesOn  = time.Minute
 )
 
-// next returns the time of the next timer, and whether that timer may belong to interrupted work: it fires within
-// doneFor of the last change.
+// next returns the time of the next timer, and whether it may belong to interrupted work, within doneFor of a change.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
 		return pending[0].At, pending[0].At <= t.rest.since+doneFor

@@ -222,8 +222,7 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	return enough
 }
 
-// roundSteps is the number of additional steps that are taken to describe a loop. A dozen controllers go through
-// several rounds in it.
+// roundSteps is the number of additional steps to describe a loop: several rounds of a dozen controllers.
 const roundSteps = 200
 
 // goingRound takes roundSteps steps and names what happens in them, in the order of first occurrence.

@@ -165,8 +165,7 @@ func (t *Trial) Forget(keep int) {
 	t.fight.growth.most = max(keep, leastMemory)
 }
 
-// leastMemory is the minimum number of records that the laws remember, because a controller may still use old
-// knowledge.
+// leastMemory is the minimum number of records that the laws remember: controllers may use old knowledge.
 const leastMemory = 1000
 
 // Broken returns the violation that fails the run, or nil. It is the first violation, or the first Informed one if

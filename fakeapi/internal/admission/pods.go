@@ -194,8 +194,7 @@ func (p Priorities) Resolve(pod *corev1.Pod) error {
 	return nil
 }
 
-// OneDefault returns an error for a second default priority class. It is validatePriorityClass of the Priority
-// plugin.
+// OneDefault returns an error for a second default class. It is validatePriorityClass of the Priority plugin.
 func (p Priorities) OneDefault(class *schedulingv1.PriorityClass, created bool) error {
 	if !class.GlobalDefault {
 		return nil

@@ -142,8 +142,7 @@ type Charge struct {
 	Now         time.Time
 }
 
-// Costs reports whether the write may count for quotas. It is Handles of the evaluators in
-// pkg/quota/v1/evaluator/core.
+// Costs reports whether the write may count for quotas, like Handles of the evaluators (pkg/quota/v1/evaluator/core).
 func (c *Charge) Costs() bool {
 	if c.Of.Resource == "events" && (c.Of.Group == "" || c.Of.Group == "events.k8s.io") {
 		return false
@@ -248,8 +247,7 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// spend returns the usage of a quota after a write, or an error if the quota is exceeded. It returns nil if the write
-// does not change the usage.
+// spend returns the usage of a quota after a write, or an error if the quota is exceeded. It is nil if unchanged.
 func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName

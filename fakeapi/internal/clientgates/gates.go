@@ -1,4 +1,4 @@
-// Package clientgates preserves client-go's own feature gates, which environment variables set, such as
+// Package clientgates preserves the feature gates that the environment sets, such as
 // KUBE_FEATURE_WatchListClient=false.
 package clientgates
 

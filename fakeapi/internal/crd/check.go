@@ -52,8 +52,7 @@ func Validate(d *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validatePreserving returns an error if the CRD preserves unknown fields with spec.preserveUnknownFields, not in its
-// schemas.
+// validatePreserving returns an error if the CRD preserves unknown fields in spec.preserveUnknownFields.
 func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := in.Spec.PreserveUnknownFields; p != nil && *p {
 		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
@@ -106,8 +105,7 @@ func ValidateStatus(d, old *Definition) field.ErrorList {
 	return append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 }
 
-// validateStoredVersions returns an error if status.storedVersions lacks the storage version, or names an unknown
-// version.
+// validateStoredVersions returns an error if status.storedVersions lacks the storage version or has an unknown one.
 func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	have, path := d.Status.StoredVersions, statusPath.Child("storedVersions")
 	if len(have) == 0 {

@@ -243,8 +243,7 @@ func (c *cost) add(at *field.Path, n uint64) {
 	c.dear = c.dear[:min(len(c.dear), 4)]
 }
 
-// errors returns nil if the total cost is within the limit. Otherwise it returns errors that name the most expensive
-// rules.
+// errors returns nil if the total cost is within the limit, otherwise errors with the most expensive rules.
 func (c *cost) errors(at *field.Path) (errs field.ErrorList) {
 	if c.sum <= mostSchema {
 		return nil

@@ -1,5 +1,4 @@
-// Package crd checks CustomResourceDefinitions, accepts their names and sets their conditions. Package custom handles
-// their objects.
+// Package crd validates CustomResourceDefinitions, accepts their names and sets their conditions.
 package crd
 
 import (

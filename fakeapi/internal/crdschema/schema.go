@@ -207,8 +207,7 @@ func Validate(v validation.SchemaValidator, now any) field.ErrorList {
 	return Sorted(validation.ValidateCustomResource(nil, now, v))
 }
 
-// ValidateUpdate returns the errors in the new state of an object, or in part of it ("status"). It ignores errors in
-// unchanged parts.
+// ValidateUpdate returns the errors in a new state, or in part of it ("status"), except those in unchanged parts.
 func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now, was any, part string) field.ErrorList {
 	correlated := common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
 	var at *field.Path

@@ -88,8 +88,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 	return r
 }
 
-// clean returns a schema as it is after decoding from JSON. Decoding sets that additional properties with a schema
-// are allowed.
+// clean returns a schema as decoding from JSON does, which allows additional properties with a schema.
 func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -115,8 +114,7 @@ func (c *Resource) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: c.Definition.Spec.Group, Version: c.Version.Name}
 }
 
-// Read returns an object that was stored in this version. It applies the current schema: it prunes the object and
-// sets defaults.
+// Read returns a stored object of this version as the current schema reads it: pruned, with defaults.
 func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	u := raw.DeepCopyObject().(*object)
 	c.tidy(u)

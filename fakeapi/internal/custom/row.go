@@ -192,8 +192,7 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 	}
 }
 
-// ReplicasPaths adds the path of spec.replicas for each version of the CRD. The path is nil for a version without
-// scale.
+// ReplicasPaths adds the path of spec.replicas for each version of the CRD; nil for a version without scale.
 func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
 	for _, v := range c.Versions { //detcheck:ordered each version has a key of its own
 		var path fieldpath.Path

@@ -17,8 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// CustomType returns the type for merging objects of a custom kind. It is built from the schema and the common
-// metadata.
+// CustomType returns the type for merging objects of a custom kind, from its schema and the common metadata.
 func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	const name = "object"
 	root := s.ToKubeOpenAPI()

@@ -99,8 +99,7 @@ func resetFields(k *registry.Row, custom bool, subresource string) map[fieldpath
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{version: set})
 }
 
-// Name returns the name of the field manager: the one in the request or, by default, the first word of the user
-// agent.
+// Name returns the name of the field manager: that of the request or, by default, the user agent's first word.
 func Name(manager, agent string) string {
 	if manager != "" {
 		return manager

@@ -177,8 +177,7 @@ func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
 
-// PathSegment returns the errors in a name or generateName under the rule for all kinds: it must be a valid path
-// segment.
+// PathSegment returns the errors in a name or generateName that is not a valid path segment, as all kinds require.
 func PathSegment(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)

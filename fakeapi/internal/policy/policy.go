@@ -35,8 +35,7 @@ type Compiled struct {
 
 var compiled crdschema.Memo[*Compiled]
 
-// Compile compiles the expressions of a policy. An expression with a compile error returns that error when it is
-// evaluated.
+// Compile compiles the expressions of a policy. An invalid expression returns its error when it is evaluated.
 func Compile(p *registration.ValidatingAdmissionPolicy) *Compiled {
 	return compiled.Of(&p.Spec, "", func() *Compiled { return compile(&p.Spec) })
 }

@@ -50,8 +50,7 @@ func defaultNamespace(ns *corev1.Namespace) {
 	ns.Labels = labels
 }
 
-// namespaceFinalizers returns the finalizers for the propagation policy in the options. Without a policy they stay
-// unchanged.
+// namespaceFinalizers returns the finalizers for the options' propagation policy; without a policy, finalizers.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
 	//lint:ignore SA1019 old clients send orphanDependents
@@ -69,8 +68,7 @@ func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	return want
 }
 
-// terminateNamespace marks a namespace as terminating. A later delete removes it if its spec has no finalizers any
-// more.
+// terminateNamespace marks a namespace as terminating. A later delete removes it if its spec has no finalizers.
 func terminateNamespace(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object {
 	marked := *obj.(*corev1.Namespace)
 	at := metadata.Seconds(now)

@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Row is a row of the table of kinds. Its functions work on objects. They do not know requests or the store.
-// Functions may be nil.
+// Row is a row of the table of kinds. Its functions work on objects, without requests or the store. They may be nil.
 type Row struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -30,8 +29,7 @@ type Row struct {
 
 	// Default sets defaults on create and update, like the conversion in the real server.
 	Default func(obj runtime.Object)
-	// Judged returns the error of the conversion of an object to the type that is validated. It is nil if no object
-	// has one.
+	// Judged, if set, returns the error of converting an object to the type that is validated.
 	Judged func(obj runtime.Object) error
 	// OrphanByDefault is set if a delete without a policy orphans dependents (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
@@ -82,8 +80,7 @@ type Row struct {
 
 	// Grace returns the grace period in seconds. It is set if the kind has graceful deletion.
 	Grace func(obj runtime.Object, asked *int64) int64
-	// Terminate returns the object that the first delete stores. A later delete is an ordinary one if Held returns
-	// false.
+	// Terminate returns the object that the first delete stores. If Held returns false, a later delete removes it.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
 	// OrphanedWarning is the warning about a delete without a policy, if that orphans dependents.
 	OrphanedWarning string
@@ -125,8 +122,7 @@ type Scaling struct {
 	Absent func(obj runtime.Object) error
 }
 
-// Way returns how a subresource changes an object. It returns nil if the subresource does not exist or cannot be
-// updated.
+// Way returns how a subresource changes an object; nil if the subresource does not exist or cannot be updated.
 func (k *Row) Way(subresource string) *Update {
 	switch subresource {
 	case "":

@@ -132,8 +132,7 @@ func metadataStays(m, old *metav1.ObjectMeta) {
 	m.ManagedFields = managed
 }
 
-// apiServices is the row of APIServices. They are only stored: requests are not forwarded to the servers that they
-// name.
+// apiServices is the row of APIServices, which are stored but not used: the server does not forward requests.
 var apiServices = kind[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](
 	apiregistrationv1.SchemeGroupVersion, validation.APIService, &Row{
 		MustVersion: true, Default: On(apiregistrationv1.SetObjectDefaults_APIService),

@@ -129,8 +129,7 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	}
 }
 
-// prepareResize restores everything except resources and resize policies. If the containers differ, validation
-// refuses it.
+// prepareResize restores everything except resources and resize policies. Validation refuses other containers.
 func prepareResize(p, old *corev1.Pod) {
 	if len(p.Spec.Containers) != len(old.Spec.Containers) || len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
 		return
@@ -157,8 +156,7 @@ func resized(asked, old []corev1.Container) []corev1.Container {
 	return all
 }
 
-// defaultPod sets the defaults. Like the real server, it drops fields that the internal type lacks, and fields of
-// disabled features.
+// defaultPod sets defaults. Like the real server, it drops fields that are not in the internal type, or disabled.
 
 func defaultPod(p *corev1.Pod) {
 	presetPod(&p.Spec)
@@ -177,8 +175,7 @@ var (
 	securityContext = corev1.PodSecurityContext{}
 )
 
-// presetPod sets defaults without allocating memory, as upstream's code would, because a simulation creates many
-// Pods.
+// presetPod sets defaults without allocations, because a simulation creates many Pods.
 func presetPod(s *corev1.PodSpec) {
 	if s.EnableServiceLinks == nil {
 		s.EnableServiceLinks = &linked

@@ -111,8 +111,7 @@ func givePorts(s *corev1.Service) {
 	}
 }
 
-// prepareServiceUpdate restores immutable fields that the client left out, and drops fields that only the old type
-// has.
+// prepareServiceUpdate restores immutable fields that the client left out, and drops fields of the old type.
 func prepareServiceUpdate(s, old *corev1.Service) {
 	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
 	if !external && !was {

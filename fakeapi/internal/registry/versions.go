@@ -57,8 +57,7 @@ func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S
 	}
 }
 
-// through returns the conversion from one version to another. It converts to the internal type and then to the other
-// version.
+// through returns the conversion from one version to another, by way of the internal type.
 func through[A, I, B any, P interface {
 	*A
 	DeepCopy() *A

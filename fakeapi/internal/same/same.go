@@ -48,8 +48,7 @@ func encodeTo(v Encoded, size int, buf []byte) []byte {
 // quantity can be written in several ways.
 func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
-// Object reports whether two objects are stored in the same form. It compares objects without an encoding
-// semantically.
+// Object reports whether two objects are stored in the same form. Without encodings, it compares semantically.
 func Object(a, b runtime.Object) bool {
 	x, typed := a.(Encoded)
 	y, both := b.(Encoded)

@@ -115,8 +115,7 @@ func inOrder(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// mapOf returns the path of the map if an error is about an entry of a map whose errors must be sorted. Otherwise it
-// returns "".
+// mapOf returns the path of the map if an error is about an entry of a map that must be sorted; otherwise "".
 func mapOf(e *field.Error) string {
 	key := keyOf(e.Field)
 	if keysAsValues(e.Field) {

@@ -60,8 +60,7 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 	return errs
 }
 
-// ValidatingPolicyStatus returns errors in type warnings and conditions. It does not check that field references are
-// paths.
+// ValidatingPolicyStatus returns errors in conditions and type warnings. It does not parse their field references.
 func ValidatingPolicyStatus(p *admissionv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
 	if t := p.Status.TypeChecking; t != nil {
 		path := field.NewPath("status").Child("typeChecking", "expressionWarnings")

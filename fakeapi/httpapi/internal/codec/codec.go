@@ -107,8 +107,7 @@ func Export(r *http.Request) error {
 	return nil
 }
 
-// WriteOptions reads the options of a create, an update or a patch from the query. It returns an error if they are
-// invalid.
+// WriteOptions returns the options of a create, update or patch from the query, or an error if they are invalid.
 func WriteOptions(r *http.Request, into runtime.Object) error {
 	if r.URL.RawQuery == "" {
 		return nil

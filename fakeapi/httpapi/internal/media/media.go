@@ -56,8 +56,7 @@ func (f *Format) ReadTableOptions(q url.Values) error {
 	return refusal.Include(f.Include)
 }
 
-// ContentType returns the media type of a request's body. It returns JSON if there is no header, and "" if it is
-// invalid.
+// ContentType returns the media type of a request's body: JSON if there is no header, "" if the header is invalid.
 func ContentType(r *http.Request) string {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -142,8 +141,7 @@ func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	return f, false
 }
 
-// wantsPretty reports whether the response is indented: if the query says so, and otherwise for browsers, curl and
-// wget.
+// wantsPretty reports whether the response is indented: by the query or, by default, for browsers, curl and wget.
 func wantsPretty(r *http.Request) bool {
 	if r.URL.RawQuery != "" {
 		if v, ok := r.URL.Query()["pretty"]; ok && v[0] != "" {

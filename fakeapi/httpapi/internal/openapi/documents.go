@@ -70,8 +70,8 @@ func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 // Version2 returns the document of version 2. It contains all kinds.
 func (d *Documents) Version2(kinds []*fakeapi.Kind) []byte { return d.of(kinds).v2() }
 
-// Version2Proto returns the document of version 2 in protobuf. It returns an error if version 2 cannot express the
-// schema of a custom kind.
+// Version2Proto returns version 2 in protobuf. It returns an error if version 2 cannot express a custom kind's
+// schema.
 func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
 	return d.of(kinds).v2proto()
 }

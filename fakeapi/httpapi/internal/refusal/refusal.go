@@ -1,5 +1,5 @@
-// Package refusal returns the errors for requests that are refused before they reach the server, with the real
-// server's texts.
+// Package refusal returns the real server's errors for requests that are refused before the [fakeapi.Server] sees
+// them.
 package refusal
 
 import (
@@ -118,8 +118,7 @@ func StreamFormat() error {
 	return notAcceptable("only the following media types are accepted: " + streamTypes)
 }
 
-// NotList returns the error if the form of a list is requested for an object, or the reverse. gvk is empty for a kind
-// that is not modelled.
+// NotList returns the error for a list format requested for an object, or the reverse. gvk may be empty.
 func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
 	if as == "PartialObjectMetadata" && list {
 		what := "you requested PartialObjectMetadata, but the requested object is a list"
@@ -170,8 +169,8 @@ func Extras(h http.Header) map[string][]string {
 	return all
 }
 
-// NobodyToBe returns an error if the client impersonates a group, uid or extra field, but no user name. Otherwise it
-// returns nil.
+// NobodyToBe returns an error if the client impersonates a group, uid or extra field, but no user name; otherwise
+// nil.
 func NobodyToBe(h http.Header) error {
 	groups, uid, extra := h.Values("Impersonate-Group"), h.Get("Impersonate-Uid"), Extras(h)
 	if len(groups) == 0 && uid == "" && len(extra) == 0 {

@@ -71,8 +71,7 @@ func (c *customColumn) cell(content map[string]any, now time.Time) any {
 	return text.String()
 }
 
-// customCell returns the cell for a value in a column that is not of type "string", or nil if the value has another
-// type.
+// customCell returns the cell for a value in a column that is not a "string"; nil if the value has another type.
 func customCell(value any, kind string, now time.Time) any {
 	switch kind {
 	case "integer":

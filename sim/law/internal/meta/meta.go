@@ -116,8 +116,7 @@ func Version(m metav1.Object) uint64 {
 	return v
 }
 
-// SameRefsBut reports whether two objects have the same owner references in the same order, apart from references to
-// owner.
+// SameRefsBut reports whether two objects have the same owner references in order, apart from those to owner.
 func SameRefsBut(a, b metav1.Object, owner string) bool {
 	x, y := a.GetOwnerReferences(), b.GetOwnerReferences()
 	i, k := 0, 0
@@ -176,8 +175,7 @@ func SameBody(a, b any) bool {
 	return true
 }
 
-// sameEncoding reports whether two values have the same protobuf encoding. This is much faster than a deep
-// comparison.
+// sameEncoding reports whether two values have the same protobuf encoding. It is faster than a deep comparison.
 func sameEncoding(a, b any) bool {
 	type sized interface {
 		Size() int
