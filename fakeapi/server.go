@@ -154,8 +154,7 @@ func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bo
 	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
-// EachOwned calls f for the stored objects of a kind with the owner, in key order, until f returns false. It is
-// indexed.
+// EachOwned calls f for the stored objects of a kind with the owner, in key order, until f returns false.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
 	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
 }

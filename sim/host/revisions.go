@@ -19,7 +19,7 @@ import (
 // digests, and the change's record. When a list or watch begins in the past, the server returns the objects, and the
 // cluster finds their versions in these notes.
 
-// note records a new change, and sends it to the watches of its kind, except those of processes that are down.
+// note records a new change, and sends it to the watches of its kind.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)

@@ -23,7 +23,7 @@ type version struct {
 	key  string
 	n    uint32 // how many versions of this key have been stored, including those of removed objects
 
-	// exact is a digest of the content with n for the resource version: changes to other objects do not affect n.
+	// exact is a digest of the content. It includes n, because other objects affect the resource version.
 	exact uint64
 	// abstract is a digest that leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64

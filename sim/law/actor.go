@@ -103,7 +103,7 @@ func (s *Actor) willing(owner any, kind string, orphan any) bool {
 	return s.fits(owner, orphan)
 }
 
-// isOf reports whether apiVersion is the API version of the kind that the actor reconciles, or that is unknown.
+// isOf reports whether apiVersion may be the API version of the kind that the actor reconciles.
 func (s *Actor) isOf(apiVersion string) bool {
 	group, version, grouped := strings.Cut(apiVersion, "/")
 	if !grouped {

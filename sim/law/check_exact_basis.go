@@ -140,7 +140,7 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks evaluates the invariant for a creation of the dependent if all exist. It returns what is missing.
+// lacks evaluates the invariant for a creation of the dependent among the objects of all. It returns what is missing.
 func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
 	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
 		Get: namedIn(all)})

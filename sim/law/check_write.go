@@ -97,7 +97,7 @@ func neverMutate(j *Judge, r *sim.Record) {
 	j.Report(Informed, text)
 }
 
-// waitForCaches checks WRITE-6: a write must not come before all initial lists of its process are received.
+// waitForCaches checks WRITE-6: a process must have received its initial lists before it writes.
 type waitForCaches struct {
 	opSet
 	j       *Judge

@@ -193,7 +193,7 @@ func (p *process) deliver(r *sim.Record) {
 	}
 }
 
-// recount updates the counts of each owner's cached objects, and the counts of workers that reconcile the owner.
+// recount updates the counts of each owner's cached objects. A new dependent counts for the owner's workers, too.
 func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return
