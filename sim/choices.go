@@ -78,9 +78,9 @@ func odds(jump time.Duration) int {
 	return min(mostOdds, int(math.Ceil(math.Sqrt(float64(jump)/float64(pace)))))
 }
 
-// Draw picks among the enabled actions with one choice of c; 0 is the default schedule. All are equally likely except
-// for early timers (see [Clock.Odds]), which are the last numbers of the choice. If only faults are enabled, the first
-// alternative is to take no action: -1.
+// Draw picks one of the enabled actions with one choice of c; 0 is the default schedule. All actions are equally
+// likely except for early timers (see [Clock.Odds]), whose numbers come last. If only faults are enabled, 0 takes no
+// action: Draw returns -1.
 func (w *World) Draw(c Choices, enabled []Action) int {
 	n := len(enabled)
 	if enabled[0].Class == Fault {

@@ -30,7 +30,7 @@ const Panicked = "panic: "
 // immutable versions, held by pointer. The kernel never looks inside them.
 type Record struct {
 	Index int           // position in the history
-	Step  int           // the step it belongs to, from 1
+	Step  int           // number of its step, from 1
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// patience limits the real time of one command. Programs that still run after it count as hung.
+// patience limits the real time of one command. A program that has not settled after that time counts as hung.
 var patience = 30 * time.Second
 
 // room is the bubble with the programs of one cluster. Its main goroutine executes commands: the functions that it
@@ -39,13 +39,13 @@ type room struct {
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
 	last    map[string]*life           // the last life of each program
 	cut     bool                       // some reconcile was killed, so its goroutines may still exist
-	panic   atomic.Pointer[host.Panic] // the last panic of a program; after it, goroutines may be left behind
+	panic   atomic.Pointer[host.Panic] // the last panic of a program; goroutines may be left behind after a panic
 }
 
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
-	bubbles sync.Map   // names -> rooms; a holder of roomsMu may wait for a reader, so it is not the guard
+	bubbles sync.Map   // name -> room; roomsMu is no guard, because its holder may wait for a reader of this map
 	turn    sync.Mutex // held during a command: the rooms share math/rand's source, so only one runs at a time
 )
 

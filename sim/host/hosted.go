@@ -163,7 +163,7 @@ const (
 	exit        = "exit"
 	backOff     = 10 * time.Second // the first restart delay of a container in a kubelet; each restart doubles it
 	mostBackOff = 5 * time.Minute
-	crashLoop   = 5 // exits in a row without a successful write
+	crashLoop   = 5 // after this number of exits in a row without a successful write, there is no restart
 )
 
 // offer lists the program's next actions. It orders watch events by age: otherwise, in the default schedule, a

@@ -29,7 +29,7 @@ type informer struct {
 	backlog []change // differences found by a relist; delivered before the stream
 	from    uint64   // revision of the initial list; 0 for the latest
 
-	relisted uint64 // revision of the last relist; the cache gets it when the backlog is delivered
+	relisted uint64 // revision of the last relist; set as the cache's revision when the backlog is delivered
 
 	seq      uint64     // deliveries so far
 	readBy   []readMark // by worker
@@ -219,7 +219,8 @@ func (i *informer) apply(c *change, initial bool) {
 	i.process.notify(i, c, old, initial)
 }
 
-// sawIn returns the version of a key that a worker last read from the cache in its reconcile. ok is false if none.
+// sawIn returns the version of a key that a worker last read from the cache in its reconcile. ok is false if it read
+// none.
 func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 	if w.id >= len(i.readBy) || i.readBy[w.id].sync != w.sync {
 		return nil, false

@@ -118,7 +118,7 @@ func (p *Process) deliver(i *informer) {
 	p.noteSynced()
 }
 
-// Asking returns the first pending request of the process. isAnswered is set if only its answer is not delivered yet.
+// Asking returns the first pending request of the process. isAnswered is set if the request was executed.
 func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	for _, w := range p.workers {
 		if w.state != idle && w.req != nil {
@@ -147,8 +147,8 @@ func (p *Process) noteSynced() {
 	p.cluster.fact(p, "synced", "")
 }
 
-// Footprint returns the process's private state for each action. The footprint of the execution of a request also
-// contains the requested objects.
+// Footprint names the process for each action, because each uses its private state. For the execution of a request,
+// it also names the requested objects.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,

@@ -52,14 +52,13 @@ type Process struct {
 
 	reads sync.Mutex      // guards caches against the goroutines of reconciles
 	last  *concurrentSync // the last concurrent reconcile that began
-	apart string          // what runs outside of reconciles now ("New"); for reconciles that may start goroutines
+	apart string          // what runs now outside of reconciles ("New"), for controllers that may start goroutines
 
 	names  []string // memory for the names of keys in records
 	effect Effect
 }
 
-// engine runs a process that is not a reconciler of the stepped host. The process then has no workers, queue and
-// informers.
+// engine runs a whole program as a process. Such a process has no workers, queue and informers.
 type engine interface {
 	start(p *Process)
 	kill() (about string)

@@ -223,7 +223,7 @@ type kindState struct {
 	latest          map[string]*version // for a removed key: its last version, without an object
 	removed         []removal           // oldest first; empty if the history keeps all records
 	exact, abstract uint64
-	buf             []byte // for look-ups
+	buf             []byte // reused for look-ups
 }
 
 // removal is the last version of a removed key, and the revision of the removal.

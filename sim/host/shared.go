@@ -65,8 +65,8 @@ func (i *informer) GetController() cache.Controller { return controllerStub{i} }
 
 func (i *informer) HasSyncedChecker() cache.DoneChecker { return doneChecker{i} }
 
-// An informer of the stepped host has no connection that can fail, so it ignores error handlers. SetTransform returns
-// an error, because a transform would change the cached objects.
+// This informer has no connection that can fail, so it ignores error handlers. SetTransform returns an error, because
+// a transform would change the cached objects.
 func (i *informer) SetWatchErrorHandler(cache.WatchErrorHandler) error { return nil }
 func (i *informer) SetWatchErrorHandlerWithContext(cache.WatchErrorHandlerWithContext) error {
 	return nil

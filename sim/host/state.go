@@ -31,8 +31,7 @@ func (w *worker) listen() {
 	}
 }
 
-// digestMemory adds the controller's own digest of its memory. Without one, it adds everything that the process ever
-// received.
+// digestMemory adds the controller's own digest of its memory, or else everything that the process ever received.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:

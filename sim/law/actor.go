@@ -219,7 +219,7 @@ type Count struct {
 	Name string // "readyReplicas"
 	// Of returns the number in the status. It is negative if the number does not follow from the dependents alone.
 	Of   func(owner runtime.Object) int
-	Ever bool // the number includes deleted dependents, so once settled it is at least the number of the others
+	Ever bool // the number also counts deleted dependents; once settled, it is at least the number of existing ones
 	Once bool // each dependent that has ever matched counts once, and still counts later; the number may lag (EXACT-12)
 	// Is reports whether the number includes a dependent that the owner controls, terminating or not.
 	Is func(owner, dependent runtime.Object) bool

@@ -94,8 +94,8 @@ func (w *Write) undoes(r *sim.Record) bool {
 		!meta.SameBody(r.Saw, r.Before)
 }
 
-// asSeen reports whether an object equals what the actor read, apart from its version. If the object was released and
-// adopted again by the same owner, it still does.
+// asSeen reports whether an object equals what the actor read, apart from its version. An object that was released
+// and adopted again by the same owner still counts as equal.
 func (w *Write) asSeen(r *sim.Record) bool {
 	a, b := w.Saw, w.Before
 	return a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&

@@ -68,9 +68,9 @@ func between(low, high int) string {
 }
 
 // explained returns the lowest and the highest value of a count that the actor's cache and answers explain. low
-// counts the dependents that matched during the whole reconcile, high those that matched at any moment of it. Two
-// groups lower low: with selected, dependents that the owner does not select or would not adopt; and dependents that
-// a request found missing.
+// counts the dependents that matched during the whole reconcile, high those that matched at any moment of it. low
+// leaves out dependents that a request found missing and, with selected, dependents that the owner does not select or
+// would not adopt.
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
 	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
@@ -145,8 +145,8 @@ func (m *moments) inCache(value any) {
 	m.at(value, owner)
 }
 
-// at records an object at one moment. It counts for most even before its adoption, because an actor counts an adopted
-// object as it read it before.
+// at records an object at one moment. An adopted object counts for most even as it was before its adoption, because
+// the actor may have read it then.
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
 	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)

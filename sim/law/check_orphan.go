@@ -298,7 +298,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		case w.GC && r.Verb == "delete" && ref != nil:
 			s := q.strength
 			if k := w.process.work(r); k != nil && k.begun > 0 && k.begun < q.record {
-				s = Committed // the garbage collector was working since before this deletion
+				s = Committed // the garbage collector has been at work since before this deletion
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return

@@ -101,7 +101,7 @@ func neverMutate(j *Judge, r *sim.Record) {
 type waitForCaches struct {
 	opSet
 	j       *Judge
-	refused map[string]int // process -> index of its first refused write before it had synced
+	refused map[string]int // process -> index of its first write that was refused before its caches had synced
 }
 
 func newWaitForCaches(j *Judge) Check {

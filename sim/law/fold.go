@@ -43,7 +43,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
-// rest records that the world has settled: each running process with active watches has received everything.
+// rest records that the world has settled: each running process with active watches has received all events.
 func (s *State) rest(r *sim.Record) {
 	if r.Reason == CutShort {
 		return
@@ -145,7 +145,7 @@ func (p *process) foldFault(r *sim.Record) {
 	}
 }
 
-// lookedAt notes a successful reconcile that began after the process had received everything.
+// lookedAt notes a successful reconcile that began after the process had received all events.
 func (p *process) lookedAt(k *work, r *sim.Record) {
 	if !p.Actor.looks() || !k.busy || k.begun < p.news || r.Message != "" {
 		return

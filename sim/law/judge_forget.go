@@ -17,7 +17,7 @@ import (
 type forgetting struct {
 	next          int // index of the record at which facts are dropped next
 	named, doomed map[types.UID]bool
-	unnamed       map[types.UID]bool // unused UIDs in this round
+	unnamed       map[types.UID]bool // UIDs with facts, and found unused, in this round
 }
 
 type forgetter interface {

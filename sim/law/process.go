@@ -38,7 +38,7 @@ type process struct {
 
 	gone    map[types.UID]bool // garbage collector: owners whose deletion it has received
 	lookups map[coords]lookup  // result of the last live read of each name
-	forgot  bool               // gone or lookups is incomplete
+	forgot  bool               // the judge has dropped entries of gone or lookups
 	cut     map[types.UID]cut  // garbage collector: by object, removed references that its cache may still contain
 
 	shares []Share // by index of the check
@@ -207,7 +207,7 @@ type Share struct {
 	Broken     int // Informed violations
 }
 
-// share returns the process's share of the check with this index.
+// share returns the process's share of the law with this index.
 func (p *process) share(check int) *Share {
 	for len(p.shares) <= check {
 		p.shares = append(p.shares, Share{Controller: p.Actor.Controller})

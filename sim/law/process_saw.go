@@ -66,8 +66,8 @@ func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.O
 	return meta.RefTo(c.Meta, owner)
 }
 
-// knewTied returns the reference of sawBefore, or nil if the process itself has removed that reference. A reference
-// added later is then not known to it.
+// knewTied returns the reference of sawBefore, or nil if the process itself has removed that reference. If another
+// client adds the reference again, the process may not know it.
 func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	if slices.Contains(p.cut[o.Meta.GetUID()].owners, owner) {
 		return nil

@@ -190,7 +190,7 @@ func (e *everOwned) fold(s *State, r *sim.Record, w *Write) {
 	}
 }
 
-// told returns by how much a write increases the counts that include deleted dependents: the largest increase.
+// told returns the largest increase, by a write, of a count that also counts deleted dependents.
 func (s *Actor) told(before, after any) (n int) {
 	for i := range s.Counts {
 		c, was := &s.Counts[i], 0
@@ -223,7 +223,7 @@ func (e *everOwned) digest() uint64 {
 	return sum
 }
 
-// uncertainCounts holds owners whose status a restarted process wrote before it had received everything. No later
+// uncertainCounts holds owners whose status a restarted process wrote before it had received all dependents. No later
 // incarnation can know what that process counted. Violations about such counts are only Committed (EXACT-8,
 // EXACT-12).
 type uncertainCounts map[types.UID]bool

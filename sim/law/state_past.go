@@ -63,8 +63,8 @@ func (l *recentlyDeleted) digest(now time.Duration) uint64 {
 }
 
 // deletedSinceSettled holds objects that were deleted, or whose deletion was requested, since the world last settled.
-// All other terminating or deleted objects were so before. The set is kept only for programs. Digest leaves it out,
-// because worlds with programs are never searched exhaustively.
+// The set is kept only for programs. Digest leaves it out, because worlds with programs are never searched
+// exhaustively.
 type deletedSinceSettled map[types.UID]bool
 
 func (p deletedSinceSettled) fold(before metav1.Object, ends bool) {

@@ -15,7 +15,7 @@ import (
 type growth struct {
 	writes int // number of writes since the last user action or fault
 	doing  map[doing]*done
-	hit    *done // the entry that has just been used growthMost more times
+	hit    *done // an entry that was used growthMost times since it was last examined
 	most   int   // how many entries of doing to keep; 0 means all
 }
 

@@ -31,7 +31,7 @@ type Limits struct {
 	Writes int           // commits, except of statuses; 0: half a million
 	Steps  int           // 0: two million; with a whole program 15,000 plus Recorded
 	Idle   int           // steps without a commit, plus an allowance for For; 0: 20,000, and more for many objects
-	For    time.Duration // virtual time; 0: none
+	For    time.Duration // limit of virtual time; 0 for none
 
 	Recorded int         // the number of steps of a replayed run
 	Rest     bool        // after For has passed, complete interrupted work, and evaluate the laws of the settled world
@@ -45,7 +45,7 @@ const (
 	maxHosted = 15_000 // with a whole program, because its steps take a hundred times as long
 	maxIdle   = 20_000
 
-	stepsOfLook = 20 // number of steps in which a starting process reads an object
+	stepsOfLook = 20 // steps that a starting process needs for each object
 )
 
 func (l *Limits) fill(hosted bool) {

@@ -22,7 +22,7 @@ const (
 	// pollsFor replaces beatsFor in worlds with whole programs, where every poll takes many steps. It exceeds the
 	// longest backoff of client-go's queues.
 	pollsFor   = 20 * time.Minute
-	beatsMost  = 1000                   // a number of rounds that is enough even in less time
+	beatsMost  = 1000                   // this number of rounds is enough, even in less time
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
 	// A timer whose delay doubles fires beatsTimes times within this multiple of its first delay.
