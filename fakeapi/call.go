@@ -22,7 +22,7 @@ type call struct {
 	events   []Event
 	kept     runtime.Object // the object in the storage version, if it was converted
 	itself   bool           // set for the server's own calls, which skip webhooks
-	tries    int            // attempts to delete an object that changes in the meantime
+	tries    int            // number of times that a deletion found its object changed
 }
 
 // askedPort is a node port that a request sets.

@@ -88,7 +88,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 			stored.versions = append(stored.versions, k)
 		}
 	}
-	// discovery prefers the first of them: see customresource_discovery_controller.go
+	// sorted as in discovery, which prefers the first one: see customresource_discovery_controller.go
 	slices.SortStableFunc(stored.versions, func(a, b *Kind) int {
 		return version.CompareKubeAwareVersionStrings(b.GVK.Version, a.GVK.Version)
 	})

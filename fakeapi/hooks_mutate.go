@@ -35,8 +35,8 @@ func (m *mutation) require() {
 	clear(m.asked)
 }
 
-// mutated calls the mutating webhooks, which may change obj. plugins runs the server's own mutating plugins. It is
-// called again if a webhook changed the object. The result reports whether one did.
+// mutated calls the mutating webhooks, and reports whether one of them changed obj. plugins runs the server's own
+// mutating plugins; it is called again after such a change.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) (bool, error) {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}

@@ -75,7 +75,7 @@ func (t *table) at(version uint64) []*entry {
 // Oldest returns the oldest revision of a kind that is not compacted: lists and watches can begin there.
 func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
 
-// Compact drops the changes of all kinds up to and including a revision. Watches can still begin at the revision.
+// Compact drops the changes of all kinds up to and including a revision. Watches can still begin at that revision.
 func (s *Server) Compact(version uint64) {
 	version = min(version, s.version)
 	for i := range s.tables {

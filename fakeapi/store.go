@@ -66,7 +66,7 @@ type table struct {
 	made    *btree.BTreeG[tally] // for each namespace and prefix: the number of generated names
 	most    floors               // the highest numbers dropped from past and made
 
-	away    bool   // stale.away is set in an entry
+	away    bool   // some entry has stale.away set
 	foreign bool   // an entry was written in another version than the storage version
 	renewed uint64 // the revision of the last change of the CRD, which ends all watches
 

@@ -224,7 +224,7 @@ func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 		for _, ev := range events {
 			obj, err := ev.Object, unable
 			if ev.Type == watch.Bookmark || ev.Type == watch.Error {
-				err = nil // not in need of conversion
+				err = nil // bookmarks and errors are not converted
 			} else if err == nil {
 				obj, err = see(obj)
 			}

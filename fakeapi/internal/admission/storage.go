@@ -70,8 +70,8 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.Stor
 		"must support resize")
 }
 
-// mustSpecify contains the resources that every container must set if a quota limits them. A comment in the real
-// server calls this a mistake, but it cannot be removed any more.
+// mustSpecify contains the resources that every container must set if a quota limits them. The real server keeps this
+// rule only for compatibility.
 var mustSpecify = map[corev1.ResourceName]func(*corev1.ResourceRequirements) bool{
 	corev1.ResourceCPU:            requests(corev1.ResourceCPU),
 	corev1.ResourceMemory:         requests(corev1.ResourceMemory),

@@ -50,14 +50,14 @@ type whole struct {
 	now, was any
 }
 
-// step is the kind of step from a part of an object to a part of that.
+// step is the way from a part of an object to one of its own parts.
 type step uint8
 
 const (
-	property step = iota // by the name of a field
-	entry                // by the key of a map
-	item                 // by the index of a list
-	branch               // to an element of allOf, which is about the same value
+	property step = iota // to the field with this name
+	entry                // to the value with this key in a map
+	item                 // to the item with this index in a list
+	branch               // to an element of allOf: the same value, but another schema
 )
 
 // path returns the place as error messages show it.
@@ -99,7 +99,7 @@ func (o old) key(name string) old {
 	case o.same == nil:
 		return o
 	case o.around == nil && (name == "apiVersion" || name == "kind"):
-		return old{} // the caller sets both to the same value
+		return old{} // the caller keeps apiVersion and kind equal
 	}
 	return old{o.same.Key(name), o.same}
 }

@@ -50,7 +50,7 @@ func defaultNamespace(ns *corev1.Namespace) {
 	ns.Labels = labels
 }
 
-// namespaceFinalizers returns the finalizers for the options' propagation policy; without a policy, finalizers.
+// namespaceFinalizers returns the finalizers for the propagation policy in opts. Without a policy, it returns have.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
 	//lint:ignore SA1019 old clients send orphanDependents

@@ -19,7 +19,7 @@ import (
 
 type keys[E any] struct {
 	spec, status func(obj *E) same.Encoded
-	// name returns the name, if the rules depend on it; nil if they depend on no metadata.
+	// name returns the object's name. It is nil if the rules do not depend on the name.
 	name func(obj *E) string
 	// alone is set if the rules for the status do not depend on the spec.
 	alone bool
@@ -216,7 +216,7 @@ func validateRuleResources(list []string, path *field.Path) (errs field.ErrorLis
 	if len(list) == 0 {
 		errs = append(errs, field.Required(path, ""))
 	}
-	of, to := map[string]bool{}, map[string]bool{} // resources of earlier x/*; subresources of earlier */x
+	of, to := map[string]bool{}, map[string]bool{} // x of each earlier x/*; y of each earlier */y
 	every, bare := false, false
 	for i, text := range list {
 		if text == "" {

@@ -3,7 +3,7 @@
 package validation
 
 // k8s.io/kubernetes requires its libraries at v0.0.0, which no module proxy serves. So go.mod requires each library
-// at a real version. These imports prevent that go mod tidy drops the libraries that no package imports: commands
+// at a real version. These imports keep go mod tidy from dropping the libraries that no package imports: commands
 // that list all modules need them.
 import (
 	_ "k8s.io/cli-runtime/pkg/genericiooptions"
