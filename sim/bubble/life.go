@@ -23,7 +23,7 @@ import (
 // answers.
 type life struct {
 	room   *room
-	dead   chan struct{} // closed at the end of the life: requests whose context never ends return too
+	dead   chan struct{} // closed when the life ends, so that all its requests return
 	cancel context.CancelFunc
 
 	sync bool // set if the life is one reconcile: see [Concurrent]

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach checks an invariant for each owner when the world has settled. Facts.Reconciled matters for a change that
-// enqueues nothing: the owner may wait until it is reconciled for another reason.
+// oneOnEach checks an invariant for each owner when the world has settled. Facts.Reconciled is for changes that
+// enqueue nothing: they take effect at a later reconcile.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
