@@ -263,7 +263,7 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	}
 	v := newVersion(s.salt, key, n, obj)
 	if obj == nil && before != nil {
-		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // removals of different UIDs give different states
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // the state includes the removed UID
 	}
 	s.latest[key] = v
 	s.exact += sim.Mix(v.exact)

@@ -269,7 +269,7 @@ func (j *Judge) unblocked(r *sim.Record) {
 	j.Exercise()
 	uid := w.Before.GetUID()
 	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool {
-		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // an orphaning one may have waited before its second deletion
+		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // an orphaning one may have waited before
 	}) {
 		return
 	}
