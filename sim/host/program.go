@@ -26,7 +26,7 @@ type Program interface {
 	Kill()
 	// Asked returns the calls since its last call, in any order.
 	Asked() []*Call
-	// Queried returns the queries that were answered since its last call, in any order.
+	// Queried returns the queries that were answered since the last call of Queried, in any order.
 	Queried() []Query
 	// Ended reports whether the program has returned, and returns its error.
 	Ended() (err error, ended bool)

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// State is what the records so far add up to: the stored objects, which any check may read, and what each process
+// State holds what follows from the records so far: the stored objects, which any check may read, and what each process
 // knows and does, for the checks of this package.
 type State struct {
 	stored // the stored objects, with look-up methods

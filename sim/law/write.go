@@ -113,7 +113,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		return false
 	}
 	own := uidOf(w.For)
-	// the actor's reference may exist without controller set, and the write sets it (API-2)
+	// the write may set controller in a reference that the actor already had (API-2)
 	if w.Owner == nil && (w.Adopts || w.dropped && meta.RefTo(w.Before, own) == nil) {
 		return w.adds(r, w.For.UID) || w.takesByName(r)
 	}

@@ -145,8 +145,8 @@ func entryOf(e *field.Error) string {
 	return keyOf(e.Field)
 }
 
-// ofRequest reports whether an error says that a request needs a limit. Such an error follows errors about the
-// request.
+// ofRequest reports whether an error says that a resource request needs a limit. It follows other errors about the
+// resource.
 func ofRequest(e *field.Error) bool {
 	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
 		strings.HasPrefix(e.Detail, "Limit must be set")
