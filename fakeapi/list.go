@@ -275,8 +275,7 @@ func validateListOptions(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// parseWatchVersion parses the revision of a watch or a get. Like the real server, it returns a 500 for an invalid
-// one.
+// parseWatchVersion parses the revision of a watch or a get. An invalid one is a 500, as in the real server.
 func parseWatchVersion(rv string) (uint64, error) {
 	n, err := parseVersion(rv)
 	if err != nil {

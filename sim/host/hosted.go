@@ -30,7 +30,7 @@ type hosted struct {
 	expired map[*fakeapi.Kind]bool // kinds whose watch the server has ended, so that the program lists them again
 	begun   bool                   // since its start, the program has sent a request other than a list or a watch
 	last    int                    // index of the last record that the program can know; -1 for none
-	spoken  map[uint64]int         // goroutine answered in the last step -> the record at which its current work began
+	spoken  map[uint64]int         // goroutine that was answered in the last step -> record at which its work began
 	from    uint64                 // the revision of the first lists after the start; 0 for the latest
 }
 

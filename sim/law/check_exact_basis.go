@@ -232,8 +232,8 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 		j.lacks(v, r, e.Value, left) != ""
 }
 
-// takenAlong checks an invariant such as EXACT-10, when a dependent is deleted. The violation is Informed if the
-// actor's cache contained the object that is left behind when the reconcile began.
+// takenAlong checks an invariant such as EXACT-10 at the deletion of a dependent: another object must be deleted with
+// it. The violation is Informed if the actor's cache contained that object when the reconcile began.
 func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || !w.Mine || !w.Deletes {

@@ -53,7 +53,7 @@ type Facts struct {
 	Reconciled bool // when settled: Owner was reconciled without error after its controller had received everything
 	Forever    bool // when settled: the world stays as it is; false if only the time limit ended the run
 
-	All func(kind string) []runtime.Object // the objects of a kind; for an invariant of a world, after the write
+	All func(kind string) []runtime.Object // the objects of a kind at that moment; an invariant of a world gets those after the write
 	Get func(kind, namespace, name string) runtime.Object
 }
 

@@ -44,7 +44,7 @@ type Judge struct {
 	checks     []lawCheck
 	evidence   Evidence
 	assigned   bool                       // whether byOp is set
-	byOp       [3][profiles][numOps][]int // indexes into checks, in order of report; [1] for Opaque actors, [2] for Outside ones
+	byOp       [3][profiles][numOps][]int // indexes into checks in order of report, by opaque, heldTo and operation
 	current    int                        // index of the running check
 	record     *sim.Record
 	actor      *process      // the process of the record or of the running check; nil for none

@@ -56,7 +56,7 @@ func (l *Limits) fill(hosted bool) {
 	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-// counted holds the values at which counting began. A step that does not count increases these values instead.
+// counted holds the numbers of steps and writes before the first that counts. Those that do not count increase it.
 type counted struct {
 	writes, steps int
 	wrote         int
@@ -79,7 +79,7 @@ func (t *Trial) pass(from *counted) {
 	}
 }
 
-// deadline holds when the current settle ends. It is part of the world's state.
+// deadline holds when the current settle ends. It is part of the digest of the trial.
 type deadline struct {
 	writes int // the number of writes at which it ends
 	tally  *tally
