@@ -88,7 +88,7 @@ func (s *Server) Compact(version uint64) {
 	}
 }
 
-// ForgetNames forgets the names of objects that were deleted before a revision, to limit memory. New uids and
+// ForgetNames forgets the names of objects that were deleted up to a revision, to limit memory. New uids and
 // generated names are still unique, but differ from those of a server that has not forgotten them.
 func (s *Server) ForgetNames(version uint64) {
 	for i := range s.tables {

@@ -40,7 +40,7 @@ type Record struct {
 	Process     string // the actor: a process, "user", "faults"
 	Era         string // the era of the process's controller, "" for none
 	Incarnation int    // how many times the process had been restarted
-	Worker      int    // which of its workers
+	Worker      int    // index of its worker
 
 	For    Ref // the object being reconciled; UID as the process saw it, "" if it saw none
 	SawFor any // For's object as the process saw it at SyncStart; nil if it saw none

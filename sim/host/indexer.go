@@ -15,7 +15,7 @@ import (
 // indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
 // (client-go's own lists are in map order.) It reports every read to the process.
 type indexer struct {
-	items   *btree.BTreeG[*version] // the shared tree nothing while the cache is empty
+	items   *btree.BTreeG[*version] // the variable nothing while the cache is empty
 	indexes []*index                // without the namespace index, because keys begin with the namespace
 	rv      uint64
 	asked   bool                    // set when rv is read

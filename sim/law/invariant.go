@@ -35,7 +35,7 @@ type When uint8
 
 const (
 	WhenSettled  When = 1 << iota // when the world has settled: for each reconciled object, or for the world
-	BeforeCreate                  // at a create of a dependent; at a delete, for each remaining one as if it were new
+	BeforeCreate                  // at a create of a dependent; at a delete, as if each remaining one were created
 	AtWrite                       // at each create, update and delete
 	AtDelete                      // when a deletion is requested or completed
 )
@@ -53,7 +53,7 @@ type Facts struct {
 	Reconciled bool // when settled: Owner was reconciled without error after its controller had received everything
 	Forever    bool // when settled: the world stays as it is; false if only the time limit ended the run
 
-	All func(kind string) []runtime.Object // the objects of a kind at that moment; an invariant of a world gets those after the write
+	All func(kind string) []runtime.Object // the objects of a kind; for an invariant of a world, after the write
 	Get func(kind, namespace, name string) runtime.Object
 }
 
