@@ -24,7 +24,7 @@ type forgetter interface {
 	forget(gone func(types.UID) bool)
 }
 
-// forget drops facts about unused UIDs, if Memory is set and the time has come.
+// forget drops facts about unused UIDs, if Memory is set and the next round is due.
 func (j *Judge) forget(record int) {
 	o := &j.forgetting
 	if j.Memory == 0 || record < o.next {

@@ -75,7 +75,7 @@ func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.Ow
 	return p.sawBefore(r, o, owner)
 }
 
-// cut holds the references that a garbage collector removed from an object, until its cache shows that write.
+// cut holds the references that a garbage collector removed from an object, until its cache shows the removal.
 type cut struct {
 	owners  []types.UID
 	version uint64 // the version that the write stored

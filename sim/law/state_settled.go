@@ -212,8 +212,7 @@ func (s *State) agrees(a *Actor) {
 }
 
 // matchable reports whether a selector can match any labels. It checks each key separately: some value, or the
-// absence of the key, must satisfy all requirements of the key. It tries the values that they name, and one other
-// value.
+// absence of the key, must satisfy all requirements of the key. It tries the values in the requirements, and one other.
 func matchable(sel labels.Selector) bool {
 	all, selects := sel.Requirements()
 	for _, r := range all {
