@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// followAccounts creates the default service account of active namespaces after a write to a namespace or an account.
+// followAccounts creates missing default service accounts after a write to a namespace or a service account.
 func (c *call) followAccounts() {
 	for _, ev := range c.events {
 		obj := ev.After
@@ -50,7 +50,7 @@ const accountPrefix = "system:serviceaccount:"
 // AccountName returns the user name of a service account.
 func AccountName(namespace, name string) string { return accountPrefix + namespace + ":" + name }
 
-// UserNamed returns the groups of a user, and for a stored service account also the uid. "" is the administrator.
+// UserNamed returns the user info of a name: its groups and, for a service account, its uid. "" is the administrator.
 func (s *Server) UserNamed(name string) authenticationv1.UserInfo {
 	if name == "" || name == admin {
 		return authenticationv1.UserInfo{Username: admin, UID: admin,

@@ -21,7 +21,7 @@ import (
 
 // admitCreate runs the mutating admission plugins for a new object, in the real server's order. It refuses an object
 // if its CRD or namespace is terminating, if the namespace does not exist, or if a plugin or webhook fails.
-// [call.permitCreate] makes the other refusals.
+// [call.permitCreate] makes all other refusals.
 func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
 	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
@@ -122,8 +122,8 @@ func (s *Server) priorities() admission.Priorities {
 	return held[*schedulingv1.PriorityClass](s, priorityClassKind, "")
 }
 
-// errForbidden is the error of an admission plugin that refuses an object. The object may not have its generated name
-// yet.
+// errForbidden returns an admission plugin's error for an object. If the object has no name yet, it uses
+// generateName.
 func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
 	return apierrors.NewForbidden(c.k.groupResource(), cmp.Or(m.GetName(), m.GetGenerateName()), why)
 }
@@ -146,8 +146,8 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-// admitUpdate runs the plugins for an update, and compares versions. Plugins run only for an update of the whole object
-// that changes more than metadata.
+// admitUpdate runs the plugins for an update, and then compares resource versions. It runs a kind's own plugin only
+// for an update of the main resource that changes more than metadata.
 func (c *call) admitUpdate(ed *edit, w *draft) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
@@ -176,12 +176,12 @@ func (c *call) admitUpdate(ed *edit, w *draft) error {
 	return c.matchVersion(w.m, w.old)
 }
 
-// posted reports whether the request creates a subresource, which changes the object as a side effect.
+// posted reports whether the request creates a subresource and thereby changes its object.
 func (c *call) posted() bool {
 	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
 }
 
-// review calls the webhooks for an object posted to a subresource (old is nil) or for a deleted object (obj is nil).
+// review calls the webhooks for an object posted to a subresource (old is nil), or for a deletion (obj is nil).
 func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(mutatingHooks) {
 		if _, err := c.mutated(op, obj, old, dryRun, func() error { return nil }); err != nil {
@@ -191,7 +191,7 @@ func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun 
 	return c.validated(op, obj, old, dryRun)
 }
 
-// validated calls policies, then validating webhooks.
+// validated calls the validating admission policies, and then the validating webhooks.
 func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(policyBindings) {
 		if err := c.judged(op, obj, old, dryRun); err != nil {
@@ -216,7 +216,7 @@ func (c *call) admitDelete(old *entry) error {
 	return nil
 }
 
-// errTerminating refuses to create an object whose CRD is being deleted.
+// errTerminating returns the error of a create of an object whose CRD is being deleted.
 func errTerminating(k *Kind, name string) error {
 	return apierrors.NewForbidden(k.groupResource(), name,
 		errors.New("create not allowed while custom resource definition is terminating"))

@@ -13,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Limit ranges set values before quotas and validation, and refuse after validation.
+// LimitRanges set defaults before quotas are charged and the object is validated. They refuse an object after its
+// validation.
 func TestLimitRangeBeforeQuota(t *testing.T) {
 	s := New(Options{})
 	mustDo(t, s, &Request{Verb: Create, Kind: limitRangeKind, Namespace: "default", Object: &corev1.LimitRange{
@@ -38,7 +39,7 @@ func TestLimitRangeBeforeQuota(t *testing.T) {
 	}
 }
 
-// With the option set, Authorize decides about owners, in the real server's words.
+// If Authorize is set, it decides about owner references. The refusals have the real server's texts.
 func TestOwnersNeedLeave(t *testing.T) {
 	var asked []Access
 	allowed := func(a Access) bool { return a.User == "root" || a.Verb == "delete" }
@@ -80,7 +81,7 @@ func TestOwnersNeedLeave(t *testing.T) {
 		}
 	}
 	if last := asked[len(asked)-1]; last.Resource != "*" || last.Subresource != "finalizers" {
-		t.Errorf("the last that was asked is %+v", last)
+		t.Errorf("the last access to authorize was %+v", last)
 	}
 	create(s, pod("p"))
 	allowed = func(Access) bool { return false }
@@ -131,11 +132,11 @@ func TestStart(t *testing.T) {
 	all := New(Options{ManagedFields: true, Start: Start{Namespaces: true, Service: true, PriorityClasses: true,
 		ServiceAccounts: true}})
 	if n := strings.Count(namesOf(all), "\n") + 1; n != 13 {
-		t.Errorf("a whole start holds %d objects:\n%s", n, namesOf(all))
+		t.Errorf("a server with all of Start has %d objects:\n%s", n, namesOf(all))
 	}
 }
 
-// A namespace gets its default service account, also again, but not while it is terminating.
+// A namespace gets a default service account, again after it was deleted, but not while the namespace is terminating.
 func TestServiceAccountOfNamespace(t *testing.T) {
 	s := New(Options{Start: Start{ServiceAccounts: true}})
 	account := func() runtime.Object { return s.Lookup(accountKind, "n", "default") }
@@ -148,11 +149,11 @@ func TestServiceAccountOfNamespace(t *testing.T) {
 	remove := &Request{Verb: Delete, Kind: accountKind, Namespace: "n", Name: "default"}
 	mustDo(t, s, remove)
 	if account() == nil || account().(*corev1.ServiceAccount).UID == first {
-		t.Errorf("deleted, it is %v", account())
+		t.Errorf("after its deletion, the account is %v", account())
 	}
 	mustDo(t, s, &Request{Verb: Delete, Kind: namespaceKind, Name: "n"})
 	mustDo(t, s, remove)
 	if account() != nil {
-		t.Error("a namespace that is being deleted gets an account")
+		t.Error("a terminating namespace got an account")
 	}
 }

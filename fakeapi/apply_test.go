@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// A server without managedFields accepts an apply, and keeps track of applied fields from then on: fields that the
-// applier leaves out go, fields of others stay.
+// A server without managedFields accepts an apply, and then tracks the applied fields. The next apply removes fields
+// that it leaves out, and keeps the fields of other managers.
 func TestApplyWithoutManagedFields(t *testing.T) {
 	s := fakeapi.New(fakeapi.Options{})
 	kind := s.KindNamed("cm")
@@ -45,6 +45,6 @@ func TestApplyWithoutManagedFields(t *testing.T) {
 		t.Errorf("%v", m.Data)
 	}
 	if again := apply(`{"x":"2"}`); again.ResourceVersion != m.ResourceVersion {
-		t.Error("an apply that changes nothing is a write")
+		t.Error("an apply that changes nothing got a new revision")
 	}
 }

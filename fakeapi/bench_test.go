@@ -12,7 +12,7 @@ import (
 
 const stored = 50000
 
-// full is a server with 50,000 Pods, 100 of each owner and each label.
+// full returns a server with 50,000 Pods: 100 for each owner, and 100 for each label.
 func full(b *testing.B) *Server {
 	b.Helper()
 	s := New(Options{})

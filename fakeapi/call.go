@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// call is one request being executed.
+// call is the execution of one request.
 type call struct {
 	s        *Server
 	req      *Request
@@ -20,18 +20,18 @@ type call struct {
 	now      time.Time
 	warnings []string
 	events   []Event
-	kept     runtime.Object // the stored form of an object of another version
+	kept     runtime.Object // the object in the storage version, if it was converted
 	itself   bool           // set for the server's own calls, which skip webhooks
-	tries    int            // attempts to delete an object that changes in the meantime
+	tries    int            // number of times that a deletion found its object changed
 }
 
-// askedPort is a node port that a request names.
+// askedPort is a node port that a request sets.
 type askedPort struct {
 	i    int
 	port int32
 }
 
-// serverCall returns a call that the server makes itself while it executes c.
+// serverCall returns a call for a write that the server makes itself during c.
 func (c *call) serverCall(k *Kind, subresource string) *call {
 	return &call{s: c.s, k: k, now: c.now, itself: true,
 		req: &Request{Verb: Update, Kind: k, Subresource: subresource, UserAgent: "kube-apiserver"}}
@@ -88,7 +88,7 @@ const (
 		"requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners drops repeated owner references and warns about them. late is set after admission.
+// dedupOwners drops duplicate owner references with a warning. late selects the text for a time after admission.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {
@@ -100,7 +100,7 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 	}
 }
 
-// decoded sets the defaults that decoding sets.
+// decoded sets the defaults that the real server sets when it decodes an object.
 func (c *call) decoded(obj runtime.Object) error {
 	if c.k.row.Judged != nil {
 		if err := c.k.row.Judged(obj); err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged reports whether an object equals the stored one, so that nothing has to be written. If onlyMeta is set, it
-// compares only metadata.
+// unchanged reports whether an object equals the stored one. If onlyMeta is set, it compares only metadata.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false
@@ -22,7 +21,7 @@ func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) b
 	return onlyMeta || same.Object(obj, old.obj)
 }
 
-// commit stores an object, which must not be changed afterwards.
+// commit stores obj under a new revision. obj must not be changed afterwards.
 func (c *call) commit(t *table, before *entry, key string, obj runtime.Object, m metav1.Object) *entry {
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(m)
@@ -49,7 +48,7 @@ func (c *call) tell(ch *change) {
 	c.events = append(c.events, ch.ev[0])
 }
 
-// drop removes an object. Watchers see its last state under a new revision.
+// drop removes an object. Its last state gets a new revision, for the event to watchers.
 func (c *call) drop(t *table, e *entry) runtime.Object {
 	c.s.version++
 	if c.k.stored != nil {
@@ -61,7 +60,7 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored returns the object in the storage version. differs is nil if the store holds it in the same form.
+// stored returns the object in the storage version, and the form to store if that is different.
 func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, differs *stale) {
 	if !c.k.asks() {
 		c.kept = c.k.row.View.Keep(obj)
@@ -92,7 +91,7 @@ const maxObject = 3 << 19
 
 var errTooLargeObject = errors.New("etcdserver: request is too large")
 
-// tooLarge refuses an object that exceeds etcd's limit. Built-in kinds are stored as protobuf, others as JSON.
+// tooLarge returns an error if an object exceeds etcd's limit. Built-in kinds count in protobuf, others in JSON.
 func (s *Server) tooLarge(obj runtime.Object) error {
 	if s.opts.Unlimited {
 		return nil
@@ -102,7 +101,7 @@ func (s *Server) tooLarge(obj runtime.Object) error {
 	case interface{ Size() int }:
 		size = o.Size()
 	case *unstructured.Unstructured:
-		if bulk(o.Object) < maxObject/6 { // in JSON a character has at most six bytes
+		if bulk(o.Object) < maxObject/6 { // JSON needs at most six bytes for a character
 			return nil
 		}
 		raw, err := json.Marshal(o.Object)
@@ -117,7 +116,7 @@ func (s *Server) tooLarge(obj runtime.Object) error {
 	return nil
 }
 
-// bulk estimates the size of a value without encoding it.
+// bulk returns an estimate of the size of a value, without encoding it.
 func bulk(value any) int {
 	n := 8
 	switch v := value.(type) {

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// asker returns the converter of a CRD's objects during a request, or nil if the conversion strategy is None.
+// asker returns the function that converts a CRD's objects during a request. It returns nil if the strategy is None.
 func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	if !crd.ByWebhook(d) {
 		return nil
@@ -42,13 +42,13 @@ func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	}
 }
 
-// farFrom returns a function that reports whether a network call converts the objects of a CRD.
+// farFrom returns a function that reports whether converting an object of a CRD needs a network call.
 func (s *Server) farFrom(d *crd.Definition) func() bool {
 	gk := schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// remote returns a converter that calls the webhook of a CRD through call.
+// remote returns a function that converts objects with the webhook of a CRD, which it reaches through call.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
@@ -74,8 +74,8 @@ func (s *Server) remote(d *crd.Definition,
 	}, nil
 }
 
-// convert converts a stored object to this version, and if keep is set, an object of this version to the stored one. It
-// may call a webhook.
+// convert converts a stored object to the version k or, if keep is set, an object of version k to the stored version.
+// It may call a webhook.
 func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 	return k.convertBy(k.ask, obj, keep)
 }
@@ -98,8 +98,8 @@ func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (run
 // asks reports whether a webhook or a function converts objects of this version.
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
-// Show returns a stored object in the kind's version. If that needs a network call, it returns only the metadata. The
-// error is the converter's.
+// Show returns a stored object in version k. If the conversion needs a network call, the result has only the
+// metadata. The error is that of the converter.
 func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case !k.otherVersion(obj):
@@ -110,7 +110,7 @@ func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) {
 	return k.convert(obj, false)
 }
 
-// otherVersion reports whether an object is in another version of the kind.
+// otherVersion reports whether an object is in another version of the kind than k.
 func (k *Kind) otherVersion(obj runtime.Object) bool {
 	if k.stored == nil || obj == nil {
 		return false
@@ -128,7 +128,7 @@ func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// bareOf returns an object with only its metadata. Metadata is the same in every version.
+// bareOf returns an object in version k with only its metadata, which is the same in every version.
 func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	u := obj.(*unstructured.Unstructured)
 	out := &unstructured.Unstructured{Object: map[string]any{"metadata": u.Object["metadata"]}}
@@ -136,7 +136,8 @@ func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// settle converts objects that were stored before their CRD changed: the request's object, or all if it names none.
+// settle converts objects that were stored before their CRD changed: the object of the request, or all objects of its
+// kind if it names none.
 func (c *call) settle() error {
 	if c.req.Verb == Create && c.req.Name == "" {
 		return nil
@@ -152,8 +153,8 @@ func (c *call) settle() error {
 	return err
 }
 
-// settle converts the objects of a kind that need a webhook call: the object at key, or all if key is "". It stops at
-// the first error.
+// settle converts stored objects of a kind whose conversion needs a webhook call: the object at key, or all if key is
+// "". It stops at the first error.
 func (s *Server) settle(k *Kind, key string) error {
 	var away []*entry
 	s.tables[k.ordinal].each("", func(e *entry) bool {
@@ -168,7 +169,7 @@ func (s *Server) settle(k *Kind, key string) error {
 			return err
 		}
 		t := s.writable(k)
-		if s.find(t, e.key) == e { // others may have changed the store during the webhook call
+		if s.find(t, e.key) == e { // another request may have changed the store during the webhook call
 			t.objects.ReplaceOrInsert(now)
 			t.foreign = true
 		}
@@ -179,8 +180,7 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// way returns a function that converts stored objects to a version without using the server. The function returns
-// objects of other kinds unchanged.
+// way returns a function that converts stored objects to k without the server's lock, and leaves other kinds alone.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
 	ask := k.ask
 	if k.far() {
@@ -196,7 +196,7 @@ func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error)
 	}, nil
 }
 
-// present converts a response to the requested version.
+// present converts the objects of a response to the requested version.
 func (c *call) present(k *Kind, r Response) Response {
 	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
 		r.Object = c.kept
@@ -236,7 +236,7 @@ func (c *call) present(k *Kind, r Response) Response {
 	return r
 }
 
-// source returns an object in the form that the server converts to other versions.
+// source returns the form of a stored object from which the server converts it to other versions.
 func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
 	if m, ok := obj.(*unstructured.Unstructured); ok {
 		if e := s.lookup(t, m.GetNamespace(), m.GetName()); e != nil && e.obj == obj {

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// gauges returns a CRD whose v1 has a number where v2 has a text with a unit.
+// gauges returns a CRD with two versions. v1 has a number where v2 has a text with a unit.
 func gauges() *crd.Definition {
 	version := func(name, kind string, storage bool) apiextensionsv1.CustomResourceDefinitionVersion {
 		return apiextensionsv1.CustomResourceDefinitionVersion{Name: name, Served: true, Storage: storage,
@@ -94,7 +94,7 @@ func level(t *testing.T, obj any) any {
 	return value
 }
 
-// A failed conversion is an error, never the unconverted object.
+// A failed conversion returns an error, never the object in the wrong version.
 func TestConversionThatFails(t *testing.T) {
 	change := func(f func(u *unstructured.Unstructured)) Convert {
 		return func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
@@ -152,7 +152,7 @@ func TestConversionThatFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			if events := w.Next(); len(events) != 1 || events[0].Type != "ERROR" || !w.Done() {
-				t.Errorf("a watch shows %v", events)
+				t.Errorf("the watch has the events %v", events)
 			}
 			if obj := s.Lookup(v1, "default", "a"); level(t, obj) != int64(1) {
 				t.Errorf("stored is %v", obj)
@@ -161,7 +161,7 @@ func TestConversionThatFails(t *testing.T) {
 	}
 }
 
-// After the storage version changes, older objects are converted. Objects of a removed version cannot be read.
+// After a change of the storage version, older objects are converted. Objects of a removed version cannot be read.
 func TestConversionOfWhatWasStored(t *testing.T) {
 	s, v1, _ := gaugeServer(t, levels)
 	must(t, s, &Request{Verb: Create, Kind: v1, Namespace: "default", Object: gauge(v1, "old", int64(1))})
@@ -173,7 +173,7 @@ func TestConversionOfWhatWasStored(t *testing.T) {
 	define(func(d *crd.Definition) { d.Spec.Versions[0].Storage, d.Spec.Versions[1].Storage = false, true }, "")
 	v2 := s.Kind(gaugeKind.WithVersion("v2"))
 	if r := must(t, s, &Request{Verb: Get, Kind: v2, Namespace: "default", Name: "old"}); level(t, r.Object) != "1cm" {
-		t.Errorf("what was stored as v1 is %v", r.Object)
+		t.Errorf("the object stored as v1 is read as %v", r.Object)
 	}
 	must(t, s, &Request{Verb: Create, Kind: v2, Namespace: "default", Object: gauge(v2, "new", "2cm")})
 	define(func(d *crd.Definition) { d.Status.StoredVersions = []string{"v2"} }, "status")
@@ -184,9 +184,9 @@ func TestConversionOfWhatWasStored(t *testing.T) {
 		"storage is (re)initializing: failed to list example.com/v2, Kind=Gauge: "+why)
 	refused(t, s, &Request{Verb: Get, Kind: v2, Namespace: "default", Name: "old"}, 500, why)
 	if r := must(t, s, &Request{Verb: Get, Kind: v2, Namespace: "default", Name: "new"}); level(t, r.Object) != "2cm" {
-		t.Errorf("what was stored as v2 is %v", r.Object)
+		t.Errorf("the object stored as v2 is read as %v", r.Object)
 	}
 	if _, err := s.Watch(v2, "", "", metav1.ListOptions{}); err == nil {
-		t.Error("it can be watched")
+		t.Error("a watch started, although an object cannot be read")
 	}
 }

@@ -31,7 +31,7 @@ func things(t testing.TB, versions string) *crd.Definition {
 	return d
 }
 
-// one returns the versions of a CRD that has one version, whose spec has these properties.
+// one returns the versions of a CRD with one version, whose spec has these properties.
 func one(properties string) string {
 	return `[{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type:
     object, properties: ` + properties + `}}}}}]`
@@ -66,7 +66,7 @@ func specOf(t testing.TB, s *Server, version, name string) string {
 	return string(raw)
 }
 
-// Stored bytes stay as they were written: defaulting and pruning happen at reads.
+// A change of the schema does not change stored objects. Defaults and pruning apply when they are read.
 func TestSchemaChangesRewriteNothing(t *testing.T) {
 	s := New(Options{})
 	const a, c = "a: {type: integer}", "c: {type: string, default: %}"
@@ -84,7 +84,7 @@ func TestSchemaChangesRewriteNothing(t *testing.T) {
 			t.Errorf("%s: read %s, want %s", step.properties, got, step.want)
 		}
 	}
-	// A write stores what it reads.
+	// A write stores the object as it was read.
 	define(t, s, things(t, one("{"+a+", c: {type: string, default: C}}")))
 	must(t, s, &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: thingKind(s, "v1"), Namespace: "default",
 		Name: "x", Patch: []byte(`{"metadata":{"labels":{"l":"1"}}}`)})
@@ -94,7 +94,7 @@ func TestSchemaChangesRewriteNothing(t *testing.T) {
 	}
 }
 
-// A version shows fields that the present storage version does not know.
+// A version shows the fields that were written in it, even if the storage version does not have them.
 func TestVersionShowsWhatWasWrittenInIt(t *testing.T) {
 	s := New(Options{})
 	versions := func(storage string) string {
@@ -120,7 +120,8 @@ func TestVersionShowsWhatWasWrittenInIt(t *testing.T) {
 	}
 }
 
-// A watch ends after earlier events when its CRD changes or goes. Reopening it at its revision gets 410.
+// If a CRD changes or is deleted, its watches end after the earlier events. A new watch at the last revision gets
+// 410.
 func TestWatchesEndWithTheirDefinition(t *testing.T) {
 	for name, change := range map[string]func(*Server){
 		"schema": func(s *Server) { define(t, s, things(t, one("{b: {type: string}}"))) },
@@ -160,7 +161,7 @@ func TestWatchesEndWithTheirDefinition(t *testing.T) {
 	}
 }
 
-// A status or a label of the CRD ends no watch.
+// A change of the CRD's status or labels does not end watches.
 func TestWatchesOutliveOtherChanges(t *testing.T) {
 	s := New(Options{})
 	define(t, s, things(t, one("{a: {type: string}}")))
@@ -175,7 +176,7 @@ func TestWatchesOutliveOtherChanges(t *testing.T) {
 	}
 }
 
-// No bookmark is converted: a function that drops annotations would lose the mark of the initial events.
+// Bookmarks are not converted: a function that drops annotations would remove the mark of the initial events.
 func TestBookmarksAreNotConverted(t *testing.T) {
 	s, v1, v2 := gaugeServer(t, func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured,
 		error) {
@@ -249,8 +250,8 @@ func TestVersionsHaveTheirOwnSubresources(t *testing.T) {
 		"field label not supported: spec.color")
 }
 
-// A scale without a resourceVersion is written by every patch type without a Go type. Managers of other versions stay,
-// and the schema checks the count.
+// A Scale can be written without a resourceVersion, by a patch or an update. The managers of other versions stay, and
+// the schema validates the replicas. A strategic merge patch is refused, as for all custom objects.
 func TestScaleOfVersions(t *testing.T) {
 	s := New(Options{ManagedFields: true})
 	define(t, s, things(t, perVersion))
@@ -281,7 +282,7 @@ func TestScaleOfVersions(t *testing.T) {
 	refused(t, s, &strategic, 415, "accepted media types include")
 }
 
-// A list of objects with keys may be reordered although it has become too long.
+// An update may reorder a list with keys even if the list exceeds a new maximum length.
 func TestReorderedListsAreLetPass(t *testing.T) {
 	s := New(Options{})
 	list := func(most string) string {
@@ -308,7 +309,7 @@ func condition(s *Server, name string, kind apiextensionsv1.CustomResourceDefini
 	return ""
 }
 
-// An object above etcd's limit is refused, of either kind, and on every way to it, unless the limit is off.
+// An object above etcd's limit is refused, built-in or custom, for every verb, unless the limit is off.
 func TestObjectsAboveEtcdsLimit(t *testing.T) {
 	const limit = "etcdserver: request is too large"
 	big := strings.Repeat("x", 16<<17)

@@ -36,7 +36,7 @@ const widgetSchema = `
       properties: {replicas: {type: integer}, selector: {type: string}}
 `
 
-// widgetDefinition defines widgets in v1, which is stored, and v2.
+// widgetDefinition returns a CRD with versions v1, which is stored, and v2.
 func widgetDefinition(t testing.TB) *crd.Definition {
 	t.Helper()
 	d := &crd.Definition{}
@@ -167,7 +167,7 @@ func TestRatchet(t *testing.T) {
 		"spec.max: Invalid value: 8: spec.max in body should be less than or equal to 5")
 }
 
-// Later defaults show in older objects, and the next write stores them.
+// New defaults appear in older objects, and the next write stores them.
 func TestSchemaChangeIsSeenByOldObjects(t *testing.T) {
 	s := crdServer(t, Options{})
 	k := widgetKind(s, "v1")
@@ -265,13 +265,13 @@ func TestDefinitionNeedsItsNames(t *testing.T) {
 		t.Fatal(got)
 	}
 	if s.KindNamed("wodgets") != nil {
-		t.Fatal("a definition without its names is served")
+		t.Fatal("a CRD without accepted names is served")
 	}
 	must(t, s, &Request{Verb: Delete, Kind: definitionKind, Name: "widgets.example.com"})
 	if got := conditions(); got != "NamesAccepted=True NoConflicts, Established=True InitialNamesAccepted" {
 		t.Fatal(got)
 	}
 	if k := s.KindNamed("wodgets"); k == nil || k.GVK.Kind != "Widget" {
-		t.Fatal("freed names are not given")
+		t.Fatal("released names are not accepted for the other CRD")
 	}
 }

@@ -42,19 +42,19 @@ func (c *call) create() Response {
 	return c.insert(obj, m, len(c.req.Create.DryRun) > 0)
 }
 
-// draft is the state of one write, which its stages pass on.
+// draft holds the state of one write. Its stages pass it on.
 type draft struct {
 	old       *entry // nil for a create
 	obj       runtime.Object
-	m         metav1.Object // of obj
+	m         metav1.Object // the metadata of obj
 	key       string
 	onlyMeta  bool // only metadata differs from old
 	dryRun    bool
-	asked     []askedPort // of a Service
-	generated tally       // the count to store when a create commits
+	asked     []askedPort // the node ports that the request for a Service sets
+	generated tally       // the count of generated names to store with a created object
 }
 
-// insert carries out a create, stage by stage. The call owns the object.
+// insert performs a create in stages. It may change obj.
 func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response {
 	w, calls := draft{obj: obj, m: m, dryRun: dryRun}, c.s.calls
 	err := c.admitCreate(obj, m, dryRun)
@@ -85,8 +85,8 @@ func (c *call) name(w *draft) {
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		w.generated = c.generate(t, m)
 		if c.k == jobKind {
-			// As the real server does here, clone a Job's labels. They may be its template's map, which later gets the
-			// selector's labels.
+			// like the real server, clone the labels: they may be the template's map, which later gets the selector's
+			// labels
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
 	}
@@ -104,15 +104,14 @@ func (c *call) name(w *draft) {
 func (c *call) validateNew(w *draft) error {
 	w.asked = c.askedPorts(w.obj, nil)
 	err := c.beforeCreate(w.obj, w.m)
-	if err != nil && c.k == jobKind && !w.dryRun { // the client saw the Job's uid in the labels
+	if err != nil && c.k == jobKind && !w.dryRun { // the client knows the Job's uid from the labels
 		t := c.s.writable(c.k)
 		t.past.ReplaceOrInsert(tally{key: w.key, n: t.gone(w.key) + 1, at: c.s.version})
 	}
 	return err
 }
 
-// convertNew converts the object into the stored version. calls is the server's count of webhook calls before the
-// write.
+// convertNew converts the object to the storage version. calls is the number of webhook calls before the write.
 func (c *call) convertNew(w *draft, calls int) error {
 	if err := c.keep(w.obj); err != nil || c.s.calls == calls {
 		return err
@@ -157,8 +156,8 @@ func (c *call) storeNew(w *draft) error {
 	return nil
 }
 
-// identify sets the uid again after a webhook call, because others may have created and deleted an object of the same
-// name during the call.
+// identify sets the uid again after a webhook call. During the call, another request may have created and deleted an
+// object with the same name.
 func (c *call) identify(m metav1.Object, key string, dryRun bool) {
 	id := uid(c.k, key, c.s.tables[c.k.ordinal].gone(key)+c.s.born)
 	if dryRun || id == m.GetUID() {

@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 )
 
-// tableOf returns the table of a CRD's objects. A table outlives its CRD, so that a recreated CRD finds remaining
-// objects.
+// tableOf returns the table of a CRD's objects, or nil. A recreated CRD uses the table, and the objects left in it.
 func (s *Server) tableOf(d *crd.Definition) *table {
 	for _, t := range s.tables[len(builtin):] {
 		if t.kind.custom.Definition.Name == d.Name {
@@ -53,8 +52,8 @@ func (s *Server) syncKinds() {
 	s.kinds, s.single = kinds, single
 }
 
-// counted returns the version that [Server.Kinds] lists for a CRD: the storage version if it is served, otherwise the
-// first served version.
+// counted returns the version with which [Server.Kinds] lists a CRD: the storage version if it is served, otherwise
+// the first served version.
 func (k *Kind) counted() *Kind {
 	if k.custom.Version.Served || len(k.versions) == 0 {
 		return k
@@ -62,7 +61,7 @@ func (k *Kind) counted() *Kind {
 	return k.versions[0]
 }
 
-// define makes the kinds of a CRD. It makes the table if t is nil.
+// define creates the kinds of a CRD. It also creates the table if t is nil.
 func (s *Server) define(t *table, d *crd.Definition) *table {
 	ordinal := len(s.tables)
 	if t != nil {
@@ -89,7 +88,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 			stored.versions = append(stored.versions, k)
 		}
 	}
-	// Discovery prefers the first version: see customresource_discovery_controller.go.
+	// sorted as in discovery, which prefers the first one: see customresource_discovery_controller.go
 	slices.SortStableFunc(stored.versions, func(a, b *Kind) int {
 		return version.CompareKubeAwareVersionStrings(b.GVK.Version, a.GVK.Version)
 	})
@@ -105,7 +104,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	return t
 }
 
-// reread reads all stored objects again with a changed CRD. It does not change the stored form.
+// reread reads all stored objects again after a change of the CRD. It does not change the stored form.
 func (t *table) reread() {
 	var all []*entry
 	t.each("", func(e *entry) bool {
@@ -124,10 +123,10 @@ func (t *table) reread() {
 	}
 }
 
-// errAway means that reading an object needs a webhook call.
+// errAway is the error of a read that needs a webhook call.
 var errAway = errors.New("it is to be converted")
 
-// read returns an entry as the CRD now reads it. It calls a webhook only if calls is true.
+// read returns the entry for a stored object when read with the current CRD. It calls a webhook only if calls is set.
 func (t *table) read(e *entry, calls bool) (*entry, error) {
 	k, raw := t.kind, e.written()
 	from := raw.GetObjectKind().GroupVersionKind()

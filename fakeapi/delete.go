@@ -51,8 +51,8 @@ func (c *call) delete() Response {
 	return r
 }
 
-// legible refuses to delete an object that cannot be converted to the request's version, because the real server reads
-// the object first.
+// legible returns an error if an object cannot be converted to the request's version. The real server then refuses to
+// delete the object, because it reads it first.
 func (c *call) legible(old *entry) (*entry, error) {
 	calls := c.s.calls
 	if !c.req.Kind.asks() {
@@ -96,8 +96,8 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// reviewedDeletion calls the webhooks for a deletion. If the object changed in the meantime, the caller must check the
-// returned entry again.
+// reviewedDeletion calls the webhooks for a deletion, and returns the current entry. If that is not old, the object
+// has changed in the meantime, and the caller must check the new entry.
 func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	calls := c.s.calls
 	if c.posted() {
@@ -112,7 +112,7 @@ func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	return c.still(old)
 }
 
-// remove deletes an object, or marks it as terminating. It reports whether the object is gone.
+// remove deletes an object, or marks it as terminating. It reports whether the object was removed.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
 	if c.k.row.Terminate != nil {
 		obj, done, err := c.terminate(old, &opts)
@@ -172,7 +172,7 @@ func (c *call) removeNow(old *entry, dryRun []string) (runtime.Object, bool, err
 	return c.deleted(last, old.meta), true, nil
 }
 
-// deleted returns the response to a delete: the object, or a Status that names it.
+// deleted returns the object in the response to a delete: the deleted object, or a Status that names it.
 func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	if c.k.ReturnDeleted {
 		return obj
@@ -185,8 +185,8 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
-// beGraceful marks an object whose kind has graceful deletion. graceful means that obj was changed. pending means that
-// an earlier deletion is under way and ends no later.
+// beGraceful marks an object as terminating if its kind has graceful deletion. graceful reports whether obj was
+// changed. pending reports whether an earlier deletion is in progress and will not end later.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
 	if c.k.row.Grace == nil {
 		return false, false
@@ -238,8 +238,8 @@ func (c *call) markDeleting(m metav1.Object) {
 	m.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// setDeletionFinalizers sets the garbage collector's finalizers by the propagation policy (GCPOLICY). The order is:
-// the named policy, the finalizer that is present, the kind's default.
+// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY): the policy in
+// the options, else that of the object's finalizers, else the default of the kind.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()
@@ -268,8 +268,7 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	}
 }
 
-// deleteCollection lists and then deletes one by one, as the real server does. A refusal in the middle leaves earlier
-// objects deleted.
+// deleteCollection lists the objects and deletes them one by one, like the real server. It stops at the first error.
 func (c *call) deleteCollection() Response {
 	opts := c.req.Delete
 	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {
@@ -296,8 +295,9 @@ func (c *call) deleteCollection() Response {
 	return found
 }
 
-// terminate deletes an object of a kind with its own procedure. The first request marks the object. Later requests
-// change nothing while something holds the object. done means that nothing is left to do.
+// terminate deletes an object of a kind with its own procedure, such as a Namespace. The first request marks the
+// object. Later requests do not change it while Held is true for it. done reports whether the deletion needs no
+// further step.
 func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, done bool, err error) {
 	if pre := opts.Preconditions; pre != nil {
 		if err := c.conditionMeta(old, pre.UID, pre.ResourceVersion); err != nil {
@@ -324,7 +324,8 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	return marked, true, nil
 }
 
-// still returns the current entry of an object after a webhook call.
+// still returns the current entry of an object after a webhook call. It is an error if none exists or it keeps
+// changing.
 func (c *call) still(old *entry) (*entry, error) {
 	if c.s.current(c.k) != c.k {
 		return nil, c.errRedefined()

@@ -1,9 +1,9 @@
 // Package fakeapi is an in-memory Kubernetes API server. It behaves like kube-apiserver v1.36 in everything that
-// ownership depends on: controller references, finalizers, deletion policies, optimistic concurrency, server-side apply
-// and watches. A refusal has the real server's status code and message. A request that is not modelled is refused with
-// a message that names the missing part.
+// ownership depends on: controller references, finalizers, deletion policies, optimistic concurrency, server-side
+// apply and watches. A refusal has the real server's status code and message. If a request needs a feature that is
+// not modelled, the refusal names the feature.
 //
-// It is pure: no goroutine, no clock, no randomness, no I/O. [Server.Do] takes the time of day and a request, and
+// It is pure: it uses no goroutine, clock, randomness or I/O. [Server.Do] takes the current time and a request, and
 // returns the response and the changes.
 //
 // # Five names to know
@@ -34,6 +34,6 @@
 //
 // # Where to go next
 //
-// Package fakeapi/httpapi serves it over HTTP, for kubectl and client-go. Package sim/host runs controllers against it.
-// docs/evidence/fidelity.md lists what is served and what is refused, and how this was verified.
+// Package fakeapi/httpapi serves it over HTTP, for kubectl and client-go. Package sim/host runs controllers against
+// it. docs/evidence/fidelity.md lists which requests are served and which are refused, and how this was verified.
 package fakeapi

@@ -14,8 +14,8 @@ import (
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again"
 
-// StatusOf returns an error as an API status. An error that is not a status becomes a 500 with its text, as on the real
-// server.
+// StatusOf returns an error as an API status. Like the real server, it returns a 500 with the error's text for an
+// error that is no API status.
 func StatusOf(err error) *apierrors.StatusError {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
@@ -32,8 +32,8 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
-// mostTries limits the attempts of a write if the object changes during each webhook call. The real server retries for
-// 34 seconds.
+// mostTries limits the attempts of a write whose object changes during each webhook call. The real limit is 34
+// seconds.
 const mostTries = 10
 
 func errOutOfTime() error {
@@ -78,7 +78,7 @@ func (c *call) errConflict(name, why string) error {
 func (c *call) errInvalid(name string, errs field.ErrorList) error {
 	kind := c.k.GVK.GroupKind()
 	if v := c.k.row.View; v != nil {
-		kind = v.Stored.GVK.GroupKind() // the real server has the stored kind here
+		kind = v.Stored.GVK.GroupKind() // the real server names the stored kind here
 	}
 	return apierrors.NewInvalid(kind, name, sorted(errs))
 }
@@ -87,8 +87,7 @@ func errOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// sorted puts errors about labels and annotations in a fixed order, keys first, because apimachinery's validation
-// ranges over maps.
+// sorted sorts errors in labels or annotations, because apimachinery's validation ranges over maps.
 func sorted(errs field.ErrorList) field.ErrorList {
 	label := func(e *field.Error) bool { return strings.HasPrefix(e.Origin, "format=k8s-label") }
 	for i := 1; i < len(errs); i++ {
@@ -102,14 +101,14 @@ func sorted(errs field.ErrorList) field.ErrorList {
 
 func about(err *field.Error) string { return fmt.Sprint(err.Origin, err.BadValue) }
 
-// errRedefined is the error of a write whose kind changed during a webhook call.
+// errRedefined returns the error of a write whose kind changed during a webhook call.
 func (c *call) errRedefined() error {
 	return apierrors.NewServiceUnavailable(fmt.Sprintf("the definition of %s has changed while a webhook was called; "+
 		"please try again", c.k.groupResource()))
 }
 
-// errUnlisted is the error of a list or a watch if an object cannot be converted. On the real server, the watch cache
-// of that version does not start.
+// errUnlisted returns the error of a list or watch with an object that cannot be converted. On the real server, the
+// watch cache of that version cannot start.
 func errUnlisted(k *Kind, err error) error {
 	text := fmt.Sprintf("storage is (re)initializing: failed to list %v: %v", k.GVK, err)
 	return apierrors.NewTooManyRequests(text, 1)

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// An object has at most one controller. A second one is refused.
+// An object has at most one controller. The server refuses a second one.
 func ExampleServer_Do() {
 	server := fakeapi.New(fakeapi.Options{})
 	now := time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)

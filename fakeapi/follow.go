@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// follow makes the server's own changes after a write.
+// follow makes the changes that the server makes itself after a write.
 func (c *call) follow() {
 	switch {
 	case c.k == definitionKind:
@@ -21,8 +21,8 @@ func (c *call) follow() {
 	}
 }
 
-// followDefinition does the work of the server's own controllers after a write to a CRD, before the response. Each step
-// is a separate write with its own event.
+// followDefinition does the work of the real server's controllers after a write to a CRD, before the response. Each
+// step is a write of its own with its own event.
 func (c *call) followDefinition() {
 	own := c.serverCall(definitionKind, "status")
 	for _, ev := range c.events {
@@ -36,7 +36,7 @@ func (c *call) followDefinition() {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// settleGroup processes the CRDs of a group until none needs a change. A CRD may wait for a name that another CRD
+// settleGroup processes the CRDs of a group until none changes any more. A CRD may wait for a name that another CRD
 // releases.
 func (c *call) settleGroup(group string) {
 	for again := true; again; {
@@ -89,8 +89,8 @@ func (c *call) writeDefinition(old *entry, d *crd.Definition) *entry {
 	return c.commit(c.s.writable(definitionKind), old, old.key, d, d)
 }
 
-// finalize deletes the objects of a terminating CRD, and then removes the server's finalizer. It reports whether it
-// changed anything.
+// finalize deletes the objects of a terminating CRD, and then removes the server's finalizer from the CRD. It reports
+// whether it changed anything.
 func (c *call) finalize(e *entry) bool {
 	d := e.obj.(*crd.Definition)
 	if d.DeletionTimestamp == nil || !slices.Contains(d.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {
@@ -144,7 +144,7 @@ func (c *call) deleteObjects(d *crd.Definition) {
 	c.events = append(c.events, own.events...)
 }
 
-// followCustom deletes a terminating CRD when its last object is gone.
+// followCustom lets a terminating CRD be deleted when its last object has been deleted.
 func (c *call) followCustom() {
 	if !c.k.custom.Terminating || c.s.tables[c.k.ordinal].objects.Len() > 0 {
 		return

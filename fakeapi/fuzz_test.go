@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// FuzzServer decodes requests from bytes and checks what holds of every API server.
+// FuzzServer decodes requests from bytes, and checks properties that every API server has.
 func FuzzServer(f *testing.F) {
 	f.Add([]byte("the quick brown fox jumps over the lazy dog"))
 	f.Add([]byte{0, 1, 2, 3, 0, 0, 9, 9, 4, 4, 4, 4, 8, 1, 6, 6, 6, 7, 200, 100, 50, 25, 12, 6, 3})
@@ -209,18 +209,18 @@ func checkEvent(t *testing.T, what string, ev *Event) {
 	}
 	old, now := metadata.Of(ev.Before), metadata.Of(ev.After)
 	if old.GetUID() != now.GetUID() || now.GetGeneration() < old.GetGeneration() {
-		t.Fatalf("%s: the uid or the generation went wrong", what)
+		t.Fatalf("%s: the uid changed or the generation decreased", what)
 	}
 	if old.GetDeletionTimestamp() == nil {
 		return
 	}
 	if now.GetDeletionTimestamp() == nil {
-		t.Fatalf("%s: the deletion was taken back", what)
+		t.Fatalf("%s: the deletion timestamp was removed", what)
 	}
 	for _, f := range now.GetFinalizers() {
 		standard := f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents
 		if !slices.Contains(old.GetFinalizers(), f) && !standard {
-			t.Fatalf("%s: finalizer %s was added to an object being deleted", what, f)
+			t.Fatalf("%s: finalizer %s was added to a terminating object", what, f)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func checkStored(t *testing.T, what string, before, s *Server, k *Kind, m metav1
 	grace := m.GetDeletionGracePeriodSeconds()
 	if m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) &&
 		k.row.Held == nil {
-		t.Fatalf("%s: %s is deleted and held by nothing, yet there", what, m.GetName())
+		t.Fatalf("%s: %s is terminating without finalizers, but still exists", what, m.GetName())
 	}
 	old := before.Lookup(k, m.GetNamespace(), m.GetName())
 	if old != nil && metadata.Of(old).GetResourceVersion() == m.GetResourceVersion() &&

@@ -16,14 +16,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// hooked reports whether webhook configurations of a kind apply to the request. They never apply to the server's own
-// writes.
+// hooked reports whether a configuration of this kind may apply to the request. The server's own writes are exempt.
 func (c *call) hooked(configurations *Kind) bool {
 	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK) &&
 		c.s.plugged(pluginOf(configurations))
 }
 
-// pluginOf returns the admission plugin that reads a kind of configuration.
+// pluginOf returns the admission plugin that uses configurations of this kind.
 func pluginOf(configurations *Kind) string {
 	switch configurations {
 	case mutatingHooks:
@@ -34,7 +33,7 @@ func pluginOf(configurations *Kind) string {
 	return validatingPolicy
 }
 
-// mayAsk reports whether a webhook may be called during the request.
+// mayAsk reports whether the request may need a webhook call over the network.
 func (c *call) mayAsk() bool {
 	return c.s.caller != nil && (c.k.ask != nil || c.hooked(mutatingHooks) || c.hooked(validatingHooks))
 }
@@ -52,7 +51,7 @@ func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 	return all
 }
 
-// attributes returns the content of a webhook's request. obj is nil for a delete, old for a create.
+// attributes returns the content of the admission request for webhooks. obj is nil for a delete, old for a create.
 func (c *call) attributes(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) *webhook.Attributes {
 	k := c.req.Kind
 	a := &webhook.Attributes{Operation: op, Kind: k.GVK, Resource: k.GVR(), Subresource: c.req.Subresource,
@@ -103,7 +102,7 @@ func optionsOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"}
 }
 
-// matched returns the objects in the version that a webhook gets, or nil if the webhook is not called.
+// matched returns the objects of the request in the version for a webhook; nil if the webhook is not called.
 func (c *call) matched(h *webhook.Hook, a *webhook.Attributes) (f *forms, err error) {
 	to, ok, err := h.For().Match(a, c.others(), c.s.labelsOf)
 	if !ok || err != nil {
@@ -133,7 +132,7 @@ func (s *Server) labelsOf(namespace string) (map[string]string, error) {
 	return e.meta.GetLabels(), nil
 }
 
-// send calls a webhook: a Go function, or over the network.
+// send calls a webhook, which is a Go function or is reached over the network.
 func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissionv1.AdmissionResponse, error) {
 	request := a.Request(f.to, f.obj, f.old)
 	request.UID = c.s.reviewUID()
@@ -185,7 +184,7 @@ func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {
 	return s.endpoint(&h.ClientConfig, timeout)
 }
 
-// settled applies the webhook's failure policy to the error of its call.
+// settled returns the error of a webhook call, or nil if the webhook's failure policy ignores it.
 func settled(h *webhook.Hook, err error) error {
 	var failure *webhook.Failure
 	switch {
@@ -225,11 +224,11 @@ func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRu
 	return first
 }
 
-// forms are the objects of a request in the version that a webhook gets.
+// forms holds the objects of a request in the version that a webhook receives.
 type forms struct {
 	to       webhook.Target
 	obj, old runtime.Object
-	as       *Kind // the kind of that version; nil if it is not a version of the request's kind
+	as       *Kind // the Kind of that version; nil for the object of a subresource
 }
 
 // others returns the other served versions of the request's kind.
@@ -247,7 +246,7 @@ func (c *call) others() (all []webhook.Target) {
 func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err error) {
 	f = &forms{to: to, obj: a.Object, old: a.Old}
 	if a.Kind != c.req.Kind.GVK {
-		return f, nil // the object of the request belongs to a subresource
+		return f, nil // the object belongs to a subresource
 	}
 	for _, k := range c.s.kinds {
 		if k.GVK == to.Kind && k.ordinal == c.k.ordinal {

@@ -18,25 +18,25 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// mutation is one pass of an object through the mutating webhooks. If later webhooks changed the object, a second round
-// calls the webhooks with a reinvocation policy again.
+// mutation holds the state of the calls to the mutating webhooks for one object. If a webhook changed the object, a
+// second round calls webhooks with a reinvocation policy again, if the object changed after their first call.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
 	again  bool            // a second round is needed
 	second bool            // this is the second round
-	asked  map[string]bool // webhooks that may be called again
-	due    map[string]bool // webhooks that must be called again
+	asked  map[string]bool // webhooks with a reinvocation policy that were called, by ID
+	due    map[string]bool // webhooks to call in the second round, by ID
 }
 
-// require adds the webhooks that were called before to those of a second round.
+// require moves the webhooks of asked to due, because the object has changed since their call.
 func (m *mutation) require() {
 	maps.Copy(m.due, m.asked)
 	clear(m.asked)
 }
 
-// mutated calls the mutating webhooks, which change obj. plugins runs the server's own mutating plugins; it is called
-// again if a webhook changed the object. mutated reports whether a webhook changed it.
+// mutated calls the mutating webhooks, and reports whether one of them changed obj. plugins runs the server's own
+// mutating plugins; it is called again after such a change.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) (bool, error) {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}
@@ -130,7 +130,7 @@ func (c *call) askMutating(h *webhook.Hook, a *webhook.Attributes, f *forms) (ch
 	return changed, nil
 }
 
-// patchedBy applies a patch to the object in the webhook's version.
+// patchedBy applies a patch to the object in the version that the webhook received.
 func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error) {
 	text, err := webhook.JSON(f.obj)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
 		return nil, err
 	}
-	// A response without a kind has the kind of the request.
+	// an empty kind in the result means the kind of the request
 	is := out.GetObjectKind().GroupVersionKind()
 	if is.Kind != "" && is.Kind != f.to.Kind.Kind || is.Version != "" && is.GroupVersion() != f.to.Kind.GroupVersion() {
 		return nil, errOtherKind

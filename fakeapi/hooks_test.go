@@ -18,7 +18,7 @@ import (
 type (
 	asked  = admissionv1.AdmissionRequest
 	answer = admissionv1.AdmissionResponse
-	// answers are functions for webhooks, by name.
+	// answers maps webhook names to functions.
 	answers = map[string]func(*asked) *answer
 )
 
@@ -38,7 +38,7 @@ func deny(result *metav1.Status) func(*asked) *answer {
 	}
 }
 
-// configure creates a configuration with one webhook for ConfigMaps; more overrides that.
+// configure creates a configuration with one webhook for ConfigMaps. Fields in more replace those of the webhook.
 func configure(t testing.TB, s *Server, kind *Kind, name, more string) {
 	t.Helper()
 	if !strings.Contains(more, `"rules"`) {
@@ -55,7 +55,7 @@ func configMap(name string, labels map[string]string) *Request {
 		Object: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}}
 }
 
-// Mutating webhooks apply in the order of configurations. A webhook may ask for another call after later changes.
+// Mutating webhooks are called in the order of the configurations. A webhook may be called again after later changes.
 func TestMutatingWebhooks(t *testing.T) {
 	order := []string{}
 	s := New(Options{Webhooks: answers{
@@ -91,7 +91,7 @@ func TestMutatingWebhooks(t *testing.T) {
 	}
 }
 
-// A webhook changes neither the namespace nor the kind of an object.
+// A webhook cannot change the namespace or the kind of an object.
 func TestMutatingWebhooksStayInPlace(t *testing.T) {
 	patch := ""
 	s := New(Options{Webhooks: answers{"m.example.com": func(r *asked) *answer { return allow(patch)(r) }}})
@@ -121,7 +121,7 @@ func TestMutatingWebhooksStayInPlace(t *testing.T) {
 	}
 }
 
-// A webhook's changes to a metadata patch are validated as a whole object, and stored.
+// If a webhook changes a patch of metadata, the whole object is validated and stored.
 func TestMutatingWebhooksOfMetadata(t *testing.T) {
 	patch := ""
 	s := New(Options{Webhooks: answers{"m.example.com": func(r *asked) *answer { return allow(patch)(r) }}})
@@ -138,14 +138,14 @@ func TestMutatingWebhooksOfMetadata(t *testing.T) {
 	}
 }
 
-// Denials, failures and malformed answers are distinct, and the failure policy applies only to failures.
+// Denials, failures and invalid responses are distinguished. The failure policy applies only to failures.
 func TestWebhookAnswers(t *testing.T) {
 	kind := admissionv1.PatchTypeJSONPatch
 	for _, c := range []struct {
 		what     string
 		by       func(*asked) *answer
-		code     int32 // 0: it goes through
-		ignored  bool  // it is a failure
+		code     int32 // 0: the request succeeds
+		ignored  bool  // a failure, to which the failure policy applies
 		want     string
 		mutating bool
 	}{
@@ -238,7 +238,7 @@ func TestWebhookMatches(t *testing.T) {
 		`error: no such key: nothing`)
 }
 
-// Webhooks get the scale of a Deployment as a Scale, and an eviction as an Eviction.
+// Webhooks receive a scale as a Scale, and an eviction as an Eviction.
 func TestWebhooksOfSubresources(t *testing.T) {
 	var seen []string
 	s := New(Options{Webhooks: answers{"h.example.com": func(r *asked) *answer {
@@ -262,8 +262,7 @@ func TestWebhooksOfSubresources(t *testing.T) {
 	}
 }
 
-// A webhook gets objects converted to its version unless it asks for exact matches, and its changes are converted
-// back.
+// A webhook receives objects in its version, unless its match policy is Exact. Its changes are converted back.
 func TestWebhooksSeeTheirVersion(t *testing.T) {
 	var seen []any
 	s, v1, v2 := gaugeServer(t, levels)
@@ -288,7 +287,7 @@ func TestWebhooksSeeTheirVersion(t *testing.T) {
 	}
 }
 
-// No webhook is asked about configurations: one could make itself unremovable.
+// No webhook reviews webhook configurations, because it could prevent its own removal.
 func TestWebhooksDoNotReviewThemselves(t *testing.T) {
 	s := New(Options{Webhooks: answers{"h.example.com": deny(nil)}})
 	configure(t, s, validatingHooks, "h", `,"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],`+

@@ -24,31 +24,31 @@ type Kind struct {
 	ShortNames []string // "po"
 	Categories []string // "all"
 	Namespaced bool
-	New        func() runtime.Object // an empty object of the Go type
+	New        func() runtime.Object // returns an empty object of the Go type
 	NewList    func() runtime.Object
 
-	// Default fills in defaults on create and update, as the API's conversion does.
+	// Default sets defaults on create and update, like the conversion in the real server.
 	Default func(obj runtime.Object)
-	// OrphanByDefault: a delete without a policy orphans (GCPOLICY-1, GCPOLICY-2).
+	// OrphanByDefault is set if a delete without a policy orphans dependents (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
-	// Status says whether the kind has a status subresource.
+	// Status is set if the kind has a status subresource.
 	Status bool
-	// ReturnDeleted: the response to a delete is the object, not a Status.
+	// ReturnDeleted is set if the response to a delete is the object, not a Status.
 	ReturnDeleted bool
-	// MustVersion: an update must have a resourceVersion.
+	// MustVersion is set if an update must have a resourceVersion.
 	MustVersion bool
-	// CreateOnUpdate: an update of an object that does not exist creates it.
+	// CreateOnUpdate is set if an update creates a missing object.
 	CreateOnUpdate bool
 
-	row      *registry.Row // what differs between kinds
+	row      *registry.Row // the rules of the kind
 	ordinal  int           // index of the kind's table in a server
-	stored   *Kind         // the stored kind if this is another version of it; nil otherwise
+	stored   *Kind         // the kind in its storage version; nil if this is it
 	managers fieldmanager.Managers
 
-	custom   *custom.Resource // set for the kinds of CRDs
-	ask      conversion.Ask   // converts its objects; nil if no converter is needed
-	far      func() bool      // with ask: reports whether the conversion needs a network call
-	versions []*Kind          // of the stored version of a CRD: all served versions
+	custom   *custom.Resource // for a kind of a CRD
+	ask      conversion.Ask   // converts the objects of a CRD; nil if only the apiVersion changes
+	far      func() bool      // if ask is set: reports whether it needs a network call
+	versions []*Kind          // for the storage version of a CRD: all served versions
 }
 
 func newKind(r *registry.Row, ordinal int) *Kind {
@@ -70,11 +70,11 @@ func (k *Kind) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}
 }
 
-// Deprecation returns the warning for every request for a deprecated built-in kind, or "".
+// Deprecation returns the warning for all requests for a deprecated built-in kind; "" for other kinds.
 func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
-// Inert describes the effects that a built-in kind's objects have in a real cluster and never have here, or returns "".
-// It does not include the work of controllers.
+// Inert returns which effects objects of a built-in kind have in a real cluster but not here; "" if there are none.
+// It does not mention the work of controllers.
 func (k *Kind) Inert() string {
 	if k.custom != nil {
 		return ""
@@ -82,7 +82,7 @@ func (k *Kind) Inert() string {
 	return k.row.Inert()
 }
 
-// Definition returns the CRD of a custom kind and its version, both owned by the server; nil for built-in kinds.
+// Definition returns the CRD of a custom kind, and the version in it; nil for built-in kinds. Do not change them.
 func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	*apiextensionsv1.CustomResourceDefinitionVersion) {
 	if k.custom == nil {
@@ -91,13 +91,13 @@ func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	return k.custom.Definition, k.custom.Version
 }
 
-// Prune drops unknown fields, and nulls that the schema does not allow, from an object of a custom kind. It returns the
-// paths of unknown fields. The error is about malformed metadata.
+// Prune removes unknown fields, and null values that the schema does not allow, from a custom object. It returns the
+// paths of unknown fields. It returns an error if the metadata is malformed.
 func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
 	return k.custom.Prune(u, true)
 }
 
-// Serves reports whether the kind has the subresource; "" is the kind itself.
+// Serves reports whether the kind has this subresource; "" is the main resource.
 func (k *Kind) Serves(subresource string) bool {
 	switch subresource {
 	case "scale":
@@ -115,7 +115,7 @@ func (k *Kind) key(namespace, name string) string {
 	return name
 }
 
-// Stored returns the kind in its storage version, which may be k itself.
+// Stored returns the kind in its storage version. This may be k itself.
 func (k *Kind) Stored() *Kind {
 	if k.stored == nil {
 		return k
@@ -131,7 +131,7 @@ func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	return k.managers.Of(k.row, nil, subresource)
 }
 
-// scales is the kind of the objects in requests to the scale subresource. It has no resource of its own.
+// scales is the kind of the objects in requests to scale subresources. No resource returns its objects alone.
 var scales = newKind(registry.Scales, 0)
 
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {

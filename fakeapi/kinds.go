@@ -18,16 +18,16 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// builtin are the stored built-in kinds, by ordinal.
+// builtin lists the built-in kinds in their storage versions, by ordinal.
 var builtin = kindsOf(registry.Builtin)
 
-// known are the built-in kinds and their other versions.
+// known lists the built-in kinds in all versions.
 var known = withVersions(builtin, registry.OtherVersions)
 
-// builtinTypes finds a kind by the Go type of its objects.
+// builtinTypes maps Go types of objects to their kinds.
 var builtinTypes = typesOf(known)
 
-// The built-in kinds that the server's code uses by name.
+// Built-in kinds that the server's code refers to.
 var (
 	namespaceKind  = kindOf(&corev1.Namespace{})
 	podKind        = kindOf(&corev1.Pod{})
@@ -39,7 +39,7 @@ var (
 	sliceKind      = kindOf(&discoveryv1.EndpointSlice{})
 )
 
-// The built-in kinds that admission uses; nil if one is not served.
+// Built-in kinds that admission refers to. A kind is nil if it is not served.
 var (
 	quotaKind         = kindOf(&corev1.ResourceQuota{})
 	limitRangeKind    = kindOf(&corev1.LimitRange{})

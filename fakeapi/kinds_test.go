@@ -48,7 +48,7 @@ func TestEventsAreOneKind(t *testing.T) {
 
 const guarded = `{metadata: {name: p, labels: {app: a}}, spec: {nodeName: n, containers: [{name: c, image: i}]}}`
 
-// guardedServer has a running, ready Pod and a budget that selects it.
+// guardedServer returns a server with a running, ready Pod and a budget that selects it.
 func guardedServer(t *testing.T) *Server {
 	s := New(Options{})
 	p := made[*corev1.Pod](t, s, podKind, guarded).DeepCopy()
@@ -94,7 +94,7 @@ func TestEvictionAsksTheBudget(t *testing.T) {
 	}
 }
 
-// A precondition is the uid or the revision of the object itself, not of another field of that name.
+// A precondition is the uid or resourceVersion in the object's own metadata, not another field of that name.
 func TestPreconditions(t *testing.T) {
 	uid, version := types.UID("u"), "7"
 	for _, c := range []struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// continueToken holds a list's revision and next key, encoded as the real server does.
+// continueToken contains the revision and the next key of a list. It has the same encoding as on the real server.
 type continueToken struct {
 	APIVersion string `json:"v"`
 	Version    int64  `json:"rv"`
@@ -60,7 +60,7 @@ func parseContinue(text string) (t continueToken, err error) {
 	return t, nil
 }
 
-// listSelected lists at the latest revision, or at that of a continue token or an exact match.
+// listSelected lists at the latest revision, at the revision of a continue token, or at an exact revision.
 func (c *call) listSelected(sel selectors) Response {
 	opts := &c.req.List
 	prefix := ""
@@ -114,7 +114,7 @@ func (c *call) listSelected(sel selectors) Response {
 	return c.page(r, prefix)
 }
 
-// listAt lists the objects that were stored at a revision.
+// listAt lists the objects that existed at a revision.
 func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) Response {
 	r := Response{Code: http.StatusOK, Version: at}
 	entries := t.at(at)
@@ -130,7 +130,8 @@ func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) 
 	return r
 }
 
-// errExpired means that the revision of a continue token was compacted. Its new token continues at the latest revision.
+// errExpired returns the error for a compacted revision. For a continue token, it contains a new token, which
+// continues the list at the latest revision.
 func (c *call) errExpired(start, prefix string) error {
 	if start == "" {
 		return apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
@@ -174,7 +175,7 @@ func (c *call) listNow(t *table, sel selectors, start string) Response {
 	return r
 }
 
-// page cuts a list to the limit, and sets the continue token.
+// page cuts a list to the limit of the request, and sets the continue token.
 func (c *call) page(r Response, prefix string) Response {
 	limit := c.req.List.Limit
 	if limit <= 0 || c.req.List.ResourceVersion == "0" || int64(len(r.Items)) <= limit {
@@ -191,7 +192,7 @@ func (c *call) page(r Response, prefix string) Response {
 	return r
 }
 
-// MakeList returns the response to a list as the API's list object.
+// MakeList converts the response to a list to the list type of the API.
 func (k *Kind) MakeList(r Response) runtime.Object {
 	list := k.NewList()
 	if k.custom == nil {
@@ -205,7 +206,7 @@ func (k *Kind) MakeList(r Response) runtime.Object {
 	return list
 }
 
-// setItems fills a typed list. Items are copied by value and share what they point to.
+// setItems sets the items of a list. It copies the structs, which share what they point to.
 func setItems(list runtime.Object, items []runtime.Object) {
 	if l, ok := list.(*unstructured.UnstructuredList); ok {
 		l.Items = make([]unstructured.Unstructured, len(items))
@@ -249,7 +250,7 @@ func (c *call) list() Response {
 	return c.listSelected(sel)
 }
 
-// setListDefaults makes a watch without a version, or from version 0, begin with the existing objects.
+// setListDefaults requests the existing objects as the first events of a watch without a version, or from version 0.
 func setListDefaults(opts *metav1.ListOptions) {
 	if opts.SendInitialEvents != nil || opts.ResourceVersionMatch != "" {
 		return
@@ -274,8 +275,7 @@ func validateListOptions(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// parseWatchVersion reads the revision of a watch or a get. For text that is no number it returns a 500, like the real
-// storage layer.
+// parseWatchVersion parses the revision of a watch or a get. An invalid one is a 500, as in the real server.
 func parseWatchVersion(rv string) (uint64, error) {
 	n, err := parseVersion(rv)
 	if err != nil {
@@ -284,7 +284,7 @@ func parseWatchVersion(rv string) (uint64, error) {
 	return n, nil
 }
 
-// errTooLarge is the error of a read at a future revision.
+// errTooLarge returns the error for a read at a revision that does not exist yet.
 func errTooLarge(asked, have uint64) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", asked, have), 1)
 	err.ErrStatus.Code = http.StatusGatewayTimeout

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Since returns the changes to a kind after a revision, oldest first. If they were compacted, it returns 410 Expired.
+// Since returns the changes to a kind after a revision, oldest first. It returns 410 Expired if they were compacted.
 func (s *Server) Since(k *Kind, version uint64) ([]Event, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -35,8 +35,7 @@ func errTooOld(version, oldest uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, oldest))
 }
 
-// SnapshotAt returns the objects of a kind as they were at a revision, in key order. It fails with 410 Expired if the
-// revision was compacted.
+// SnapshotAt returns the objects of a kind at a revision in key order, or 410 Expired for a compacted revision.
 func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -50,7 +49,7 @@ func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	return objects, nil
 }
 
-// at returns the entries as they were at a revision. It undoes the changes since then.
+// at returns the entries at a revision. It undoes the later changes in a copy.
 func (t *table) at(version uint64) []*entry {
 	view := t.objects
 	if t.log != nil && t.log.ev[0].Version > version {
@@ -73,11 +72,10 @@ func (t *table) at(version uint64) []*entry {
 	return entries
 }
 
-// Oldest returns the oldest revision of a kind at which a list or a watch can start.
+// Oldest returns the oldest revision of a kind that is not compacted: lists and watches can begin there.
 func (s *Server) Oldest(k *Kind) uint64 { return s.tables[k.ordinal].compacted }
 
-// Compact forgets changes up to and including a revision, also those of removed kinds. Watches and snapshots can start
-// at that revision or later.
+// Compact drops the changes of all kinds up to and including a revision. Watches can still begin at that revision.
 func (s *Server) Compact(version uint64) {
 	version = min(version, s.version)
 	for i := range s.tables {
@@ -90,8 +88,8 @@ func (s *Server) Compact(version uint64) {
 	}
 }
 
-// ForgetNames forgets the names of objects that were deleted before a revision, to bound memory. Uids and generated
-// names stay unique, but differ from those of a server that did not forget.
+// ForgetNames forgets the names of objects that were deleted up to a revision, to limit memory. New uids and
+// generated names are still unique, but differ from those of a server that has not forgotten them.
 func (s *Server) ForgetNames(version uint64) {
 	for i := range s.tables {
 		t := s.writable(s.tables[i].kind)
@@ -100,7 +98,7 @@ func (s *Server) ForgetNames(version uint64) {
 	}
 }
 
-// after copies the changes after a revision, because a fork may share the originals.
+// after returns a copy of the changes after a revision. A fork may share the originals, so they are not changed.
 func (c *change) after(version uint64) *change {
 	if c == nil || c.ev[0].Version <= version {
 		return nil

@@ -14,12 +14,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// manages reports whether the server maintains managedFields for a stored object.
+// manages reports whether the server maintains the managedFields of a stored object.
 func (s *Server) manages(m metav1.Object) bool {
 	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
 }
 
-// manage records in managedFields which fields the manager changed.
+// manage updates managedFields for the fields that the manager changes in obj.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
 		return obj
@@ -33,14 +33,14 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	return obj
 }
 
-// keepTimes sets the time of the entries of managedFields that the request touched, and sorts the entries by time. The
-// field manager uses the wall clock, which a simulation must not show.
+// keepTimes sets the time of the entries of managedFields that the request has changed, and sorts the entries.
+// Without it, the entries would contain the wall clock, which the field manager reads.
 func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
 		e := &entries[i]
 		if e.Time == nil {
-			continue // an apply that changes nothing keeps the time
+			continue // an apply that changes nothing sets no time
 		}
 		is := func(o metav1.ManagedFieldsEntry) bool {
 			return byManager(&o, e) == 0 && o.Operation == e.Operation && o.Time.Equal(e.Time)
@@ -69,7 +69,7 @@ func unix(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// keepStamps restores the times in managedFields if nothing else has changed, so that such a write changes nothing. It
+// keepStamps restores the times in managedFields if nothing else has changed, so that the write changes nothing. It
 // is IgnoreManagedFieldsTimestampsTransformer of the real server.
 func keepStamps(obj runtime.Object, m metav1.Object, old *entry) {
 	now, was := m.GetManagedFields(), old.meta.GetManagedFields()

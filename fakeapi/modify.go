@@ -17,19 +17,19 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// edit is one change of an existing object.
+// edit is one change of an object by a request.
 type edit struct {
 	way    *registry.Update
-	uid    types.UID // the incarnation to change; "" for any
+	uid    types.UID // the UID that the object must have; "" for any
 	dryRun bool
-	// creates: the edit creates a missing object.
+	// creates is set if the edit creates a missing object.
 	creates bool
-	// make returns the new object made from the stored one, or from nil. onlyMeta means that the two differ only in
-	// metadata and share the rest.
+	// make returns the new object. old is the stored object, or nil. If onlyMeta is true, obj differs from old only
+	// in metadata, and shares everything else with it.
 	make func(old *entry) (obj runtime.Object, onlyMeta bool, err error)
 }
 
-// modify carries out an edit. If the object changes during a webhook call, it tries again.
+// modify applies an edit. If the object changes during a webhook call, it starts again.
 func (c *call) modify(ed *edit) Response {
 	warned := len(c.warnings)
 	for range mostTries {
@@ -41,7 +41,7 @@ func (c *call) modify(ed *edit) Response {
 	return refuse(errOutOfTime())
 }
 
-// try makes one attempt. done is false if the object changed during the attempt.
+// try applies the edit once. done is false if the object changed in the meantime.
 func (c *call) try(ed *edit) (r Response, done bool) {
 	calls := c.s.calls
 	stored := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
@@ -90,7 +90,7 @@ func (c *call) try(ed *edit) (r Response, done bool) {
 	return Response{Object: w.obj, Code: http.StatusOK}, true
 }
 
-// edit makes the new state of an object from the stored one.
+// edit sets the new state of an object in w.
 func (c *call) edit(ed *edit, w *draft) (err error) {
 	if err = c.conditionUID(w.old, ed.uid); err != nil {
 		return err
@@ -103,10 +103,10 @@ func (c *call) edit(ed *edit, w *draft) (err error) {
 }
 
 // storeChange stores the new state, or removes a terminating object without finalizers. If nothing has changed, it
-// writes nothing and the response is the stored object.
+// stores nothing and responds with the stored object.
 func (c *call) storeChange(w *draft) error {
 	if c.s.opts.DropControllerRefs {
-		metadata.DropControllers(w.m) // like commit, so that an adoption without the field changes nothing
+		metadata.DropControllers(w.m) // before the comparison: an adoption without the field changes nothing
 	}
 	switch {
 	case len(w.m.GetFinalizers()) == 0 && w.old.meta.GetDeletionTimestamp() != nil && c.mayGo(w.obj, w.old.meta):
@@ -139,7 +139,7 @@ func (c *call) modifyMissing(ed *edit) Response {
 				m.GetUID())))
 	}
 	c.dedupOwners(m, true)
-	m.SetResourceVersion("") // an object that does not exist has none
+	m.SetResourceVersion("") // a missing object has no revision to compare
 	return c.insert(obj, m, ed.dryRun)
 }
 
@@ -151,8 +151,8 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 	return c.k.row.Held == nil || !c.k.row.Held(obj)
 }
 
-// matchVersion implements optimistic locking. If the kind allows it, an object without a resourceVersion gets the
-// stored one.
+// matchVersion returns a conflict if the object's resourceVersion is not the stored one. If the kind allows it, an
+// object without a resourceVersion gets the stored one.
 func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	n, err := parseVersion(m.GetResourceVersion())
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	return nil
 }
 
-// beforeUpdate completes and validates the new state of an object.
+// beforeUpdate sets the fields of the new state that the server owns, and validates it.
 func (c *call) beforeUpdate(way *registry.Update, w *draft) error {
 	obj, m, onlyMeta, old, oldMeta := w.obj, w.m, w.onlyMeta, w.old.obj, w.old.meta
 	m.SetGeneration(oldMeta.GetGeneration())
@@ -224,7 +224,7 @@ func (c *call) begin(obj runtime.Object, m metav1.Object, old runtime.Object) er
 	return nil
 }
 
-// whole makes an edit that may change any field.
+// whole returns the make function of an edit that may change any field.
 func whole(make func(old *entry) (runtime.Object, error)) func(*entry) (runtime.Object, bool, error) {
 	return func(old *entry) (runtime.Object, bool, error) {
 		obj, err := make(old)
@@ -259,7 +259,7 @@ func (c *call) update(w *registry.Update) Response {
 				live = old.obj
 			}
 			next := obj
-			if c.mayAsk() { // the edit may run again
+			if c.mayAsk() { // make may be called again
 				next = obj.DeepCopyObject()
 			}
 			return c.manage(live, next, c.req.Update.FieldManager), false, nil
@@ -267,7 +267,7 @@ func (c *call) update(w *registry.Update) Response {
 	})
 }
 
-// conditionUID refuses a write to another incarnation.
+// conditionUID returns an error if a write requires another UID than the stored one.
 func (c *call) conditionUID(e *entry, asked types.UID) error {
 	if asked != "" && asked != e.meta.GetUID() {
 		return c.errPrecondition(e, "UID", string(asked), string(e.meta.GetUID()))
@@ -275,8 +275,8 @@ func (c *call) conditionUID(e *entry, asked types.UID) error {
 	return nil
 }
 
-// conditionMeta refuses a request for another incarnation or revision, with a strategy's error text. nil fields are not
-// compared.
+// conditionMeta returns an error if a request requires another UID or resourceVersion than the stored ones. nil is
+// not compared. The error text is that of the strategies, not of the storage layer.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
 	m := e.meta
@@ -289,7 +289,7 @@ func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	return nil
 }
 
-// precondition refuses a delete of another incarnation or revision.
+// precondition returns an error if a delete requires another UID or resourceVersion than the stored ones.
 func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 	if pre == nil {
 		return nil
@@ -310,7 +310,7 @@ func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 	return nil
 }
 
-// errPrecondition is the storage layer's error for the wrong incarnation or revision.
+// errPrecondition returns the storage layer's error for a wrong UID or resourceVersion.
 func (c *call) errPrecondition(e *entry, what, asked, have string) error {
 	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
 		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+

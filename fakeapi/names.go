@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxGenerated leaves room for a suffix of five characters in a name of 63.
+// maxGenerated is the maximum length of a prefix: 63 characters less a suffix of five.
 const maxGenerated = 58
 
-// generate sets an unused name. Each prefix has its own count, so that unrelated creates do not change each other's
-// names. The caller stores the returned count when the create commits.
+// generate sets a name that no stored object has. Each prefix has its own count, so that unrelated creates do not
+// change each other's names. The caller stores the returned count when it stores the object.
 func (c *call) generate(t *table, m metav1.Object) tally {
 	namespace, prefix := m.GetNamespace(), m.GetGenerateName()
 	if len(prefix) > maxGenerated {
@@ -32,13 +32,12 @@ func (c *call) generate(t *table, m metav1.Object) tally {
 	}
 }
 
-// gone returns an upper bound of the number of deleted incarnations of a key.
+// gone returns how many objects with the key were deleted, or a higher number.
 func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
 
 func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
 
-// uid returns the uid of the n-th incarnation (from 0) of an object. It is a function of group, kind, key and n, in
-// the form of a random UUID.
+// uid returns the UID of the n-th object (from 0) with a key. It looks random, but depends only on the arguments.
 func uid(k *Kind, key string, n int) types.UID {
 	const prime = 1099511628211
 	a, b := uint64(14695981039346656037), uint64(0x9e3779b97f4a7c15)
@@ -69,7 +68,7 @@ func uid(k *Kind, key string, n int) types.UID {
 	return types.UID(text[:])
 }
 
-// dryUID returns a uid for a dry run. No object and no other dry run has it.
+// dryUID returns a UID for a dry run. No object and no other dry run has it.
 func (s *Server) dryUID(k *Kind, key string) types.UID {
 	s.dry++
 	return uid(k, key, -s.dry)
@@ -82,7 +81,7 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// unnamed returns a unique uid as the name of an object of a kind that names its objects.
+// unnamed returns a unique UID as the name of an object, for kinds whose names the server sets.
 func (c *call) unnamed(t *table, namespace string) string {
 	for n := 0; ; n++ {
 		name := string(uid(c.k, c.k.key(namespace, ""), n))
@@ -92,18 +91,17 @@ func (c *call) unnamed(t *table, namespace string) string {
 	}
 }
 
-// tally counts past incarnations of an object, or generated names of a prefix.
+// tally is the number of deleted objects with a key, or of generated names with a prefix.
 type tally struct {
 	key string
 	n   int
-	at  uint64 // the revision at which it last changed
+	at  uint64 // the revision at which n last changed
 }
 
-// floors are the highest counts that a table forgot. The count of an unknown key starts there, so that no uid and no
-// generated name is used twice.
+// floors are the highest numbers that a table has dropped. They replace missing tallies, so that no UID is reused.
 type floors struct{ past, made int }
 
-// count returns the count of a key, or the floor if the key is unknown.
+// count returns the number for a key, or floor if the key has no tally.
 func count(of *btree.BTreeG[tally], key string, floor int) int {
 	if known, ok := of.Get(tally{key: key}); ok {
 		return known.n
@@ -111,7 +109,7 @@ func count(of *btree.BTreeG[tally], key string, floor int) int {
 	return floor
 }
 
-// forget drops the counts that have not changed since a revision, and returns the highest of them.
+// forget drops the tallies that have not changed since a revision, and returns the highest number among them.
 func forget(of *btree.BTreeG[tally], version uint64) (highest int) {
 	var old []tally
 	of.Ascend(func(c tally) bool {

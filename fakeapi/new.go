@@ -7,15 +7,15 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// epoch is the creation time of the objects of a new server.
+// epoch is the default creation time of the initial objects.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// New returns a server with the namespaces "default" and "kube-system", and the objects of [Start].
+// New returns a server with the namespaces "default" and "kube-system", and the objects in opts.Start.
 func New(opts Options) *Server {
 	if opts.ManagedFields || opts.Start != (Start{}) {
 		return build(opts)
 	}
-	// Servers share tables until they write, because most begin with the same content and write few kinds.
+	// Servers share tables until they write: most start with the same objects, and write few kinds.
 	s := *pristine()
 	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
 	return &s

@@ -66,8 +66,8 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 	return obj, onlyMeta, c.matchName(m)
 }
 
-// patchMeta applies a patch of metadata alone without JSON. The result shares the rest with the stored object. It is
-// nil for other patches, which [call.patchWhole] applies.
+// patchMeta applies a patch that changes only metadata, without JSON. It returns nil if [call.patchWhole] must apply
+// it.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
@@ -88,8 +88,7 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	return obj
 }
 
-// patchReplicas applies a merge patch of spec.replicas alone without JSON. It returns nil for other patches, which
-// [call.patchWhole] applies.
+// patchReplicas applies a merge patch that changes only spec.replicas, like patchMeta.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
 	if !merges || c.k.row.Scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// The fast path for metadata equals the general path through JSON, on generated objects and patches.
+// For random objects and patches, the fast path for metadata has the same result as the general path.
 func TestMetaPatchIsThePatch(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	fast := 0
@@ -38,7 +38,7 @@ func TestMetaPatchIsThePatch(t *testing.T) {
 		fast++
 		want, err := c.patchWhole(obj)
 		if err != nil || len(c.warnings) > 0 {
-			t.Fatalf("%s %s: the general way says %v, %q", kind, patch, err, c.warnings)
+			t.Fatalf("%s %s: the general path returns %v, %q", kind, patch, err, c.warnings)
 		}
 		a, b := got.(*corev1.Pod), want.(*corev1.Pod)
 		if a.UID != b.UID || a.ResourceVersion != b.ResourceVersion || !metadata.Same(a, b) {
@@ -46,7 +46,7 @@ func TestMetaPatchIsThePatch(t *testing.T) {
 		}
 	}
 	if fast < n/2 {
-		t.Fatalf("only %d of %d patches took the fast way", fast, n)
+		t.Fatalf("only %d of %d patches took the fast path", fast, n)
 	}
 }
 
@@ -158,11 +158,11 @@ func TestReplicasPatchIsThePatch(t *testing.T) {
 				c := &call{s: s, k: k, req: &Request{PatchType: kind, Patch: []byte(patch)}}
 				got := c.patchReplicas(old)
 				if got == nil {
-					t.Fatalf("%s: %s did not take the fast way", k.GVK.Kind, patch)
+					t.Fatalf("%s: %s did not take the fast path", k.GVK.Kind, patch)
 				}
 				want, err := c.patchWhole(old.obj)
 				if err != nil || len(c.warnings) > 0 {
-					t.Fatalf("%s %s: the general way says %v, %q", k.GVK.Kind, patch, err, c.warnings)
+					t.Fatalf("%s %s: the general path returns %v, %q", k.GVK.Kind, patch, err, c.warnings)
 				}
 				if !same.Object(got, want) ||
 					got.GetObjectKind().GroupVersionKind() != want.GetObjectKind().GroupVersionKind() {

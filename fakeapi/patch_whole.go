@@ -68,7 +68,7 @@ func (c *call) patchStrategic(old, obj runtime.Object) error {
 	return c.strictness(err, found, fmt.Sprintf("%+v", patch))
 }
 
-// strategicError converts an error of a strategic merge to an API status.
+// strategicError converts an error of a strategic merge to an API error.
 func strategicError(err error) error {
 	switch err {
 	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList,
@@ -111,8 +111,7 @@ func (c *call) patchJSON(old, obj runtime.Object) error {
 	return c.strictness(err, found, string(patched))
 }
 
-// jsonPatchOp is one operation of a JSON patch. It has the name of the real server's type, because decoding errors show
-// it; see [operationsError].
+// jsonPatchOp is an operation of a JSON patch. It has the real server's name, because decoding errors contain it.
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -174,13 +173,13 @@ func (c *call) applyJSON(original []byte) (patched []byte, found []error, err er
 	return patched, found, nil
 }
 
-// strict reports whether the request's field validation is not Ignore.
+// strict reports whether the request's field validation is Warn, Strict or not set.
 func (c *call) strict() bool {
 	v := c.req.PatchO.FieldValidation
 	return v == metav1.FieldValidationWarn || v == metav1.FieldValidationStrict || v == ""
 }
 
-// strictness returns decoding errors as a refusal or as warnings, by the request's field validation.
+// strictness returns decoding errors, or adds them to the warnings, as the request's field validation requires.
 func (c *call) strictness(err error, found []error, patch string) error {
 	text := ""
 	if err != nil {

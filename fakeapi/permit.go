@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// permitCreate runs the validating admission plugins for a complete, valid object. The real server checks the name
-// later, so quotas are charged even for a create that ends with 409.
+// permitCreate runs the validating admission plugins for a complete, valid object. As in the real server, the name is
+// checked later: even a create that fails with 409 is charged to quotas.
 func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
 	var err error
 	switch o := obj.(type) {
@@ -38,7 +38,7 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	return c.validated(admissionv1.Create, obj, nil, dryRun)
 }
 
-// permitUpdate is permitCreate for an update. If only metadata changed, it checks only changed owners.
+// permitUpdate is permitCreate for an update. Most plugins skip an update that changes only metadata.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
@@ -72,7 +72,7 @@ func (c *call) permitUpdate(w *draft) error {
 	return c.validated(admissionv1.Update, obj, old.obj, w.dryRun)
 }
 
-// permitResize is permitUpdate for the resources of a Pod.
+// permitResize is permitUpdate for the subresource resize of a Pod.
 func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 	if err := admission.Limit(c.s.limitRanges(p.Namespace), p); err != nil {
 		return c.errForbidden(p, err)
@@ -93,7 +93,7 @@ func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 	return c.validated(admissionv1.Update, p, old.obj, dryRun)
 }
 
-// mayOwn authorizes a change of owners. A Pod's status cannot change them.
+// mayOwn returns an error if the user may not set the new owners. An update of a Pod's status cannot change them.
 func (c *call) mayOwn(m, old metav1.Object) error {
 	decide := c.s.opts.Authorize
 	if decide == nil || c.k == podKind && c.req.Subresource == "status" {
@@ -116,8 +116,8 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 	return k.Resource, k.Namespaced, true
 }
 
-// charge charges a write to the quotas of its namespace, and allocates the node ports of a Service. The write stays
-// charged even if it fails later.
+// charge adds a write to the quotas of its namespace, and checks the addresses and node ports of a Service. The
+// quotas stay charged even if the write fails later.
 func (c *call) charge(w *draft) error {
 	if err := c.spendQuota(w); err != nil {
 		return err

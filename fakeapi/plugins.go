@@ -17,8 +17,7 @@ const (
 	resourceQuota       = "ResourceQuota"
 )
 
-// Plugins returns the admission plugins of kube-apiserver: those that a server has, and those that it has not.
-// [Options.WithoutPlugins] switches plugins off.
+// Plugins returns the names of kube-apiserver's admission plugins: those that a [Server] has, and the others.
 func Plugins() (has, others []string) {
 	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
 			defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// judged evaluates the bound policies, and returns the first denial.
+// judged evaluates the policies that have bindings, and returns the first denial.
 func (c *call) judged(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	a := c.attributes(op, obj, old, dryRun)
 	var first error
@@ -31,7 +31,7 @@ func (c *call) judged(op admissionv1.Operation, obj, old runtime.Object, dryRun 
 	return first
 }
 
-// judgedBy evaluates one policy, once for each binding and parameter.
+// judgedBy evaluates one policy, once for each binding and parameter. It returns the first denial.
 func (c *call) judgedBy(p *registration.ValidatingAdmissionPolicy, a *webhook.Attributes) (first error) {
 	var bindings []*registration.ValidatingAdmissionPolicyBinding
 	for _, b := range held[*registration.ValidatingAdmissionPolicyBinding](c.s, policyBindings, "") {
@@ -130,12 +130,12 @@ func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error 
 	return err
 }
 
-// denialCodes are the status codes of reasons whose code is not 422.
+// denialCodes are the status codes of the reasons for which the code is not 422.
 var denialCodes = map[metav1.StatusReason]int32{metav1.StatusReasonForbidden: http.StatusForbidden,
 	metav1.StatusReasonUnauthorized:          http.StatusUnauthorized,
 	metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge}
 
-// rulesOf returns the rules that select resources. An empty m selects everything.
+// rulesOf converts match constraints to rules. nil matches all requests.
 func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	if m == nil {
 		m = &registration.MatchResources{}
@@ -153,7 +153,7 @@ func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	return r
 }
 
-// paramsOf returns the parameters of a binding. For a binding without parameters it returns one nil.
+// paramsOf returns the parameter objects of a binding. If the policy has no parameters, it returns one nil.
 func (s *Server) paramsOf(p *registration.ValidatingAdmissionPolicy, b *registration.ValidatingAdmissionPolicyBinding,
 	namespace string) (params []runtime.Object, err error) {
 	kind, r := p.Spec.ParamKind, b.Spec.ParamRef

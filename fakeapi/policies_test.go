@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// bind makes a policy for ConfigMaps, and binds it.
+// bindPolicy creates a policy for ConfigMaps and a binding.
 func bindPolicy(t testing.TB, s *Server, spec, binding string) {
 	t.Helper()
 	made[runtime.Object](t, s, policyKind, fmt.Sprintf(`{"metadata":{"name":"p"},"spec":{"matchConstraints":{
@@ -21,13 +21,13 @@ func bindPolicy(t testing.TB, s *Server, spec, binding string) {
 		fmt.Sprintf(`{"metadata":{"name":"b"},"spec":{"policyName":"p",%s}}`, binding))
 }
 
-// Refusals by a policy have the real server's words.
+// Denials by a policy have the real server's texts.
 func TestValidatingAdmissionPolicies(t *testing.T) {
 	const deny = `"validationActions":["Deny"]`
 	const head = `configmaps "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: `
 	for _, c := range []struct {
 		what, spec, binding string
-		code                int32 // 0: it goes through
+		code                int32 // 0: the request succeeds
 		want                string
 	}{
 		{"holds", `"validations":[{"expression":"object.metadata.name == 'x'"}]`, deny, 0, ""},
@@ -72,7 +72,7 @@ func TestValidatingAdmissionPolicies(t *testing.T) {
 	}
 }
 
-// A policy that does not compile, or whose expressions have a wrong type, is not stored.
+// A policy with an invalid expression is refused.
 func TestExpressionsAreCompiled(t *testing.T) {
 	s := New(Options{})
 	const params = `"matchConditions":[{"name":"c","expression":"params.x"}],"validations":[{"expression":"true"}]`
@@ -109,10 +109,10 @@ func TestPoliciesThatWarn(t *testing.T) {
 	}
 	r = must(t, s, &Request{Verb: Delete, Kind: configMapKind, Namespace: "default", Name: "x"})
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "only once") {
-		t.Errorf("a delete warns %q", r.Warnings)
+		t.Errorf("a delete has the warnings %q", r.Warnings)
 	}
 	must(t, s, &Request{Verb: Delete, Kind: policyBindings, Name: "b"})
 	if r := must(t, s, configMap("x", nil)); len(r.Warnings) > 0 {
-		t.Errorf("unbound it warns %q", r.Warnings)
+		t.Errorf("without a binding there are warnings %q", r.Warnings)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// askedPorts returns the node ports that a request names and that the stored Service does not have.
+// askedPorts returns the node ports in a request that the stored Service does not have.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)
 	if !ok {
@@ -36,8 +36,8 @@ func usesPort(s *corev1.Service, port int32) bool {
 		slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.NodePort == port })
 }
 
-// allocatePorts refuses node ports that are out of range or in use (alloc.go of k8s.io/kubernetes,
-// pkg/registry/core/service/storage).
+// allocatePorts returns an error for an address or a node port that is out of range, and for a node port in use
+// (alloc.go in pkg/registry/core/service/storage).
 func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	if err := c.inRange(obj); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	for _, a := range asked {
 		s := obj.(*corev1.Service)
 		if a.i >= len(s.Spec.Ports) || s.Spec.Ports[a.i].NodePort != a.port {
-			continue // the port was dropped because the Service's new type has none
+			continue // the port was dropped: the Service's type has no node ports
 		}
 		why := error(nil)
 		if a.port < firstNodePort || a.port > lastNodePort {
@@ -68,10 +68,10 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	return nil
 }
 
-// serviceRange is the range of Service addresses. ServiceCIDRs add to it.
+// serviceRange contains the addresses of Services. ServiceCIDRs add further ranges.
 var serviceRange = netip.MustParsePrefix("10.96.0.0/12")
 
-// inRange refuses Service addresses outside of all ranges (allocIPs in alloc.go).
+// inRange returns an error if a Service has an address outside of all ranges (allocIPs in alloc.go).
 func (c *call) inRange(obj runtime.Object) error {
 	s, ok := obj.(*corev1.Service)
 	if !ok || s.Spec.Type == corev1.ServiceTypeExternalName {
@@ -80,7 +80,7 @@ func (c *call) inRange(obj runtime.Object) error {
 	for _, text := range s.Spec.ClusterIPs {
 		ip, err := netip.ParseAddr(text)
 		if err != nil || serviceRange.Contains(ip) || c.s.inCIDR(ip) {
-			continue // headless, or in range
+			continue // headless or in a range
 		}
 		return apierrors.NewInvalid(schema.GroupKind{Kind: c.k.GVK.Kind}, s.Name, field.ErrorList{field.Invalid(
 			field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: "+

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// limited gives namespace default a quota with a status, as its controller writes it.
+// limited creates a quota with a status in the namespace default, as the quota controller would write it.
 func limited(t testing.TB, s *Server, name string, hard map[corev1.ResourceName]string) {
 	t.Helper()
 	limits, used := corev1.ResourceList{}, corev1.ResourceList{}
@@ -31,7 +31,7 @@ func create(s *Server, p *corev1.Pod) (Response, []Event) {
 	return s.Do(noon, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p})
 }
 
-// A create is charged before the server finds that its name is taken.
+// A create is charged to quotas before the server finds that the name is taken.
 func TestQuotaKeepsTheChargeOfAConflict(t *testing.T) {
 	s := New(Options{})
 	limited(t, s, "q", map[corev1.ResourceName]string{"pods": "9"})

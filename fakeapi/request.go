@@ -10,7 +10,7 @@ import (
 // Verb is the API verb of a request: "create", "patch" and so on.
 type Verb string
 
-// The verbs [Server.Do] knows. A watch is not a request: see [Server.Since].
+// The verbs of [Server.Do]. A watch is not a request; see [Server.Watch].
 const (
 	Create           Verb = "create"
 	Get              Verb = "get"
@@ -21,12 +21,12 @@ const (
 	DeleteCollection Verb = "deletecollection"
 )
 
-// Request is one decoded API request. The server neither changes nor keeps its objects.
+// Request is a decoded API request. The server does not change or keep its objects.
 type Request struct {
 	Verb        Verb
-	Kind        *Kind  // from the server's table; see [Server.Kind]
+	Kind        *Kind  // a kind of the server; see [Server.Kind]
 	Subresource string // "", "status", "scale", ...
-	Namespace   string // "" for cluster-scoped kinds and lists over all namespaces
+	Namespace   string // "" for cluster-scoped kinds and all namespaces
 	Name        string // "" for create with generateName, list, deletecollection
 
 	Object    runtime.Object  // create, update
@@ -39,26 +39,26 @@ type Request struct {
 	PatchO metav1.PatchOptions
 	List   metav1.ListOptions // list, deletecollection
 
-	User      string // the user who sends it; "" is the administrator
-	UserAgent string // default field manager
+	User      string // "" for the administrator
+	UserAgent string // default for the field manager
 }
 
-// Response is the response to one request. Its objects are stored versions: immutable and shared.
+// Response is the response to a request. Its objects are shared; do not change them.
 type Response struct {
 	Object   runtime.Object   // create, get, update, patch, delete
 	Items    []runtime.Object // list, deletecollection: in key order
-	Version  uint64           // list: the revision it was read at
-	Continue string           // list: token for the rest
-	Left     *int64           // list: remaining item count
+	Version  uint64           // list: its revision
+	Continue string           // list: token for the next page
+	Left     *int64           // list: number of items after this page
 	Code     int              // HTTP status
 	Err      *apierrors.StatusError
 	Warnings []string
 
-	later func(r *Response) // the work that is left after the server has answered
+	later func(r *Response) // calls conversion webhooks; see Finish
 }
 
-// Finish calls the conversion webhooks that a response needs. [Server.Do] leaves this to the caller, which may unlock
-// the server first. Before Finish, the response is incomplete.
+// Finish calls the conversion webhooks that the response needs, and completes the response. [Server.Do] does not call
+// them, so that its caller can unlock the server first.
 func (r *Response) Finish() {
 	if later := r.later; later != nil {
 		r.later = nil
@@ -66,7 +66,7 @@ func (r *Response) Finish() {
 	}
 }
 
-// Event is one change to one object. Events are in commit order. After is nil for a removal, Before for a create.
+// Event is a change of one object. Before is nil for a create, After for a removal.
 type Event struct {
 	Kind    *Kind
 	Key     string // namespace/name, or name

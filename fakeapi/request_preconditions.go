@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
 )
 
-// Preconditions returns the uid and resourceVersion that a write requires, from its options or body; "" means none.
+// Preconditions returns the UID and resourceVersion that a write requires, from its options or body; "" for none.
 func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 	switch r.Verb {
 	case Delete:
@@ -29,7 +29,7 @@ func (r *Request) Preconditions() (uid types.UID, resourceVersion string) {
 	return "", ""
 }
 
-// patchPreconditions returns the preconditions in a patch. A patch that cannot be read has none; it is refused later.
+// patchPreconditions returns the UID and resourceVersion that a patch requires. It ignores invalid patches.
 func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, resourceVersion string) {
 	if !mayName(patch, "uid") && !mayName(patch, "resourceVersion") {
 		return "", ""
@@ -57,8 +57,7 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 	return namesIn(metadata)
 }
 
-// namesIn returns the uid and the resourceVersion in metadata. With duplicate fields, the last one counts, as in the
-// application of the patch.
+// namesIn returns the uid and resourceVersion in metadata.
 func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	fields, _ := metadata.(map[string]any)
 	name, _ := fields["uid"].(string)
@@ -66,13 +65,12 @@ func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	return types.UID(name), resourceVersion
 }
 
-// mayName reports whether a text contains the field's name, or an escape sequence that might spell it.
+// mayName reports whether the text contains the field's name, perhaps with escape sequences.
 func mayName(text []byte, field string) bool {
 	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
 }
 
-// operationPreconditions returns the preconditions of a JSON patch: from operations that test or set the field, or all
-// metadata.
+// operationPreconditions returns the values that the operations of a JSON patch test or set.
 func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
 	var operations []struct {
 		Op    string `json:"op"`

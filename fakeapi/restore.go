@@ -9,10 +9,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// Restore stores objects unchanged, as another server stored them, and replaces existing ones. Nothing is defaulted,
-// admitted or validated. Earlier revisions cannot be watched or listed afterwards. New objects get no uid that the
-// other server may have used. Restored CRDs define their kinds when Restore returns, so restore their objects in a
-// second call.
+// Restore stores objects of another server unchanged, without defaults, admission and validation. It replaces
+// existing objects, and compacts all earlier revisions. Objects created later get UIDs that the other server has not
+// used. Kinds of restored CRDs exist only after Restore has returned: restore their objects in a second call.
 func (s *Server) Restore(objects []runtime.Object) error {
 	latest := s.version + 1
 	for _, obj := range objects {

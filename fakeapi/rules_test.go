@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// portalYAML has the shape of a Gateway: rules on whole lists, on items and on the object.
+// portalYAML is a CRD similar to Gateway, with rules for lists, items and the object.
 const portalYAML = `
 metadata: {name: portals.example.com}
 spec:
@@ -121,7 +121,7 @@ const (
 	invalidly = `Portal.example.com "p" is invalid: `
 )
 
-// Refusals by rules have the real server's words, in a fixed order.
+// Errors of rules have the real server's texts, in a fixed order.
 func TestRulesOfNewObjects(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"{class: c, doors: [" + httpDoor + "]}", ""},
@@ -137,17 +137,17 @@ func TestRulesOfNewObjects(t *testing.T) {
 			"[spec.class: Too long: may not be more than 20 bytes, <nil>: Invalid value: null: some validation rules " +
 				"were not checked because the object was invalid; correct the existing errors to complete validation]"},
 	} {
-		for range 5 { // the order of Go's maps is another each time
+		for range 5 { // Go ranges over a map in a different order each time
 			s, k := portals(t, nil)
 			got, _ := write(s, k, Create, portal(t, c.spec))
 			if strings.TrimPrefix(got, invalidly) != c.want {
-				t.Errorf("%s gets\n%s\nwant\n%s", c.spec, got, c.want)
+				t.Errorf("%s: errors\n%s\nwant\n%s", c.spec, got, c.want)
 			}
 		}
 	}
 }
 
-// A value that violates a later rule may stay unchanged, with a warning.
+// A value that violates a new rule may stay unchanged, with a warning.
 func TestRulesOfWhatWasThere(t *testing.T) {
 	lax := func(spec *apiextensionsv1.JSONSchemaProps) {
 		doors := spec.Properties["doors"]
@@ -173,15 +173,15 @@ func TestRulesOfWhatWasThere(t *testing.T) {
 	refusal, warnings := write(s, k, Update, portal(t, more))
 	const want = `["spec.doors: Invalid value: tls must not be specified for protocols ['HTTP', 'TCP']"]`
 	if refusal != "" || fmt.Sprintf("%q", warnings) != want {
-		t.Errorf("an unchanged part gets %q, with warnings %q", refusal, warnings)
+		t.Errorf("an unchanged part has the error %q, with warnings %q", refusal, warnings)
 	}
 	changed := strings.Replace(more, "port: 80", "port: 81", 1)
 	if refusal, _ = write(s, k, Update, portal(t, changed)); !strings.Contains(refusal, "tls must not be specified") {
-		t.Errorf("a changed part gets %q", refusal)
+		t.Errorf("a changed part has the error %q", refusal)
 	}
 }
 
-// An object whose rules cost too much is always refused at the same field.
+// If the rules cost too much for an object, the error is always at the same field.
 func TestRulesCostTooMuch(t *testing.T) {
 	dear := func(spec *apiextensionsv1.JSONSchemaProps) {
 		addresses := spec.Properties["addresses"]
@@ -210,6 +210,6 @@ func TestRulesCostTooMuch(t *testing.T) {
 		}
 	}
 	if len(told) != 1 {
-		t.Errorf("three servers say %d different things", len(told))
+		t.Errorf("three servers return %d different errors", len(told))
 	}
 }

@@ -72,9 +72,9 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaled returns the stored object with the replicas of the given scale.
+// scaled returns the stored object with the replicas of the Scale.
 func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
-	if c.k.custom == nil { // for a custom kind, the CRD's schema checks the replicas
+	if c.k.custom == nil { // the CRD's schema validates custom objects
 		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
 			return nil, apierrors.NewInvalid(scales.GVK.GroupKind(), asked.Name, errs)
 		}
@@ -106,10 +106,10 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	return obj, nil
 }
 
-// noReplicas stands for missing replicas during an edit of a scale.
+// noReplicas marks missing replicas in a Scale.
 const noReplicas = math.MinInt32
 
-// manageScale records who changed the replicas, in the managers of the scale, and copies those to the object.
+// manageScale updates managedFields for a write of the Scale, and converts them to those of the object.
 func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// appliedScale applies a configuration to the scale of an object, and returns the scale with the object's managers.
+// appliedScale merges a configuration into the Scale of an object. It returns managedFields for the object.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaleHandler returns the translator between the managers of an object and those of its scale, and the current scale.
+// scaleHandler returns the converter between the managedFields of object and Scale, and the current Scale.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
 	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}

@@ -16,8 +16,8 @@ import (
 
 type selectors struct {
 	kind   *Kind
-	labels labels.Selector // nil selects all
-	fields fields.Selector // nil selects all
+	labels labels.Selector // nil selects all objects
+	fields fields.Selector // nil selects all objects
 }
 
 func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
@@ -46,7 +46,7 @@ func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
 	return sel, nil
 }
 
-// selects returns the version whose fields selectors use. Each version of a CRD has its own fields.
+// selects returns the version whose fields are selected. Each version of a CRD has its own selectable fields.
 func (k *Kind) selects() *Kind {
 	if k.custom != nil {
 		return k
@@ -54,7 +54,7 @@ func (k *Kind) selects() *Kind {
 	return k.Stored()
 }
 
-// selectStored converts field selectors of a version to the storage version.
+// selectStored converts a field selector to the storage version.
 func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	v := k.row.View
 	if v == nil || v.Labels == nil || opts.FieldSelector == "" {
@@ -76,8 +76,7 @@ func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// match reports whether a stored object is selected. If converts returns true, match ignores the fields, so the object
-// may not be selected.
+// match reports whether a stored object is selected. It ignores the field selector if converts returns true.
 func (s selectors) match(obj runtime.Object) bool {
 	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
 		return false
@@ -94,7 +93,7 @@ func (s selectors) converts() bool {
 	})
 }
 
-// selects reports whether a stored object is selected. It may call a webhook.
+// selects reports whether a stored object is selected. It may call a conversion webhook.
 func (s selectors) selects(obj runtime.Object) (bool, error) {
 	if !s.match(obj) || !s.converts() {
 		return s.match(obj), nil
@@ -103,7 +102,7 @@ func (s selectors) selects(obj runtime.Object) (bool, error) {
 	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
 }
 
-// pick returns the selected ones of objects that match.
+// pick returns the selected objects of those that match.
 func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err error) {
 	if !s.converts() {
 		return items, nil
@@ -120,7 +119,7 @@ func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err er
 	return picked, nil
 }
 
-// pair returns a label that every selected object has, to use the index of labels.
+// pair returns a label that all selected objects have. ok is false if there is none.
 func (s selectors) pair() (label, value string, ok bool) {
 	if s.labels == nil {
 		return "", "", false

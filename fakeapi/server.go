@@ -17,42 +17,42 @@ import (
 
 // Options configure a server. Simulations use the zero value.
 type Options struct {
-	// Name makes the n-th name (from 1) for a generateName prefix. By default, "web-" becomes "web-1".
+	// Name returns the n-th name (from 1) for a generateName prefix. By default, "web-" becomes "web-1".
 	Name func(prefix string, n int) string
-	// ManagedFields makes the server maintain metadata.managedFields of all objects. By default only applied objects
-	// have them, and earlier writes count as writes from before server-side apply.
+	// ManagedFields maintains managedFields in all objects. By default, only applied objects have them, and earlier
+	// writes count as writes before server-side apply.
 	ManagedFields bool
-	// DropControllerRefs drops the controller field on every write, as an older cluster does.
+	// DropControllerRefs removes the controller field of owners on every write, like clusters before that field.
 	DropControllerRefs bool
-	// Start selects the initial objects of the server.
+	// Start selects initial objects.
 	Start Start
-	// Authorize, if set, enables the admission plugin OwnerReferencesPermissionEnforcement. To set owners, a user needs
-	// delete; to block an owner's deletion, update on its finalizers. It must be a function of its argument.
+	// Authorize, if set, enables the plugin OwnerReferencesPermissionEnforcement: to set owners, a user needs delete;
+	// to block an owner's deletion, update on its finalizers. Authorize must be a function of its argument.
 	Authorize func(Access) (allowed bool, reason string)
-	// Convert holds the conversion webhooks of CRDs, by group and kind. Without one, objects of a CRD with the Webhook
-	// strategy exist only in the storage version.
+	// Convert contains functions that replace the conversion webhooks of CRDs. Without a function or a webhook call,
+	// objects exist only in the storage version.
 	Convert map[schema.GroupKind]Convert
-	// WithoutPlugins are the admission plugins that are switched off; [Plugins] names all.
+	// WithoutPlugins are the admission plugins to switch off; see [Plugins].
 	WithoutPlugins []string
-	// Unlimited allows objects of any size. By default, objects above etcd's limit of 1.5 MiB are refused.
+	// Unlimited allows objects of any size. By default, 1.5 MiB is the limit, as in etcd.
 	Unlimited bool
-	// Webhooks holds Go functions for admission webhooks, by their names in configurations. They must be functions of
-	// their argument. The failure policy applies to a missing webhook.
+	// Webhooks contains functions that replace admission webhooks, by webhook name. The result must depend only on
+	// the argument. A webhook without a function fails as its failure policy says.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
-	// WebhooksLater skips webhooks without a Go function until [Server.SetCaller] is called.
+	// WebhooksLater skips webhooks without a function until [Server.SetCaller] is called.
 	WebhooksLater bool
 }
 
-// Server is the API server. It is not safe for concurrent use, but a server and its forks may run concurrently.
+// Server is the API server. It is not safe for concurrent use, but a server and its forks may be used concurrently.
 type Server struct {
 	opts   Options
 	kinds  []*Kind // the served kinds
-	single []*Kind // the kinds of the tables, one for each
-	born   int     // added to each count of incarnations; see [Server.Restore]
+	single []*Kind // the kinds in their storage versions
+	born   int     // added to each number of deleted objects; see [Server.Restore]
 	dry    int     // number of dry-run creates
-	missed string  // the last name that KindNamed did not find
+	missed string  // the last argument for which KindNamed returned nil
 
-	caller  *webhook.Caller // calls webhooks; nil if nothing does
+	caller  *webhook.Caller // may be nil
 	calls   int             // number of webhook calls during requests
 	reviews int             // number of reviews sent
 	store
@@ -62,13 +62,13 @@ func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
-// Kinds lists the stored kinds in a fixed order. Each object belongs to one of these kinds.
+// Kinds returns the kinds in their storage versions, in a fixed order. Each object has one of these kinds.
 func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)] }
 
-// Served lists the served kinds: [Server.Kinds] and their other versions.
+// Served returns the served kinds: [Server.Kinds] and their other versions.
 func (s *Server) Served() []*Kind { return s.kinds[:len(s.kinds):len(s.kinds)] }
 
-// Kind finds a kind by its GroupVersionKind. It returns nil if the kind is not served.
+// Kind returns the kind with a GroupVersionKind; nil if it is not served.
 func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 	for _, k := range s.kinds {
 		if k.GVK == gvk {
@@ -78,8 +78,7 @@ func (s *Server) Kind(gvk schema.GroupVersionKind) *Kind {
 	return nil
 }
 
-// current returns the kind that serves requests for k: k itself, or the same kind of a changed CRD. It returns nil if
-// there is none.
+// current returns k, or the kind that replaced k when its CRD changed; nil if there is none.
 func (s *Server) current(k *Kind) *Kind {
 	switch {
 	case k == nil:
@@ -93,7 +92,7 @@ func (s *Server) current(k *Kind) *Kind {
 	return nil
 }
 
-// NearestKind returns the kind name closest to typed, or "".
+// NearestKind returns the name of the kind that is most similar to typed; "" if none is similar.
 func (s *Server) NearestKind(typed string) string {
 	var kinds, words []string
 	for _, k := range s.kinds {
@@ -106,7 +105,7 @@ func (s *Server) NearestKind(typed string) string {
 	return nearest.Word(typed, words)
 }
 
-// KindOf finds the kind of a typed object, even if its TypeMeta is not set.
+// KindOf returns the kind of a typed object, even if its TypeMeta is not set.
 func (s *Server) KindOf(obj runtime.Object) *Kind {
 	if obj == nil {
 		return nil
@@ -117,8 +116,8 @@ func (s *Server) KindOf(obj runtime.Object) *Kind {
 	return s.Kind(obj.GetObjectKind().GroupVersionKind())
 }
 
-// KindNamed finds a kind by kind, resource, singular or short name, in any case, with or without its group
-// ("deployments.apps"). It returns nil if there is none.
+// KindNamed returns the kind with a kind, resource, singular or short name in any case, for example "deploy" or
+// "Deployments.apps"; nil if there is none.
 func (s *Server) KindNamed(typed string) *Kind {
 	name, group, grouped := strings.Cut(strings.ToLower(typed), ".")
 	for _, k := range s.kinds {
@@ -137,7 +136,7 @@ func (s *Server) KindNamed(typed string) *Kind {
 // Version returns the latest revision.
 func (s *Server) Version() uint64 { return s.version }
 
-// Lookup returns the stored version of an object, or nil.
+// Lookup returns a stored object; nil if it does not exist.
 func (s *Server) Lookup(k *Kind, namespace, name string) runtime.Object {
 	if e := s.lookup(s.tables[k.ordinal], namespace, name); e != nil {
 		return k.shown(e.obj)
@@ -155,8 +154,7 @@ func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bo
 	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
-// EachOwned calls f for every stored object of a kind that names the owner, in key order, until f returns false. Its
-// cost does not depend on the number of other objects.
+// EachOwned calls f for the stored objects of a kind with the owner, in key order, until f returns false.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
 	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
@@ -164,7 +162,7 @@ func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) 
 // Len returns the number of stored objects of a kind.
 func (s *Server) Len(k *Kind) int { return s.tables[k.ordinal].objects.Len() }
 
-// Fork returns an independent server with the same contents, in constant time. It shares the immutable objects.
+// Fork returns an independent copy of a server, in constant time. Both share the objects, which are never changed.
 func (s *Server) Fork() *Server {
 	f := *s
 	f.tables = append([]*table(nil), s.tables...)
@@ -173,17 +171,17 @@ func (s *Server) Fork() *Server {
 	return &f
 }
 
-// SetDropControllerRefs switches the server between versions with and without ControllerRef; see [Options].
+// SetDropControllerRefs sets [Options].DropControllerRefs.
 func (s *Server) SetDropControllerRefs(on bool) { s.opts.DropControllerRefs = on }
 
-// Access describes a request of a user, which [Options].Authorize allows or refuses.
+// Access describes a user's request, for [Options].Authorize.
 type Access struct {
 	User                  string
-	Verb, Group, Version  string // "*" means all of them
+	Verb, Group, Version  string // "*" for all
 	Resource, Subresource string
 	Namespace, Name       string
 }
 
-// Convert does the work of a CRD's conversion webhook. It owns obj and must be a function of its arguments. It may
-// change only labels and annotations of the metadata.
+// Convert replaces a CRD's conversion webhook. It may change obj. The result must depend only on the arguments. In
+// the metadata, only labels and annotations may change.
 type Convert func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)

@@ -45,7 +45,7 @@ var (
 	replicationControllerKind = kindOf(&corev1.ReplicationController{})
 )
 
-// Options of older clients override the kind's default and present finalizers (FIN-2).
+// The option orphanDependents of older clients replaces the kind's default and existing finalizers (FIN-2).
 func TestOrphanDependents(t *testing.T) {
 	const hold = "example.com/hold"
 	for _, c := range []struct {

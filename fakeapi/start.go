@@ -11,23 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Start selects the initial objects of a new server, besides the namespaces "default" and "kube-system". A real cluster
-// has all of them. They have a uid and a revision like created objects.
+// Start selects initial objects besides the namespaces "default" and "kube-system". A real cluster has all of them.
 type Start struct {
-	// Namespaces are "kube-public" and "kube-node-lease".
+	// Namespaces creates "kube-public" and "kube-node-lease".
 	Namespaces bool
-	// Service is the Service "kubernetes" with its endpoints, at an address reserved for documentation.
+	// Service creates the Service "kubernetes" with its endpoints, at an address reserved for documentation.
 	Service bool
-	// PriorityClasses are the two system classes. Pods may name these classes even without this option.
+	// PriorityClasses creates the two system classes. Pods may use these classes even without this option.
 	PriorityClasses bool
-	// ServiceAccounts creates the service account "default" of every namespace, as kube-controller-manager does. Pods
-	// do not have to use it.
+	// ServiceAccounts creates the service account "default" in every namespace, like kube-controller-manager. Pods
+	// may use it even without this option.
 	ServiceAccounts bool
-	// At is the creation time of these objects; zero is the beginning of 2026.
+	// At is the creation time of initial objects. The default is the beginning of 2026.
 	At time.Time
 }
 
-// Parts of the real server's Service, from pkg/controlplane.
+// Values of the Service "kubernetes"; see pkg/controlplane.
 const (
 	serviceAddress, endpointAddress, endpointPort = "10.96.0.1", "192.0.2.1", 6443
 )
@@ -56,8 +55,7 @@ func (st *Start) objects() []runtime.Object {
 	return all
 }
 
-// kubernetesService returns the objects with which programs in the cluster find the server, as pkg/controlplane makes
-// them.
+// kubernetesService returns the Service "kubernetes" with its endpoints, as pkg/controlplane creates them.
 func kubernetesService() []runtime.Object {
 	single, yes, https := corev1.IPFamilyPolicySingleStack, true, "https"
 	port, tcp := int32(endpointPort), corev1.ProtocolTCP

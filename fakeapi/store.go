@@ -17,32 +17,32 @@ import (
 
 const degree = 32
 
-// entry is one stored version of one object. It is never changed.
+// entry is a stored object at one revision. It is never changed.
 type entry struct {
-	key  string // namespace/name, or name; sorts as in etcd
+	key  string // namespace/name, or name for cluster-scoped objects
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
-	// stale is set if the real server stores another form than obj. The next update stores obj.
+	// stale is set if the real server stores the object in another form. The next update stores obj.
 	stale *stale
 }
 
 type stale struct {
-	raw  runtime.Object // the form in which the object was written; nil if it only lacks defaults
-	as   runtime.Object // the form in the version in which the object was written; nil if that is the stored version
-	away bool           // the object cannot be read in the stored version without a webhook call, or not at all
+	raw  runtime.Object // the object as it was written; nil if it only lacks defaults
+	as   runtime.Object // the object in the version in which it was written; nil for the storage version
+	away bool           // without a webhook call, the object cannot be read in the storage version
 }
 
-// defaulted marks an object of a built-in kind whose reads set defaults.
+// defaulted marks an object of a built-in kind that lacks defaults; a real read sets them.
 var defaulted = &stale{}
 
-// link records that the object at key names an owner with this uid.
+// link says that the object with key has an owner with this UID.
 type link struct {
 	owner types.UID
 	key   string
 }
 
-// mark records that the object at key has the label.
+// mark says that the object with key has the label.
 type mark struct {
 	label, value, key string
 }
@@ -52,37 +52,37 @@ type change struct {
 	prev *change
 }
 
-// table holds the stored objects of one kind. Only the server with the owner token writes it; other servers copy it
+// table contains the stored objects of one kind. Only the server with the token owner changes it; others copy it
 // first.
 type table struct {
 	kind   *Kind
 	owner  *token
-	copies sync.Mutex // needed because several goroutines may use forks of one server
+	copies sync.Mutex // a server and its forks may copy at the same time
 
 	objects *btree.BTreeG[*entry]
 	owners  *btree.BTreeG[link]
 	marks   *btree.BTreeG[mark]
-	past    *btree.BTreeG[tally] // how many past incarnations each key has
-	made    *btree.BTreeG[tally] // how many names were generated for each namespace and prefix
-	most    floors               // the highest counts that past and made have forgotten
+	past    *btree.BTreeG[tally] // for each key: the number of deleted objects
+	made    *btree.BTreeG[tally] // for each namespace and prefix: the number of generated names
+	most    floors               // the highest numbers dropped from past and made
 
-	away    bool   // some entry's stale.away is set
-	foreign bool   // some entry was written in another version than the stored one
-	renewed uint64 // the revision of the last change of the CRD, which ended all watches
+	away    bool   // some entry has stale.away set
+	foreign bool   // an entry was written in another version than the storage version
+	renewed uint64 // the revision of the last change of the CRD, which ends all watches
 
 	log       *change
-	compacted uint64 // changes up to this revision are forgotten
+	compacted uint64 // changes up to this revision were dropped
 }
 
 type store struct {
 	tables  []*table // by ordinal
 	token   *token
 	version uint64
-	pivot   entry  // reused by look-ups
+	pivot   entry  // reused for look-ups
 	text    []byte // reused for the keys of look-ups
 }
 
-// token identifies the server that may write a table.
+// token identifies a server that may change a table.
 type token struct{ _ byte }
 
 func newTable(k *Kind, owner *token) *table {
@@ -109,7 +109,7 @@ func newTable(k *Kind, owner *token) *table {
 	}
 }
 
-// copyFor returns a copy of a table that the given owner may write.
+// copyFor returns a copy of a table for a new owner.
 func (t *table) copyFor(owner *token) *table {
 	t.copies.Lock()
 	defer t.copies.Unlock()
@@ -130,14 +130,14 @@ func (s *store) writable(k *Kind) *table {
 	return t
 }
 
-// find looks up an object. It uses the server's pivot, so that a read allocates nothing.
+// find returns the entry with a key, or nil. It uses the server's pivot to avoid an allocation.
 func (s *store) find(t *table, key string) *entry {
 	s.pivot.key = key
 	e, _ := t.objects.Get(&s.pivot)
 	return e
 }
 
-// lookup is find by namespace and name. It writes the key into the server's buffer.
+// lookup is find with namespace and name. It builds the key in the server's buffer.
 func (s *store) lookup(t *table, namespace, name string) *entry {
 	if !t.kind.Namespaced {
 		return s.find(t, name)
@@ -146,7 +146,7 @@ func (s *store) lookup(t *table, namespace, name string) *entry {
 	return s.find(t, unsafe.String(&s.text[0], len(s.text)))
 }
 
-// put stores a new state and its change. before is nil for a new object.
+// put stores an object and records the change. before is nil for a new object.
 func (t *table) put(before, after *entry) *change {
 	t.objects.ReplaceOrInsert(after)
 	if before == nil {
@@ -157,7 +157,7 @@ func (t *table) put(before, after *entry) *change {
 	return t.record(Event{Kind: t.kind, Key: after.key, Version: after.rv, Before: before.obj, After: after.obj})
 }
 
-// remove drops an object. last is its last state, with the revision of the removal.
+// remove removes an object and records the change. last is the object with the revision of the removal.
 func (t *table) remove(before *entry, rv uint64, last runtime.Object) *change {
 	t.objects.Delete(before)
 	t.unindex(before)
@@ -214,7 +214,7 @@ func sameOwners(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(a, b metav1.OwnerReference) bool { return a.UID == b.UID })
 }
 
-// each calls f for the objects of a namespace ("" for all) in key order.
+// each calls f for the objects in a namespace ("" for all) in key order, until f returns false.
 func (t *table) each(namespace string, f func(*entry) bool) {
 	if namespace == "" || !t.kind.Namespaced {
 		t.objects.Ascend(f)
@@ -226,8 +226,8 @@ func (t *table) each(namespace string, f func(*entry) bool) {
 	})
 }
 
-// held returns the stored objects of a kind in a namespace, in key order. It is fast for the kinds that admission reads
-// at every write, because most servers store none of them.
+// held returns the stored objects of a kind in a namespace, in key order. It is fast if the server has none:
+// admission calls it for every write.
 func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
 		return nil
@@ -239,14 +239,14 @@ func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 	return all
 }
 
-// eachOwned calls f for the objects that name an owner, in key order.
+// eachOwned calls f for the objects that have an owner, in key order, until f returns false.
 func (s *store) eachOwned(t *table, owner types.UID, f func(*entry) bool) {
 	t.owners.AscendGreaterOrEqual(link{owner: owner}, func(l link) bool {
 		return l.owner == owner && f(s.find(t, l.key))
 	})
 }
 
-// eachMarked calls f for the objects of a namespace with a label, in key order.
+// eachMarked calls f for the objects in a namespace that have a label, in key order, until f returns false.
 func (s *store) eachMarked(t *table, namespace, label, value string, f func(*entry) bool) {
 	prefix := ""
 	if namespace != "" && t.kind.Namespaced {
@@ -280,10 +280,10 @@ func (e *entry) source() runtime.Object {
 	return e.obj
 }
 
-// away reports whether reading the object needs a conversion.
+// away reports whether the object must be converted by a webhook to read it.
 func (e *entry) away() bool { return e.stale != nil && e.stale.away }
 
-// entry returns a stored entry with its object in this version.
+// entry converts a stored object to this version.
 func (k *Kind) entry(e *entry) (*entry, error) {
 	obj, err := k.convert(e.source(), false)
 	if err != nil {

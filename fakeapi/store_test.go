@@ -48,14 +48,14 @@ func TestForksAreIndependent(t *testing.T) {
 		}
 	}
 	if a, b := s.Lookup(podKind, "default", "a"), f.Lookup(podKind, "default", "a"); a != b {
-		t.Error("a fork copies objects")
+		t.Error("the fork has copied objects")
 	}
 	if s.Version() != f.Version() {
-		t.Errorf("one write each, but versions %d and %d", s.Version(), f.Version())
+		t.Errorf("after one write each, the revisions are %d and %d", s.Version(), f.Version())
 	}
 	events, err := f.Since(podKind, 0)
 	if err != nil || len(events) != 2 || events[1].Key != "default/b" {
-		t.Errorf("the fork's history is %v, %v", events, err)
+		t.Errorf("the fork's changes are %v, %v", events, err)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestCompactExpires(t *testing.T) {
 	makePod(t, s, "c")
 	f := s.Fork()
 	if oldest := s.Oldest(podKind); oldest != 0 {
-		t.Errorf("the oldest revision is %d before anything was forgotten", oldest)
+		t.Errorf("the oldest revision is %d before any compaction", oldest)
 	}
 	s.Compact(kept)
 	if oldest := s.Oldest(podKind); oldest != kept {
@@ -111,7 +111,7 @@ func TestCompactExpires(t *testing.T) {
 		t.Errorf("since the compaction: %v, %v", events, err)
 	}
 	if events, err := f.Since(podKind, 0); err != nil || len(events) != 3 {
-		t.Errorf("compacting one server changed its fork: %v, %v", events, err)
+		t.Errorf("a compaction has changed the server's fork: %v, %v", events, err)
 	}
 }
 
@@ -120,11 +120,11 @@ func TestRequestsAreNotKept(t *testing.T) {
 	p := pod("a")
 	made := mustDo(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p}).Object.(*corev1.Pod)
 	if p.UID != "" || p.Spec.DNSPolicy != "" {
-		t.Error("create changes the caller's object")
+		t.Error("create has changed the caller's object")
 	}
 	p.Labels["app"], p.Spec.Containers[0].Image = "x", "x"
 	if made.Labels["app"] == "x" || made.Spec.Containers[0].Image == "x" {
-		t.Error("create keeps the caller's object")
+		t.Error("create stores the caller's object")
 	}
 }
 
@@ -158,14 +158,14 @@ func TestListByIndexIsListByScan(t *testing.T) {
 	}
 }
 
-// After ForgetNames, no deleted name is kept and no uid is used again.
+// After ForgetNames, no deleted name is kept, and no uid is used again.
 func TestForgetNames(t *testing.T) {
 	s := New(Options{})
 	seen := map[types.UID]bool{}
 	once := func(name string) {
 		p := makePod(t, s, name)
 		if seen[p.UID] {
-			t.Fatalf("%s comes with the uid %s a second time", name, p.UID)
+			t.Fatalf("%s has the uid %s, which was used before", name, p.UID)
 		}
 		seen[p.UID] = true
 		mustDo(t, s, &Request{Verb: Delete, Kind: podKind, Namespace: "default", Name: p.Name})
@@ -184,16 +184,16 @@ func TestForgetNames(t *testing.T) {
 			t.Errorf("generated %v, want %s", p, want)
 		}
 		if got := s.tables[podKind.ordinal].past.Len(); got != 11 {
-			t.Errorf("%d names remembered before they are forgotten, want 11", got)
+			t.Errorf("%d names are kept before ForgetNames, want 11", got)
 		}
 		s.ForgetNames(s.Version())
 		if table := s.tables[podKind.ordinal]; table.past.Len() != 0 || table.made.Len() != 0 {
-			t.Errorf("%d names and %d prefixes are kept", table.past.Len(), table.made.Len())
+			t.Errorf("%d names and %d prefixes are kept after ForgetNames", table.past.Len(), table.made.Len())
 		}
 	}
 }
 
-// Repeated writes change nothing, by any verb, at any time, and managers keep their order.
+// A repeated write changes nothing, whatever its verb and time. The order of managers stays the same.
 func TestWritesThatChangeNothing(t *testing.T) {
 	const template = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1",` +
 		`"resources":{"requests":{"cpu":"0.5"}}}]}}`
@@ -223,7 +223,7 @@ func TestWritesThatChangeNothing(t *testing.T) {
 				}
 				version := r.Object.(metav1.Object).GetResourceVersion()
 				if i > 0 && (version != last || len(events) > 0) {
-					t.Errorf("%s, %s to %q by %s: the revision moves from %s to %s by %s", kind.GVK.Kind, how,
+					t.Errorf("%s, %s to %q by %s: the revision changes from %s to %s by %s", kind.GVK.Kind, how,
 						subresource, manager, last, version, body)
 				}
 				last = version

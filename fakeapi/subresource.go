@@ -145,7 +145,7 @@ func (c *call) evict() Response {
 	return Response{Object: success(), Code: http.StatusCreated}
 }
 
-// evictionOptions returns the options of the delete. dryRun may be given in two places.
+// evictionOptions returns the options for the delete of the Pod. An eviction may contain dryRun in two places.
 func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOptions, error) {
 	if asked.DeleteOptions == nil {
 		return metav1.DeleteOptions{DryRun: dryRun}, nil
@@ -160,7 +160,7 @@ func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOp
 	return opts, nil
 }
 
-// disruptedAlready reports that no budget limits the eviction of a Pod, because it is not running or is terminating.
+// disruptedAlready reports whether the Pod is not running or is terminating, so that no budget limits its eviction.
 func disruptedAlready(p *corev1.Pod) bool {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -169,8 +169,7 @@ func disruptedAlready(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil
 }
 
-// spend takes one disruption from the budget of a Pod. If it returns a Status, that is the response, which is not an
-// error.
+// spend takes a disruption from the Pod's budget. If it returns a Status, the eviction responds with it.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
 	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
@@ -209,10 +208,10 @@ func ready(p *corev1.Pod) bool {
 	return i >= 0 && p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// maxDisrupted limits the evictions that the disruption controller has not processed.
+// maxDisrupted is the maximum number of evictions that the disruption controller has not processed yet.
 const maxDisrupted = 2000
 
-// room refuses an eviction if the budget has no disruption left.
+// room returns an error if the budget does not allow an eviction.
 func room(b *policyv1.PodDisruptionBudget) error {
 	budgets := budgetKind.groupResource()
 	budgets.Resource = "poddisruptionbudget"
@@ -251,7 +250,7 @@ func errBudget(retry int, why string) error {
 	return err
 }
 
-// take records in a budget that a Pod is about to be disrupted.
+// take records the eviction of a Pod in the status of a budget.
 func (c *call) take(e *entry, pod string) {
 	b := e.obj.(*policyv1.PodDisruptionBudget).DeepCopy()
 	b.Status.DisruptionsAllowed--
@@ -273,7 +272,7 @@ func (c *call) take(e *entry, pod string) {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// disrupt writes the reason into the Pod's status, and then deletes it.
+// disrupt adds a condition to the Pod's status, and deletes the Pod.
 func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	if len(opts.DryRun) == 0 {
 		if err := c.precondition(old, opts.Preconditions); err != nil {
@@ -301,7 +300,7 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	return err
 }
 
-// withCondition sets a condition. If its status is unchanged, it keeps its time.
+// withCondition returns the conditions with want added or replaced. The time changes only with the status.
 func withCondition(conditions []corev1.PodCondition, want corev1.PodCondition) []corev1.PodCondition {
 	all := slices.Clone(conditions)
 	i := slices.IndexFunc(all, func(c corev1.PodCondition) bool { return c.Type == want.Type })

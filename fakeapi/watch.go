@@ -11,21 +11,21 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// Watch is a stream of changes to selected objects of a kind. Only Next and Pull advance it.
+// Watch is a stream of events for the selected objects of a kind.
 type Watch struct {
 	s         *Server
 	k         *Kind
-	as        *Kind  // the version to show, if it is not the stored one
+	as        *Kind  // the version of the events; nil for the storage version
 	namespace string // "" for all namespaces
 	sel       selectors
-	seen      uint64 // changes up to this revision were examined
+	seen      uint64 // the revision up to which changes were read
 	initial   []watch.Event
 	failed    bool
-	renewed   uint64 // the table's value when the watch was opened
+	renewed   uint64 // table.renewed when the watch started
 }
 
-// Watch opens a stream. Without a resourceVersion it starts with the existing objects. A name selects one object. It
-// refuses contradicting options like the real server. A compacted revision results in an ERROR event.
+// Watch starts a watch. A name selects one object. Without a resourceVersion, the events begin with the existing
+// objects; after a compacted revision, with an ERROR event. Contradictory options are an error.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
 	if now := s.current(k); now != nil {
 		k = now
@@ -105,7 +105,8 @@ func (w *Watch) addInitial(bookmark bool) {
 	}
 }
 
-// Bookmark returns an event that holds only the watch's revision. initial marks the end of the initial objects.
+// Bookmark returns a BOOKMARK event with the watch's revision. initial adds the annotation that marks the end of the
+// initial objects.
 func (w *Watch) Bookmark(initial bool) watch.Event {
 	k := w.k
 	if w.as != nil {
@@ -142,7 +143,7 @@ func (w *Watch) next() []watch.Event {
 			out = append(out, ev)
 		}
 	}
-	w.seen = max(w.seen, now) // others may have used the server during a webhook call
+	w.seen = max(w.seen, now) // the server may have handled other requests during a webhook call
 	return out
 }
 
@@ -152,12 +153,12 @@ func errorEvent(err error) watch.Event {
 	return watch.Event{Type: watch.Error, Object: &status}
 }
 
-// Done reports whether the watch is over, after an ERROR event or a change of its CRD. After a change of the CRD, a new
-// watch at the last revision fails with 410.
+// Done reports whether the watch has ended, after an ERROR event or a change of its CRD. After a change of the CRD, a
+// new watch from the last revision fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
-// see returns a change as a watch with selectors receives it. An object that begins to match is added. An object that
-// no longer matches is deleted, with its old state and the revision of the change.
+// see returns the watch event for a change. An object that begins to match is added. An object that no longer matches
+// is deleted: the event contains its old state with the revision of the change.
 func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
 		return watch.Event{}, false
@@ -194,10 +195,10 @@ func inNamespace(key, namespace string, namespaced bool) bool {
 	return !namespaced || len(key) > len(namespace) && key[len(namespace)] == '/' && key[:len(namespace)] == namespace
 }
 
-// Next returns the events since the last call, or nil. After an ERROR event it returns nil.
+// Next returns the events since the last call. After an ERROR event it returns nil.
 func (w *Watch) Next() []watch.Event {
 	if w.seen == w.s.version && len(w.initial) == 0 || w.failed && w.initial == nil {
-		return nil // a fast path, because a world calls Next for each watch at each step
+		return nil // a fast path: a simulation calls Next for each watch after each step
 	}
 	events, err := w.Pull()()
 	if err != nil {
@@ -206,8 +207,8 @@ func (w *Watch) Next() []watch.Event {
 	return events
 }
 
-// Pull does the part of Next that needs the server. The returned function does the rest; it calls conversion webhooks.
-// An object that cannot be converted ends the watch after the earlier events.
+// Pull is Next in two parts: Pull reads the server, and the returned function calls conversion webhooks. After an
+// object that cannot be converted, the watch ends.
 func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	events := w.next()
 	if w.as == nil || len(events) == 0 {
@@ -223,7 +224,7 @@ func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 		for _, ev := range events {
 			obj, err := ev.Object, unable
 			if ev.Type == watch.Bookmark || ev.Type == watch.Error {
-				err = nil // neither a function nor a webhook converts objects
+				err = nil // bookmarks and errors are not converted
 			} else if err == nil {
 				obj, err = see(obj)
 			}

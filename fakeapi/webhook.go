@@ -17,8 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// SetCaller makes the server call webhooks for which [Options] have no function. See Handler.CallWebhooks of package
-// httpapi.
+// SetCaller sets the caller of webhooks that have no function in [Options]. See CallWebhooks in package httpapi.
 func (s *Server) SetCaller(c *webhook.Caller) { s.caller = c }
 
 func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time.Duration) *webhook.Endpoint {
@@ -34,8 +33,8 @@ func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time
 	return to
 }
 
-// resolve returns an address of a service: its first ready endpoint in name order, or its external name. It returns no
-// cluster IP, because nothing listens there.
+// resolve returns an address of a service: its first ready endpoint in name order, or its external name. Nothing
+// listens at a cluster IP.
 func (s *Server) resolve(namespace, name string, port int32) (string, error) {
 	obj := s.Lookup(serviceKind, namespace, name)
 	if obj == nil {
@@ -57,7 +56,7 @@ func (s *Server) resolve(namespace, name string, port int32) (string, error) {
 	return "", apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", port, name))
 }
 
-// readyAddress returns the first ready address of a service's port in its EndpointSlices; "" if there is none.
+// readyAddress returns the first ready address for a service's port in its EndpointSlices; "" if there is none.
 func (s *Server) readyAddress(svc *corev1.Service, port string) (address string) {
 	s.EachIn(sliceKind, svc.Namespace, func(obj runtime.Object) bool {
 		slice := obj.(*discoveryv1.EndpointSlice)
@@ -80,8 +79,7 @@ func (s *Server) readyAddress(svc *corev1.Service, port string) (address string)
 	return address
 }
 
-// call calls a webhook during a request. Others may use the server during the call, so look up objects again
-// afterwards.
+// call calls a webhook. The server may handle other requests meanwhile: look up objects again afterwards.
 func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) error {
 	s.calls++
 	s.caller.Release()

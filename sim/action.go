@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Class is the sort of step that an action is. The default schedule takes the first enabled action, in the order of the
-// constants. It models a responsive cluster: requests are answered and events delivered before any process acts, and
-// time passes only when nothing else can happen. Other schedules may fire a timer earlier: see [World.Draw].
+// Class is the class of an action. Enabled actions are sorted by class, in the order of the constants, and the
+// default schedule takes the first one. This models a responsive cluster: requests are answered and events delivered
+// before any process acts, and time passes only when nothing else can happen.
 type Class uint8
 
 const (
@@ -26,14 +26,14 @@ var classNames = [numClasses]string{"respond", "execute", "deliver", "work", "us
 // String returns the class as schedules and scenario files write it.
 func (c Class) String() string { return classNames[c] }
 
-// Action is something that an actor can do next. Class, Actor and Detail are its canonical key: equal in
-// every run that reached the same point.
+// Action is a step that an actor can take next. Class, Actor and Detail are its key. The key of an action is the same
+// in every run that has reached the same point.
 type Action struct {
 	Class  Class
 	Actor  string // the acting process, "user", "clock", "faults"
 	Detail string // names the action among the actor's actions of this class: a kind, a worker, a fault
 
-	Slot int // the actor's own handle; not part of the key
+	Slot int // a number with which the actor finds the action; not part of the key
 }
 
 // Key renders the canonical key, "class actor" or "class actor detail".
@@ -44,12 +44,12 @@ func (a Action) Key() string {
 	return a.Class.String() + " " + a.Actor + " " + a.Detail
 }
 
-// Same reports whether both actions have the same key.
+// Same reports whether a and b have the same key.
 func (a Action) Same(b Action) bool {
 	return a.Class == b.Class && a.Actor == b.Actor && a.Detail == b.Detail
 }
 
-// ParseKey is the inverse of [Action.Key]; the slot stays zero.
+// ParseKey parses a key of [Action.Key]. The slot of the result is zero.
 func ParseKey(s string) (Action, bool) {
 	class, rest, _ := strings.Cut(s, " ")
 	c := slices.Index(classNames[:], class)
@@ -60,17 +60,17 @@ func ParseKey(s string) (Action, bool) {
 	return Action{Class: Class(c), Actor: actor, Detail: detail}, true
 }
 
-// Footprint holds the things that an action touches, for partial-order reduction.
+// Footprint holds what an action reads and writes, for partial-order reduction.
 type Footprint struct {
-	Global  bool   // it touches everything: timers, faults
-	Process string // whose private state it touches; "" for none
+	Global  bool   // it may read and write everything, as timers and faults do
+	Process string // the process whose private state it reads or writes; "" for none
 	Kind    string // the kind of object in its request; "" for none
 	Object  string // namespace/name; "" means all objects of the kind
 	Write   bool   // it changes the server
 }
 
 // Independent reports whether two actions with these footprints commute in every state in which both are enabled. Two
-// writes to one kind never commute: they reach every watcher in commit order.
+// writes to one kind never commute, because watchers receive them in commit order.
 func (f Footprint) Independent(g Footprint) bool {
 	if f.Global || g.Global || (f.Process != "" && f.Process == g.Process) {
 		return false
@@ -92,7 +92,7 @@ type Actor interface {
 	Offer(into []Action) []Action
 	// Take performs one action that Offer returned in this state.
 	Take(a Action)
-	// Footprint returns what taking the action now would touch.
+	// Footprint returns the footprint of a, if it is taken now.
 	Footprint(a Action) Footprint
 }
 

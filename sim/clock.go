@@ -16,8 +16,8 @@ type Clock struct {
 	// a settle with an end time within that time. 0 means no limit.
 	Horizon time.Duration
 
-	// Beside, if set, is another clock that advances together with this one. It moves on to a time since Epoch and
-	// returns how far it came before an event happened there.
+	// Beside, if set, advances another clock together with this one, to a time since Epoch. It returns the time that
+	// the other clock has reached. This is earlier than to if an event has happened there.
 	Beside func(to time.Duration) time.Duration
 
 	elapsed time.Duration
@@ -41,8 +41,8 @@ func (c *Clock) Now() time.Time { return Epoch.Add(c.elapsed) }
 // Elapsed returns the virtual time since the start of the world.
 func (c *Clock) Elapsed() time.Duration { return c.elapsed }
 
-// After calls fire in d from now, as a step of its own. Owner and label are the timer's canonical key. A negative d
-// counts as zero.
+// After calls fire after d, in a step of its own. Owner and label are the timer's canonical key. A negative d counts
+// as zero.
 func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm {
 	c.seq++
 	a := &Alarm{At: c.elapsed + max(d, 0), Owner: owner, Label: label, Fire: fire, seq: c.seq}
@@ -51,8 +51,8 @@ func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm 
 	return a
 }
 
-// compareAlarms orders by time. Alarms with the same time are ordered by key, not by when they were set: two processes
-// that each set one reach the same state in either order.
+// compareAlarms orders alarms by time, then by key, so that the order in which processes set them makes no
+// difference.
 func compareAlarms(a, b *Alarm) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label),
 		cmp.Compare(a.seq, b.seq))
@@ -73,7 +73,7 @@ func (c *Clock) StopAll(owner string) {
 	c.timers = slices.DeleteFunc(c.timers, func(a *Alarm) bool { return a.Owner == owner })
 }
 
-// Pending lists the timers, earliest first. It is read-only.
+// Pending lists the timers, earliest first. The caller must not change the list.
 func (c *Clock) Pending() []*Alarm { return c.timers }
 
 // Advance moves the clock by d without firing anything. Timers that become due fire as steps, at the time reached.
@@ -82,8 +82,8 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Reach moves the clock to a time since Epoch, like [Clock.Advance], but stops when an event happens on the clock
-// beside it. It reports whether it arrived.
+// Reach moves the clock to a time since Epoch, like [Clock.Advance], but stops if an event happens on the clock of
+// Beside. It reports whether it reached that time.
 func (c *Clock) Reach(to time.Duration) bool {
 	if to > c.elapsed {
 		came := to
@@ -95,7 +95,7 @@ func (c *Clock) Reach(to time.Duration) bool {
 	return to <= c.elapsed
 }
 
-// due returns how many of the earliest timers fire next, all at the same time.
+// due returns how many timers can fire next: those with the earliest time, and all that are overdue.
 func (c *Clock) due() int {
 	n := 0
 	for n < len(c.timers) && (c.timers[n].At == c.timers[0].At || c.timers[n].At <= c.elapsed) {

@@ -13,15 +13,14 @@
 //
 // The kernel does not know how a subject runs. It imports only the standard library, starts no goroutine, reads no
 // clock and draws no random number. Therefore a run is a function of its actors and its choices. [New] makes a world,
-// [World.Add] adds actors, and [World.Step] runs it until nothing is enabled. The package's example has two actors that
-// count together, and finds the schedule in which they count wrong.
+// [World.Add] adds actors, and [World.Step] runs it until nothing is enabled. The package's example has two actors
+// that increment one counter, and finds the schedule in which an increment is lost.
 //
 // # A step
 //
-// A step is one API request executed, one response delivered, one watch event delivered to one informer of one process,
-// one worker taking a key from its queue, one timer, one fault, or one user action. Executing a request and delivering
-// its response are two steps. So a crash between them, which loses the response to a committed write, is a schedule
-// like any other.
+// A step is one API request executed, one response delivered, one watch event delivered to one informer of one
+// process, one worker taking a key from its queue, one timer, one fault, or one user action. A crash can happen
+// between the execution of a write and its response; the response is then lost.
 //
 // Time begins at [Epoch].
 //

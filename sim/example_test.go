@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// clerk is an actor: it reads a counter and writes it one higher, in two steps.
+// clerk is an actor that reads a counter and writes it incremented, in two steps.
 type clerk struct {
 	name    string
 	world   *sim.World
@@ -45,8 +45,8 @@ func count(choices sim.Choices) (counter int, world *sim.World) {
 	return counter, world
 }
 
-// A world takes one enabled action at a time, and its choices decide which: the
-// default schedule counts right, and a seed finds the one that does not.
+// A world takes one enabled action at a time, and its choices select the action. Under the default schedule, both
+// increments count. A seed finds a schedule that loses one.
 func Example() {
 	counter, _ := count(sim.Zero{})
 	fmt.Println("by default:", counter)

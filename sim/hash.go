@@ -5,8 +5,7 @@ import (
 	"unsafe"
 )
 
-// Hash is a running 64-bit digest of words and strings. It compares runs and states of one program, and is not
-// cryptographic. The zero value is ready.
+// Hash is a 64-bit digest of words and strings, to compare runs and states of one program. The zero value is ready.
 type Hash uint64
 
 func mix(x uint64) uint64 {
@@ -17,8 +16,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Mix scrambles a word, so that sums and exclusive-ors of mixed words do not cancel by accident. Unordered
-// collections are digested like this.
+// Mix scrambles a word, so that the sum of mixed words can be the digest of an unordered collection.
 func Mix(x uint64) uint64 { return mix(x + 0x9e3779b97f4a7c15) }
 
 // Word folds a word in. Order matters.
@@ -55,8 +53,7 @@ func HashString(s string) uint64 {
 	return mix(fold(h, w))
 }
 
-// HashBytes digests a byte string. The digest equals [HashString]'s of the same bytes. The string only exists in this
-// call.
+// HashBytes returns the digest that [HashString] returns for the same bytes. It does not copy them.
 func HashBytes(b []byte) uint64 { return HashString(unsafe.String(unsafe.SliceData(b), len(b))) }
 
 func fold(h, w uint64) uint64 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Op is the sort of a [Record].
+// Op is the kind of event that a [Record] describes.
 type Op uint8
 
 const (
@@ -17,20 +17,20 @@ const (
 	SyncEnd             // the worker ended the reconcile; Message holds the error, if any
 	FaultHit            // a fault, a paused watch, a switch of era, or the end of one: Verb is its name
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
-	Stuck               // at settle: a process waits for an event that cannot come any more
+	Stuck               // when the world has settled: a process waits for an event that cannot come any more
 	Settled             // only faults are enabled: the world has settled
-	Fighting            // the world's abstract state recurred with a write in between, or grows for ever
+	Fighting            // the world's abstract state recurred with a write in between, or grows without end
 	Unsettled           // the run was stopped before the world settled
 )
 
-// Panicked begins the Reason of a crash that was a panic of the process's program.
+// Panicked is the prefix of Reason if a panic of the process's program caused the crash.
 const Panicked = "panic: "
 
 // Record is one entry of the history. Op says which fields are set; other fields are zero. Objects are
 // immutable versions, held by pointer. The kernel never looks inside them.
 type Record struct {
 	Index int           // position in the history
-	Step  int           // the step it belongs to, from 1
+	Step  int           // number of its step, from 1
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none
@@ -40,7 +40,7 @@ type Record struct {
 	Process     string // the actor: a process, "user", "faults"
 	Era         string // the era of the process's controller, "" for none
 	Incarnation int    // how many times the process had been restarted
-	Worker      int    // which of its workers
+	Worker      int    // index of its worker
 
 	For    Ref // the object being reconciled; UID as the process saw it, "" if it saw none
 	SawFor any // For's object as the process saw it at SyncStart; nil if it saw none
@@ -122,17 +122,17 @@ func (h *History) trim() {
 
 // Request is a request that a program sent to the world. Two runs of one schedule are compared by their requests.
 type Request struct {
-	Step    int     // the number of steps when it was noticed; set by [World.Request]
+	Step    int     // how many steps had been taken when the world received it; set by [World.Request]
 	Process string  // the process that sent it
 	Digest  uint64  // digest of its whole content; equal content has equal digests in any encoding
 	Content Content // immutable, and shared
 }
 
-// Content is the content of a request, in words.
+// Content describes the content of a request in a readable form.
 type Content interface {
-	// String names the request without its body: "create secrets default/web".
+	// String returns the request without its body: "create secrets default/web".
 	String() string
-	// Differences lists the fields in which it and another request differ, each with both values.
+	// Differences lists the fields that differ between the two requests, each with both values.
 	Differences(other Content) []string
 }
 
@@ -150,7 +150,8 @@ func (w *World) Request(r Request) {
 // Requests lists the requests that programs have sent so far, in canonical order.
 func (w *World) Requests() []Request { return w.requests }
 
-// Ref names one incarnation of one API object. Kind is the name in the server's table of kinds ("Pod", "ReplicaSet").
+// Ref names an API object. A recreated object has another UID. Kind is its name in the server's table of kinds
+// ("Pod").
 type Ref struct {
 	Kind, Namespace, Name, UID string
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// once is an actor that offers each of its actions once.
+// once is an actor that offers each of its actions until it is taken.
 type once struct {
 	name  string
 	class Class
@@ -28,7 +28,7 @@ func (s *once) Take(a Action) {
 }
 func (s *once) Footprint(Action) Footprint { return Footprint{Process: s.name} }
 
-// list replays recorded picks, then picks 0. A pick out of range wraps, so that every list is a schedule.
+// list replays recorded picks, and then picks 0. A pick out of range is taken modulo n, so every list is a schedule.
 type list struct {
 	picks []int
 	pos   int
@@ -51,7 +51,8 @@ func runAll(w *World) {
 	}
 }
 
-// The default schedule responds before it delivers, delivers before it works, lets time pass last, and has no faults.
+// In the default schedule, responses come before deliveries, deliveries before work, and time passes last. No fault
+// happens.
 func TestDefaultOrder(t *testing.T) {
 	var took []string
 	w := New(Zero{})
@@ -70,7 +71,7 @@ func TestDefaultOrder(t *testing.T) {
 	}
 }
 
-// If only faults are enabled, taking none is the first alternative.
+// If only faults are enabled, the first alternative is to take no action.
 func TestFaultsAreAChoice(t *testing.T) {
 	for picks, want := range map[int]int{0: 0, 1: 1} {
 		var took []string
@@ -83,7 +84,7 @@ func TestFaultsAreAChoice(t *testing.T) {
 	}
 }
 
-// Equal picks give equal hashes at every step; another pick changes the hash.
+// Equal picks give equal hashes at every step. Another pick changes the hash.
 func TestHashFollowsChoices(t *testing.T) {
 	trail := func(picks ...int) []uint64 {
 		var took []string
@@ -98,11 +99,11 @@ func TestHashFollowsChoices(t *testing.T) {
 		return hashes
 	}
 	if a, b := trail(1, 2, 1), trail(1, 2, 1); !slices.Equal(a, b) {
-		t.Errorf("equal picks: %x and %x", a, b)
+		t.Errorf("equal picks have the hashes %x and %x", a, b)
 	}
 	a, b := trail(1, 2, 1), trail(1, 1, 1)
 	if a[0] != b[0] || a[1] == b[1] || a[3] == b[3] {
-		t.Errorf("picks that differ from the second on: %x and %x", a, b)
+		t.Errorf("different picks have the hashes %x and %x", a, b)
 	}
 }
 
@@ -112,7 +113,7 @@ func TestKeysRoundTrip(t *testing.T) {
 		{Class: Timer, Actor: "gc", Detail: "requeue default/web a"},
 	} {
 		if b, ok := ParseKey(a.Key()); !ok || !b.Same(a) {
-			t.Errorf("%q came back as %+v", a.Key(), b)
+			t.Errorf("%q was parsed as %+v", a.Key(), b)
 		}
 	}
 	for _, s := range []string{"", "execute", "run replicaset", "deliver "} {
@@ -122,7 +123,8 @@ func TestKeysRoundTrip(t *testing.T) {
 	}
 }
 
-// Timers fire in the order of their times, and timers of one time in the order of their keys. A stopped one never fires.
+// Timers fire in the order of their times, and at the same time in the order of their keys. A stopped timer does not
+// fire.
 func TestClock(t *testing.T) {
 	var rang []string
 	w := New(Zero{})
@@ -137,18 +139,18 @@ func TestClock(t *testing.T) {
 	set(3*time.Second, "dead", "x")
 	w.Clock.StopAll("dead")
 	if !w.Clock.Stop(gone) || w.Clock.Stop(gone) {
-		t.Error("an alarm is stopped once")
+		t.Error("an alarm could be stopped twice")
 	}
 	runAll(w)
 	if want := []string{"a early", "a late", "b late", "b x"}; !slices.Equal(rang, want) {
-		t.Errorf("rang %q, want %q", rang, want)
+		t.Errorf("fired %q, want %q", rang, want)
 	}
 	if got := w.Clock.Now().Sub(Epoch); got != 2*time.Second {
-		t.Errorf("the clock stands at %v", got)
+		t.Errorf("the clock shows %v", got)
 	}
 }
 
-// Timers that are overdue after an advance fire at the time reached.
+// Timers that an advance makes overdue fire at the time reached.
 func TestAdvance(t *testing.T) {
 	w := New(Zero{})
 	var at []time.Duration
@@ -162,7 +164,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// A history that forgets holds at most twice the records that it must keep, and indexes continue. Observers see every
+// A history with Forget holds at most twice that number of records, and Index continues to count. Observers see every
 // record once.
 func TestForget(t *testing.T) {
 	w := New(Zero{})
@@ -189,7 +191,7 @@ func (c *counter) Observe(r *Record) {
 	c.n++
 }
 
-// Every source stays in range, and a seed always gives the same stream.
+// Every source of choices stays in range. A seed always gives the same stream.
 func TestChoices(t *testing.T) {
 	s := NewSeed(1)
 	var drawn []int
@@ -197,7 +199,7 @@ func TestChoices(t *testing.T) {
 		drawn = append(drawn, s.Pick(10, ""))
 	}
 	if want := []int{5, 7, 9, 4, 4, 7, 8, 5}; !slices.Equal(drawn, want) {
-		t.Errorf("seed 1 draws %v, want %v: recorded seeds have changed", drawn, want)
+		t.Errorf("seed 1 draws %v, want %v: recorded schedules are no longer valid", drawn, want)
 	}
 	for _, c := range []Choices{Zero{}, NewSeed(7), &list{picks: []int{-5, 300, 7}}} {
 		for _, n := range []int{1, 2, 3, 300, 7} {
@@ -230,24 +232,24 @@ func TestFootprints(t *testing.T) {
 	}
 }
 
-// Equal strings and bytes have equal digests, similar ones do not.
+// Equal strings and bytes have equal digests. Similar ones have different digests.
 func TestHashStrings(t *testing.T) {
 	seen := map[uint64]string{}
 	for _, s := range []string{"", "a", "b", "aa", "abcdefgh", "abcdefgi", "abcdefgha", "\x00", "\x00\x00",
 		strings.Repeat("x", 64), strings.Repeat("x", 65)} {
 		h := HashString(s)
 		if other, ok := seen[h]; ok {
-			t.Errorf("%q and %q have one digest", s, other)
+			t.Errorf("%q and %q have the same digest", s, other)
 		}
 		seen[h] = s
 		if HashBytes([]byte(s)) != h {
-			t.Errorf("%q: its bytes have another digest", s)
+			t.Errorf("%q: the bytes have another digest", s)
 		}
 	}
 }
 
-// A timer is offered after everything except faults, even if something else can happen, unless it is beyond the horizon.
-// The numbers of the other choices do not depend on it.
+// A timer within the horizon is offered after everything except faults, even if other actions are possible. It does
+// not change the numbers of the other choices.
 func TestEarlyTimers(t *testing.T) {
 	world := func(c Choices, horizon time.Duration) (*World, *[]string) {
 		took := &[]string{}
@@ -276,7 +278,7 @@ func TestEarlyTimers(t *testing.T) {
 			t.Errorf("horizon %v: enabled are %s, want %s", c.horizon, got, c.want)
 		}
 	}
-	early := 3 * odds(5*time.Millisecond) // two workers' actions and a fault
+	early := 3 * odds(5*time.Millisecond) // two actions of workers and a fault
 	for pick, want := range map[int]string{0: "work w a", 1: "work w b", 2: "fault f x", 3: "work w a",
 		early: "retry"} {
 		w, took := world(&list{picks: []int{pick}}, 0)
@@ -287,11 +289,11 @@ func TestEarlyTimers(t *testing.T) {
 	}
 	if odds(0) != 1 || odds(time.Second) <= odds(5*time.Millisecond) || odds(5*time.Minute) <= odds(time.Second) ||
 		odds(1000*time.Hour) != mostOdds {
-		t.Error("a timer is less likely the further it moves the clock, up to a bound")
+		t.Error("the odds against a timer do not grow with its jump, up to a bound")
 	}
 }
 
-// In drawn runs no early timer passes the horizon.
+// In random runs, no early timer moves the clock beyond the horizon.
 func TestHorizonHoldsInDrawnRuns(t *testing.T) {
 	for seed := range uint64(200) {
 		var took []string

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Observer sees each record, in order, at the end of the step that wrote it. Judges are observers.
+// Observer sees each record, in order, at the end of the step that wrote it. A judge is an observer.
 type Observer interface {
 	Observe(r *Record)
 }
 
-// World is a set of actors under one stream of choices. [New] makes one; the zero value is not usable.
+// World is a set of actors and one stream of choices. Create it with [New]; the zero value is not usable.
 type World struct {
 	Clock   Clock
 	History History
 
 	// Observers see every record at the end of its step.
 	Observers []Observer
-	// Digests digest parts of the state that belong to no actor, such as the API server: see [World.StateHash].
+	// Digests add parts of the state that belong to no actor, such as the API server: see [World.StateHash].
 	Digests []func(h *Hash)
 
 	choices  Choices
@@ -51,11 +51,11 @@ func (w *World) SetChoices(c Choices) {
 	}
 }
 
-// Compared reports whether states of this world may be compared while it runs. If so, facts that a digest could not
-// determine later are noted when they happen.
+// Compared reports whether states of this world may be compared while it runs. Then facts that a digest could not
+// determine later must be recorded when they happen.
 func (w *World) Compared() bool { return w.compared }
 
-// Add adds an actor. The order in which actors are added is canonical order.
+// Add adds an actor. The canonical order of the actors is the order in which they are added.
 func (w *World) Add(a Actor) {
 	w.actors = append(w.actors, a)
 	k, _ := a.(keeper)
@@ -65,11 +65,11 @@ func (w *World) Add(a Actor) {
 // Steps returns the number of steps taken.
 func (w *World) Steps() int { return w.steps }
 
-// Hash returns the run's digest so far. It covers every action, pick, record and request of a program. Equal runs have
-// equal hashes at every step.
+// Hash returns the run's digest so far. It covers every action, pick, record and request of a program. Two equal runs
+// have equal hashes at every step.
 func (w *World) Hash() uint64 { return uint64(w.hash) }
 
-// Pick takes a number from the stream of choices. The number becomes part of the hash.
+// Pick takes a number in [0, n) from the stream of choices, and adds it to the hash.
 func (w *World) Pick(n int, label string) int {
 	i := 0
 	if n > 1 {
@@ -99,10 +99,11 @@ func (w *World) Enabled() []Action {
 	return w.enabled
 }
 
-// order sorts the offered actions by class, stably. The next timers follow everything except faults, so in the default
-// schedule time passes only when nothing else can happen. Early timers beyond the clock's horizon are left out.
+// order sorts the offered actions by class. The next timers come after everything except faults, so that in the
+// default schedule time passes only when nothing else can happen. Early timers beyond the clock's horizon are left
+// out.
 func (w *World) order() {
-	var next [numClasses]int // the position of the next action of each class
+	var next [numClasses]int // first the number of actions of each class, then the index of the next one
 	all := 0
 	for _, list := range w.lists {
 		all += len(list)
@@ -151,7 +152,7 @@ func (w *World) Quiet() bool {
 // choice was to take no action.
 func (w *World) Step() bool { return w.StepAmong(w.Enabled()) }
 
-// StepAmong is [World.Step] for a caller that already has the enabled actions.
+// StepAmong is [World.Step] with the result of [World.Enabled], for a caller that already has it.
 func (w *World) StepAmong(e []Action) bool {
 	i, ok := w.choose(e)
 	if !ok {
@@ -174,7 +175,7 @@ func (w *World) choose(e []Action) (int, bool) {
 	return i, i >= 0
 }
 
-// Take performs one enabled action as a step. Then the observers see its records.
+// Take performs an enabled action as a step, and passes its records to the observers.
 func (w *World) Take(a Action) {
 	w.steps++
 	w.hash.Word(uint64(a.Class))
@@ -203,7 +204,7 @@ func (w *World) perform(a Action) {
 	panic("sim: took " + a.Key() + ", which no actor of the world offers")
 }
 
-// Do performs a function as a step of its own, such as a user action between two settles.
+// Do calls f as a step of its own, for example for a user action between two settles.
 func (w *World) Do(what string, f func()) {
 	w.steps++
 	w.hash.String(what)
@@ -211,7 +212,7 @@ func (w *World) Do(what string, f func()) {
 	w.End()
 }
 
-// Record appends to the history and sets step, time and index. The pointer is valid until the next record.
+// Record adds a record to the history, with the current step and time. The pointer is valid until the next record.
 func (w *World) Record(r Record) *Record {
 	r.Step, r.At = w.steps, w.Clock.elapsed
 	w.foldRecord(&r)
@@ -235,7 +236,7 @@ func (w *World) End() {
 	w.History.trim()
 }
 
-// Footprint returns what taking the action now would touch.
+// Footprint returns the footprint of an action, if it is taken now.
 func (w *World) Footprint(a Action) Footprint {
 	if a.Class == Timer || a.Class == Fault {
 		return Footprint{Global: true}
@@ -248,13 +249,13 @@ func (w *World) Footprint(a Action) Footprint {
 	return Footprint{Global: true}
 }
 
-// Digester is an actor, an observer or a controller's memory whose whole state can be digested. Exhaustive
-// search needs it of all actors and observers.
+// Digester is an actor, an observer or a controller's memory whose whole state can be digested. Exhaustive search
+// requires that all actors and observers are Digesters.
 type Digester interface {
 	Digest(h *Hash)
 }
 
-// part is a [Digester] made of several parts, some of which may have no digest.
+// part is a [Digester] that consists of several parts. Some of them may have no digest.
 type part interface {
 	Digester
 	// Undigested names a part that cannot be digested, or "".
@@ -288,9 +289,9 @@ func undigested(x any) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// StateHash digests the whole state of the world: the server, every actor, the timers, the time of day. Worlds with
-// equal hashes have equal futures under equal choices. In a world that is not [World.Compared] this holds only while no
-// reconcile is running.
+// StateHash returns a digest of the whole state of the world: the server, every actor, the timers, and the time. If
+// two worlds have equal hashes, equal choices lead to equal futures. In a world that is not [World.Compared] this
+// holds only while no reconcile is running.
 func (w *World) StateHash() uint64 {
 	var h Hash
 	h.Word(uint64(w.Clock.elapsed))

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// check is one object that the strategies of k8s.io/kubernetes v1.36.3 refuse, with all errors:
+// check is an object that the strategies of k8s.io/kubernetes v1.36.3 refuse, with all errors: see
 // testdata/checks/README.md.
 type check struct {
 	Verb        string // create, update or status
@@ -27,7 +27,7 @@ type check struct {
 	Causes      []string
 }
 
-// Each object is refused with all errors of upstream's strategies, in their order.
+// The server refuses each object with all errors of upstream's strategies, in the same order.
 func TestChecksAreUpstreams(t *testing.T) {
 	files, err := filepath.Glob("testdata/checks/*.jsonl")
 	if err != nil || len(files) == 0 {

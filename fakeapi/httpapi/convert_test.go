@@ -30,13 +30,13 @@ func calling(t *testing.T) *Handler {
 func hook(t testing.TB, f http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(f)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are to fail
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // hides failed handshakes, which the test causes
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
 }
 
-// bundle returns a webhook's certificate in the form of a client configuration.
+// bundle returns the certificate of a webhook, as a client configuration contains it.
 func bundle(s *httptest.Server) string {
 	raw, err := json.Marshal(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 	if err != nil {
@@ -67,7 +67,7 @@ func must(t testing.TB, h http.Handler, method, path, body string) string {
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// lamps returns a CRD whose v1 has a colour where v2 has a hue.
+// lamps returns a CRD with two versions. v1 has a colour where v2 has a hue.
 func lamps(client string) string {
 	version := func(name, field string, storage bool) string {
 		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%v,"schema":{"openAPIV3Schema":{"type":"object",
@@ -143,7 +143,7 @@ func TestConversionWebhook(t *testing.T) {
 	}
 }
 
-// A Service is reached by its endpoints or its external name, and its certificate must have the Service's name.
+// A Service is reached at its endpoints or its external name. The certificate must contain the Service's name.
 func TestConversionWebhookOfService(t *testing.T) {
 	h := calling(t)
 	s := hook(t, convertLamps)
@@ -168,7 +168,7 @@ func TestConversionWebhookOfService(t *testing.T) {
 	refused(500, "x509: certificate is valid for example.com, *.example.com, not conv.default.svc")
 }
 
-// A webhook that hangs, dies or sends a malformed answer causes an error that says so.
+// If a webhook hangs, exits or sends an invalid response, the error says so.
 func TestConversionWebhookThatFails(t *testing.T) {
 	for _, c := range []struct {
 		what, want string
@@ -218,13 +218,13 @@ func TestConversionWebhookThatFails(t *testing.T) {
 				}
 			}
 			if got := must(t, h, "GET", lampsV1, ""); strings.Contains(got, "red") || !strings.Contains(got, "blue") {
-				t.Errorf("stored is %s", got)
+				t.Errorf("the stored object is %s", got)
 			}
 		})
 	}
 }
 
-// A webhook may use the server, and may even change the object that it reviews.
+// A webhook may send requests to the server during its call, even a write of the object under review.
 func TestConversionWebhookCallsBack(t *testing.T) {
 	h := calling(t)
 	meddled := false
@@ -241,6 +241,6 @@ func TestConversionWebhookCallsBack(t *testing.T) {
 	must(t, h, "POST", lampsV1, lamp("v1", "a", "colour", "blue"))
 	got := must(t, h, "PATCH", lampsV2+"/a", `{"spec":{"hue":"red"}}`)
 	if !meddled || !strings.Contains(got, `"seen":"yes"`) || !strings.Contains(got, `"hue":"red"`) {
-		t.Errorf("both changes are to be there: %s", got)
+		t.Errorf("one of the two changes is missing: %s", got)
 	}
 }

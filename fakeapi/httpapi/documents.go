@@ -42,7 +42,7 @@ func (h *Handler) aboutServer(r *http.Request, _ []*fakeapi.Kind) *answer {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// health returns the response to a health check. With verbose it lists the checks.
+// health returns the body of the response to a health check. With the parameter verbose, it lists the checks.
 func health(r *http.Request, name string) string {
 	if _, verbose := r.URL.Query()["verbose"]; verbose {
 		return "[+]ping ok\n" + name + " check passed\n"
@@ -129,8 +129,8 @@ func resourceList(f media.Format, all []resources.GroupVersion, gv schema.GroupV
 	return fail(f, refusal.NotFound())
 }
 
-// podLog returns the log of a container, which is always empty, or nil for another path. It follows LogLocation of
-// k8s.io/kubernetes/pkg/registry/core/pod.
+// podLog returns the response to a request for the log of a container, or nil for another path. The log is always
+// empty. The checks are those of LogLocation in k8s.io/kubernetes/pkg/registry/core/pod.
 func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answer {
 	switch {
 	case t.Kind == nil || t.Kind.GVK.Kind != "Pod" || t.Custom() || t.Subresource != "log":
@@ -155,7 +155,7 @@ func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answ
 	return &answer{code: http.StatusOK, binary: []byte{}, contentType: "text/plain"}
 }
 
-// hasContainer refuses an unknown container, and an empty name if the Pod has several containers.
+// hasContainer returns an error for an unknown container, and for an empty name if the Pod has several containers.
 func hasContainer(p *corev1.Pod, name string) error {
 	var names []string
 	for i := range p.Spec.InitContainers {
@@ -178,8 +178,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	return nil
 }
 
-// respondUnmodelled responds for resources that are not modelled. It refuses subresources that need a kubelet, with
-// their name. The list of component statuses is empty.
+// respondUnmodelled responds to requests for resources that are not modelled. It refuses subresources that need a
+// kubelet, and names them. The list of component statuses is empty.
 func (h *Handler) respondUnmodelled(
 	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {
@@ -208,21 +208,21 @@ func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	case media.AsPartialList:
 		return &answer{code: http.StatusOK, object: table.PartialList(none, f), format: f.Plain()}
 	}
-	// An empty list looks the same for all kinds.
+	// an empty list has the same fields for all kinds
 	list := &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{}}
 	list.SetGroupVersionKind(known.Kind.GroupVersion().WithKind(known.Kind.Kind + "List"))
 	list.ResourceVersion = strconv.FormatUint(none.Version, 10)
 	return &answer{code: http.StatusOK, object: list, format: f}
 }
 
-// Limits of warnings, in runes: in total, and for each warning if the total is too long (WithWarningRecorder of
-// k8s.io/apiserver).
+// mostWarned is the maximum total length of all warnings, in runes. If they exceed it, each warning is cut to
+// mostOfWarning (WithWarningRecorder of k8s.io/apiserver).
 const (
 	mostWarned    = 4096
 	mostOfWarning = 256
 )
 
-// setWarnings writes warnings into headers. It drops warnings that a header cannot hold, and those over the limit.
+// setWarnings adds warnings to the header. It drops warnings that are not valid in a header, or beyond the limit.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {

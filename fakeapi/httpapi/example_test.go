@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 )
 
-// A server is loaded, and asked over its transport, as any client of Kubernetes would.
+// The server loads objects from YAML. An HTTP client sends a request over the transport.
 func ExampleHandler_Transport() {
 	noon := time.Date(2017, time.March, 1, 12, 0, 0, 0, time.UTC)
 	h := httpapi.New(fakeapi.New(fakeapi.Options{}), func() time.Time { return noon })

@@ -19,8 +19,8 @@ import (
 
 var errLost = errors.New("httpapi: the connection is closed without an answer")
 
-// strike selects the fault of a request, and waits for its delay. It returns an error if the client disconnects in the
-// meantime.
+// strike selects the fault for a request, and waits for the fault's delay. It returns an error if the client
+// disconnects during the delay.
 func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool) (*clientfault.Strike, error) {
 	s := h.Faults.Strike(req, isWatch)
 	if s == nil || s.Delay == 0 {
@@ -37,7 +37,7 @@ func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool
 	return s, nil
 }
 
-// fail executes a request under a failing fault. The caller holds the lock.
+// fail executes a request with a failing fault. The caller must hold the lock.
 func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Response {
 	told := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
 	if h.Fail != nil {
@@ -51,8 +51,8 @@ func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Resp
 	return told
 }
 
-// struck is the response to a failed request, in the real server's form. Priority and fairness and the timeout filter
-// ignore the form that the client accepts.
+// struck returns the response to a failed request, in the real server's form. In the real server, the filters for
+// priority and fairness and for timeouts ignore the Accept header.
 func struck(f media.Format, s *clientfault.Strike) *answer {
 	status := s.Err.ErrStatus
 	switch {

@@ -16,22 +16,22 @@ import (
 
 // Durations of watches.
 const (
-	// defaultTimeout is the duration of a watch that names no timeout.
+	// defaultTimeout is the duration of a watch that sets no timeout.
 	defaultTimeout = 30 * time.Minute
-	// bookmarkEvery is the time between bookmarks, for watches that want them.
+	// bookmarkEvery is the time between two bookmarks, for watches that request bookmarks.
 	bookmarkEvery = time.Minute
-	// lastBookmark is how long before the end of a watch the last bookmark is sent.
+	// lastBookmark is the time between the last bookmark and the end of a watch.
 	lastBookmark = 2 * time.Second
 )
 
-// feed is an open watch. It reads from the server's log, so a slow client costs only a position in the log. A position
-// that was compacted gets 410 Expired.
+// feed is an open watch. It reads from the server's log, so a slow client costs no memory except its position in the
+// log. If that position was compacted, the client gets 410 Expired.
 type feed struct {
 	h         *Handler
-	w         *fakeapi.Watch      // nil if no events are possible
+	w         *fakeapi.Watch      // nil if no events can follow
 	open      *clientfault.Stream // how faults affect the watch; nil without faults
 	over      bool                // no more events follow
-	listed    int                 // how many of the events belong to the initial list; faults do not pause those
+	listed    int                 // how many of events belong to the initial list; faults do not hold these back
 	frames    framer
 	events    []watch.Event // events to send
 	bookmarks bool
@@ -66,8 +66,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready makes the next frame if an event is available. Otherwise changed is closed when the caller should call ready
-// again. over means that the watch has ended.
+// ready encodes the next frame if an event is available, and reports this. Otherwise the caller should call it again
+// when changed is closed. over reports whether the watch has ended.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {
@@ -126,7 +126,7 @@ func (s *feed) wait(ctx context.Context) error {
 	}
 }
 
-// mark adds a bookmark at the end.
+// mark appends a bookmark to the events.
 func (s *feed) mark(now time.Time) {
 	s.schedule(now)
 	show, _ := s.pull()
@@ -140,7 +140,7 @@ func (s *feed) mark(now time.Time) {
 	}
 }
 
-// see adds the events that show returns. An object that cannot be converted ends the watch.
+// see appends the events that show returns. If an object cannot be converted, it appends an error and ends the watch.
 func (s *feed) see(show func() ([]watch.Event, error)) {
 	events, err := show()
 	if s.events = append(s.events, events...); err != nil {
@@ -148,10 +148,10 @@ func (s *feed) see(show func() ([]watch.Event, error)) {
 	}
 }
 
-// gatedFeed is a watch behind a [Gate].
+// gatedFeed is the feed of a watch that a [Gate] controls.
 type gatedFeed struct {
 	frames framer
-	more   chan struct{} // holds one value if there is data to read, or if none will follow
+	more   chan struct{} // holds a value if data can be read, or the watch has ended
 
 	mu     sync.Mutex
 	unread []byte
@@ -159,10 +159,10 @@ type gatedFeed struct {
 	closed bool
 }
 
-// GatedTransport is [Handler.Transport] for one client. The gate executes the client's requests about objects.
+// GatedTransport returns a [Handler.Transport] for one client. The gate executes the client's requests about objects.
 func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
 
-// watchGated opens a watch behind the transport's gate. It returns either a feed or a refusal.
+// watchGated opens a watch through the transport's gate. It returns either a feed or a refusal.
 func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *answer, error) {
 	f := &gatedFeed{frames: framer{h: t.h, kind: a.kind, format: a.format}, more: make(chan struct{}, 1)}
 	switch resp, err := t.gate.Watch(ctx, a.watch.gated, f); {
@@ -174,7 +174,7 @@ func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *ans
 	return f, a, nil
 }
 
-// Send sends an event. It returns an error if the object cannot be encoded in the form that the client accepts.
+// Send adds an event. It returns an error if the object cannot be encoded in the form that the client requested.
 func (f *gatedFeed) Send(e watch.Event) error {
 	var frame frame
 	if err := f.frames.fill(&frame, &e); err != nil {
@@ -189,7 +189,7 @@ func (f *gatedFeed) Send(e watch.Event) error {
 	return nil
 }
 
-// End ends the watch once everything has been read.
+// End ends the watch after the client has read everything.
 func (f *gatedFeed) End() {
 	f.mu.Lock()
 	f.ended = true
@@ -211,13 +211,13 @@ func (f *gatedFeed) wake() {
 	}
 }
 
-// feedBody is the body from which the client reads a feed.
+// feedBody is the response body from which the client reads a feed.
 type feedBody struct {
 	*gatedFeed
 	ctx context.Context
 }
 
-// Read blocks until data is available, the watch has ended, or the request's context is over.
+// Read blocks until data is available, the watch has ended, or the request's context has ended.
 func (b feedBody) Read(p []byte) (int, error) {
 	for {
 		b.mu.Lock()
@@ -251,13 +251,13 @@ func (b feedBody) Close() error {
 	return nil
 }
 
-// Gate decides when the requests of one client are executed and answered, and when its watches get events. Its methods
-// run on the client's goroutine, hold no lock and may block. Discovery, schemas, reviews and unreadable requests bypass
-// it.
+// Gate decides when the requests of one client are executed and answered, and when its watches receive events. Its
+// methods run on the client's goroutine, without locks, and may block. Requests for discovery, schemas and reviews
+// bypass the gate, as do invalid requests.
 type Gate interface {
-	// Do executes a request. An error is a transport error of the client.
+	// Do executes a request. The client gets an error as an error of the transport.
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
-	// Watch opens a watch. The gate sends the client's events through the feed.
+	// Watch opens a watch. The gate passes the events of the watch to f.
 	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)
 	// Answered is called after the handler has answered a request without the gate. obj is decoded from the request's
 	// body, or nil if the body was not decoded. r.GetBody returns the body again.
@@ -266,24 +266,24 @@ type Gate interface {
 
 // Feed receives the events of a watch behind a [Gate].
 type Feed interface {
-	// Send sends an event. It returns an error if the object cannot be encoded in the form that the client accepts.
+	// Send adds an event. It returns an error if the object cannot be encoded in the form that the client requested.
 	Send(e watch.Event) error
-	// End ends the watch once everything has been read.
+	// End ends the watch after the client has read everything.
 	End()
 	// Closed reports whether the client has closed the watch.
 	Closed() bool
 }
 
-// passage records whether a request went through its gate.
+// passage records whether a request was passed to the gate.
 type passage struct {
 	gate   Gate
 	passed bool
-	object runtime.Object // decoded from the body of a review
+	object runtime.Object // the object in the body of a review
 }
 
 type passageKey struct{}
 
-// gated returns the gate of a request, or nil, and notes that the request went through it.
+// gated returns the gate of a request, or nil, and records that the request was passed to it.
 func gated(ctx context.Context) Gate {
 	p := passageOf(ctx)
 	if p == nil {

@@ -39,7 +39,7 @@ func TestPartialObjects(t *testing.T) {
 	}
 }
 
-// metaCodecs decodes the answers to a metadata client, including a Status.
+// metaCodecs decodes responses to a metadata client, and Statuses.
 var metaCodecs = func() runtime.Decoder {
 	s := runtime.NewScheme()
 	if err := metav1.AddMetaToScheme(s); err != nil {
@@ -81,7 +81,7 @@ metadata: {name: q, namespace: default, annotations: {a.b/c: "yes"}}
 spec: {size: 3, items: [{name: one, count: 1}, {name: two, count: 2}], deep: {most: {name: z}}}
 `
 
-// The Table of a custom kind has all columns of its CRD, and a cell for each.
+// A Table of a custom kind has the columns of the CRD, and a cell for each column.
 func TestCustomTable(t *testing.T) {
 	h := newHandler()
 	load(t, h, queueYAML)
@@ -102,7 +102,7 @@ func TestCustomTable(t *testing.T) {
 	}
 }
 
-// Every request for a deprecated kind gets a warning, beside those about its body.
+// A response about a deprecated kind has a warning, in addition to the warnings about the body.
 func TestWarningsOfKindAndBody(t *testing.T) {
 	const kind = `299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`
 	const field = `299 - "unknown field \"oops\""`
@@ -130,7 +130,7 @@ var update = flag.Bool("update", false, "rewrite what docs/evidence/fidelity.md 
 
 const fidelity = "../../docs/evidence/fidelity.md"
 
-// documentPart writes a part of docs/evidence/fidelity.md with -update.
+// documentPart writes a part of docs/evidence/fidelity.md if the flag -update is set.
 func documentPart(t *testing.T, name, part string) {
 	t.Helper()
 	if !*update {
@@ -151,10 +151,10 @@ func documentPart(t *testing.T, name, part string) {
 	}
 }
 
-// With -update the tables of kinds in docs/evidence/fidelity.md are written from the table of kinds.
+// With the flag -update, the tables of kinds in docs/evidence/fidelity.md are written again.
 func TestDocumentedKinds(t *testing.T) {
 	if !*update {
-		t.Skip("it only writes tables: -update")
+		t.Skip("this test only writes tables, with -update")
 	}
 	h := newHandler()
 	var kinds []*fakeapi.Kind

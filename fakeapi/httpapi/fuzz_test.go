@@ -19,15 +19,15 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// FuzzWire sends recorded requests and mutations of them. Every request gets a response. A refusal has a Status and
-// stores nothing, and reading stores nothing.
+// FuzzWire sends recorded requests and mutations of them. Every request gets a response. A refusal is a Status, and
+// stores nothing. A read stores nothing.
 func FuzzWire(f *testing.F) {
 	f.Add("GET", "/api/v1/pods", "watch=1&sendInitialEvents=true", media.Proto, "", "")
 	f.Add("POST", "/api/v1/namespaces/default/pods", "", media.Proto, media.Proto, string(encodedPod(f, "a")))
 	f.Add("PATCH", "/apis/apps/v1/namespaces/default/replicasets/a", "fieldManager=f&force=true",
 		media.YAML, "application/apply-patch+yaml", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n")
 	for i, c := range readVectors(f) {
-		if i%7 == 0 { // the fuzzer needs some, not all
+		if i%7 == 0 { // a part of the recordings is enough
 			seedFrom(f, c)
 		}
 	}
@@ -45,7 +45,7 @@ func FuzzWire(f *testing.F) {
 		r.Header.Set("Content-Type", media)
 		code := answered(t, h, r)
 		if after := revisionOf(h); after != before && (code >= 400 || method == "GET") {
-			t.Fatalf("%s %s?%s is answered with %d, and the store went from %d to %d", method, path, query, code,
+			t.Fatalf("%s %s?%s has the response %d, and the revision changed from %d to %d", method, path, query, code,
 				before, after)
 		}
 	})
@@ -86,7 +86,7 @@ spec:
 	}
 }
 
-// answered reads the response, or the present events of a watch, and returns its status.
+// answered returns the status of a response. For a watch, it reads the available events.
 func answered(t *testing.T, h *Handler, r *http.Request) int {
 	a := h.respond(r)
 	if a.watch != nil {
@@ -121,13 +121,13 @@ func answered(t *testing.T, h *Handler, r *http.Request) int {
 		}
 	}
 	if s.Status != metav1.StatusFailure || int(s.Code) != a.code {
-		t.Fatalf("%d %q is no Status of that code", a.code, body)
+		t.Fatalf("%d %q is not a Status with that code", a.code, body)
 	}
 	return a.code
 }
 
-// FuzzWebhookAnswers has webhooks respond with anything; UID stands for the review's uid. Nothing panics or hangs, and
-// a refused object is not stored.
+// FuzzWebhookAnswers tests any response of a webhook; UID in it is replaced by the UID of the review. The server does
+// not panic or hang, and does not store a refused object.
 func FuzzWebhookAnswers(f *testing.F) {
 	const review = `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"UID","allowed":`
 	const patch = `true,"patchType":"JSONPatch","patch":"W3sib3AiOiJhZGQiLCJwYXRoIjoiL2RhdGEiLCJ2YWx1ZSI6eyJrIjoidiJ9fV0="}}`
@@ -180,12 +180,12 @@ func FuzzWebhookAnswers(f *testing.F) {
 			t.Errorf("POST: %d %s", code, text)
 		}
 		if after := must(t, h, "GET", stored(path), ""); code >= 300 && after != before {
-			t.Errorf("refused with %d %s, and stored: %s", code, text, after)
+			t.Errorf("refused with %d %s, but stored: %s", code, text, after)
 		}
 	})
 }
 
-// stored is the path at which objects are listed as they are stored.
+// stored returns the path at which objects can be listed in the storage version.
 func stored(path string) string {
 	if path == lampsV2 {
 		return lampsV1

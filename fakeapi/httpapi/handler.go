@@ -1,20 +1,19 @@
-// Package httpapi is the HTTP API of kube-apiserver over a [fakeapi.Server]. The same [Handler] serves a port
-// ([Handler] is an http.Handler) and clients in the same process ([Handler.Transport]). It keeps 100,000
-// revisions by default, and forgets older ones.
+// Package httpapi serves the HTTP API of kube-apiserver for a [fakeapi.Server]. A [Handler] serves a port (it is an
+// http.Handler) and clients in the same process ([Handler.Transport]). By default it keeps 100,000 revisions.
 //
-// A request passes the files in this order. serve.go accepts it, and respond.go determines what it is about. handler.go
-// makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and feed.go the frames of a
-// watch.
+// These files handle a request, in this order: serve.go accepts it. respond.go finds out what it is about. handler.go
+// converts it to a [fakeapi.Request] and executes that. encode.go encodes the body of the response, and feed.go the
+// frames of a watch.
 //
-// client-go's own clients and informers work over it, in the same process:
+// client-go's own clients and informers work with it in the same process:
 //
 //	h := httpapi.New(fakeapi.New(fakeapi.Options{}), time.Now)
 //	defer h.Close()
 //	config := &rest.Config{Host: "http://fake", Transport: h.Transport()}
 //	client, err := kubernetes.NewForConfig(config)
 //
-// [Handler.Load] stores the objects of a YAML file, and returns a [LoadError] for a refused one. [Handler.Dump] writes
-// all objects. docs/evidence/fidelity.md lists what is served, and how it was verified.
+// [Handler.Load] stores the objects of a YAML file, and returns a [LoadError] if the server refuses one.
+// [Handler.Dump] writes all objects. docs/evidence/fidelity.md lists what is served, and how it was verified.
 package httpapi
 
 import (
@@ -46,7 +45,7 @@ import (
 // defaultHistory is the number of revisions kept for watches.
 const defaultHistory = 100_000
 
-// writeTimeout is how long a client may leave data unread before the connection is closed.
+// writeTimeout is the time after which the connection of a client that does not read is closed.
 const writeTimeout = 10 * time.Second
 
 // Handler serves one [fakeapi.Server]. It is safe for concurrent use and executes one request at a time.
@@ -55,20 +54,20 @@ type Handler struct {
 	Address string
 	// Version is the answer to /version.
 	Version version.Info
-	// History is the smallest number of revisions to keep; 0 keeps all. A watcher that is further behind gets 410
+	// History is the minimum number of revisions to keep; 0 keeps all. A watch that is further behind gets 410
 	// Expired.
 	History uint64
-	// Execute, if set, replaces the server's Do. It is called under the handler's lock.
+	// Execute, if set, replaces the server's Do. It is called with the handler's lock held.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
-	// Faults, if set, apply to requests about objects and to watches, except those through a [Gate].
+	// Faults, if set, applies to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
-	// Fail, if set, replaces Execute for a request that a fault makes fail. told is the response to return. If commits
-	// is set, Fail executes the request first, and returns the server's own refusal if there is one. Fail is called
-	// under the handler's lock.
+	// Fail, if set, replaces Execute for a request that a fault makes fail. told is the response to return. If
+	// commits is set, Fail executes the request first, and returns an error of the server instead. The handler's lock
+	// is held.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
-	// Created, if set, is called under the lock with each created object. It returns a warning, or "".
+	// Created, if set, is called with each created object, with the lock held. It returns a warning, or "".
 	Created func(req *fakeapi.Request, object metav1.Object) (warning string)
 	// Log, if set, is called after each request over a connection. Calls may be concurrent.
 	Log func(Exchange)
@@ -77,18 +76,18 @@ type Handler struct {
 	server  *fakeapi.Server
 	now     func() time.Time
 	changed chan struct{} // closed at the next write
-	kept    uint64        // revisions up to this one are forgotten
+	kept    uint64        // revisions up to this one are compacted
 	closed  chan struct{}
 	closing sync.Once
 	encoded codec.Cache
 
-	patience   time.Duration // how long the client may leave data unread
+	patience   time.Duration // writeTimeout; tests change it
 	docs       openapi.Documents
 	aggregated discovery.Documents
 }
 
-// New returns a handler, which then owns the server; [Handler.With] gives access to it. now returns the time of each
-// request.
+// New returns a handler for a server. Use the server only through the handler and [Handler.With] afterwards. now
+// returns the time of each request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: defaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
@@ -103,10 +102,10 @@ func defaultVersion() version.Info {
 	}
 }
 
-// Close ends all current and future watches. Other requests are still answered.
+// Close ends all current and later watches. Other requests are still answered.
 func (h *Handler) Close() { h.closing.Do(func() { close(h.closed) }) }
 
-// With calls f while no request is executed, and wakes watches afterwards.
+// With calls f while no request is executed. Afterwards it notifies watches of changes.
 func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,7 +114,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake notifies the watches of changes. It forgets old revisions in batches, so that each write costs little.
+// wake notifies the watches of changes. It compacts in large batches, so that most writes are fast.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {
@@ -132,7 +131,7 @@ func (h *Handler) wake(before uint64) {
 
 func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
 
-// doUnder executes one request under a fault; s is nil for no fault.
+// doUnder executes one request with a fault; s is nil if there is none.
 func (h *Handler) doUnder(s *clientfault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
@@ -162,7 +161,7 @@ func (h *Handler) revision() uint64 {
 	return h.server.Version()
 }
 
-// readRequest reads the query and body of an HTTP request. A refused request may have warnings too.
+// readRequest reads the query and body of an HTTP request. It may return warnings together with an error.
 func readRequest(
 	r *http.Request, t *route.Target, verb fakeapi.Verb,
 ) (req *fakeapi.Request, warnings []string, err error) {
@@ -216,7 +215,7 @@ func patchType(r *http.Request) (types.PatchType, error) {
 	return "", refusal.PatchFormat()
 }
 
-// deprecation warns about a deprecated version of a kind.
+// deprecation returns a warning if the version of a kind is deprecated.
 func deprecation(k *fakeapi.Kind) []string {
 	d, v := k.Definition()
 	switch {
@@ -259,8 +258,8 @@ func aboutPaths(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	return document(media.Format{Pretty: true}, map[string]any{"paths": slices.Compact(paths)})
 }
 
-// CallWebhooks makes the server call the webhooks of CRDs and configurations over the network, without holding a lock.
-// Call it before the first request. [Handler.Close] ends the calls.
+// CallWebhooks makes the server call the webhooks of CRDs and webhook configurations over the network, without
+// holding the lock. Call it before the first request. [Handler.Close] ends these calls.
 func (h *Handler) CallWebhooks() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -277,12 +276,12 @@ func (h *Handler) CallWebhooks() {
 type Webhook struct {
 	URL        string // for a service: https://NAME.NAMESPACE.svc:PORT/PATH
 	Service    bool
-	Unresolved error  // why a service has no ready endpoint
-	CABundle   []byte // PEM; nil for the system's roots
+	Unresolved error  // why a service has no address; nil if it has one
+	CABundle   []byte // PEM; nil for the certificates of the system
 }
 
-// CallWebhooksVia is like [Handler.CallWebhooks], but sends the calls through the given transports, for a server behind
-// a gate.
+// CallWebhooksVia is like [Handler.CallWebhooks], but uses the transports that means returns, and calls webhooks with
+// the lock held. It is for a server with a gate.
 func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
 		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})

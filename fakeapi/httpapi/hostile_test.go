@@ -43,7 +43,7 @@ func revisionOf(h *Handler) (v uint64) {
 	return v
 }
 
-// Bad input gets the right code and a Status, and stores nothing.
+// Invalid requests get the right code and a Status, and store nothing.
 func TestBadInput(t *testing.T) {
 	const cms = "/api/v1/namespaces/default/configmaps"
 	json1, yaml1 := map[string]string{"Content-Type": media.JSON}, map[string]string{"Content-Type": media.YAML}
@@ -93,13 +93,13 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("%d %.300s, want a Status of %d", w.Code, w.Body, c.want)
 			}
 			if after := revisionOf(h); after != before {
-				t.Errorf("the store went from %d to %d", before, after)
+				t.Errorf("the revision changed from %d to %d", before, after)
 			}
 		})
 	}
 }
 
-// laughs is a short YAML text of a billion nodes.
+// laughs returns a short YAML text that expands to a billion nodes.
 func laughs() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x]\n")
@@ -150,7 +150,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// Large answers are compressed for clients that can take it, over a real connection.
+// Large responses are compressed if the client accepts that, over a real connection.
 func TestGzip(t *testing.T) {
 	h := newHandler()
 	big := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"big"},"data":{"x":"` +
@@ -170,7 +170,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// A connection whose client is gone ends its watch.
+// A watch ends when its client disconnects.
 func TestServer(t *testing.T) {
 	h := newHandler()
 	server := httptest.NewServer(h)

@@ -15,17 +15,17 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// LoadError is a mistake in a document.
+// LoadError is the error of one document of a YAML file.
 type LoadError struct {
-	Line int // of the document's first line, from 1
+	Line int // the first line of the document, from 1
 	Err  error
 }
 
-// Error returns the line and the mistake.
+// Error returns the line and the error.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
-// Load stores the objects of a YAML file in order. It stores dumped objects, which have a uid, unchanged, and creates
-// the others. A CRD must come before its objects.
+// Load stores the objects of a YAML file, in order. It stores objects with a uid, as in a dump, unchanged, and
+// creates the others. A CRD must come before its objects.
 func (h *Handler) Load(text []byte) error {
 	docs := yamldoc.Split(text)
 	for len(docs) > 0 {
@@ -38,8 +38,8 @@ func (h *Handler) Load(text []byte) error {
 	return nil
 }
 
-// loadSome loads the first documents. It stops before a CRD and before a document to create, because both can change
-// which kinds exist.
+// loadSome loads some documents and returns their number. It stops before a CRD, and before a document to create,
+// because both can change which kinds exist.
 func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	var stored []runtime.Object
 	line := docs[0].Line
@@ -47,7 +47,7 @@ func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 		d := &docs[n]
 		obj, err := h.decodeDocument(d.Text)
 		if err != nil && len(stored) > 0 {
-			break // an earlier document may define it
+			break // an earlier document may define the kind
 		}
 		if err != nil {
 			return n, &LoadError{d.Line, err}
@@ -116,7 +116,7 @@ func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 	return obj, nil
 }
 
-// Dump writes every stored object as YAML. [Handler.Load] reads it.
+// Dump writes every stored object as YAML, in a form that [Handler.Load] accepts.
 func (h *Handler) Dump(to io.Writer) (err error) {
 	w := bufio.NewWriter(to)
 	written := map[types.UID]bool{} // a kind may be served in several versions

@@ -22,7 +22,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// tick is one event of a watch on ConfigMaps.
+// tick is an event of a watch of ConfigMaps.
 type tick struct {
 	Type   string
 	Object struct {
@@ -54,7 +54,7 @@ func follow(t http.RoundTripper, query string, enough func(seen int) bool) ([]ti
 	return seen, nil
 }
 
-// mix makes one writer's requests: creates, patches, updates, deletes, and some that are refused.
+// mix sends the requests of one writer: creates, patches, updates, deletes, and some that are refused.
 func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomic.Int64) {
 	send := func(method, path, media, body string, want int) {
 		req, err := http.NewRequest(method, "http://three.laws/api/v1/namespaces/default/configmaps"+path,
@@ -89,7 +89,7 @@ func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomi
 	}
 }
 
-// Sixteen clients write, fifty watch, and ten never read. Readers see every change once and in order.
+// Sixteen clients write, and fifty watch, ten of which never read. The others see every change once and in order.
 func TestWritersAndWatchers(t *testing.T) {
 	const writers, watchers, rounds = 16, 50, 25
 	const changes = writers * rounds * 4
@@ -100,7 +100,7 @@ func TestWritersAndWatchers(t *testing.T) {
 	var watching, writing sync.WaitGroup
 	var accepted atomic.Int64
 	for i := range watchers {
-		if i%5 == 0 { // opened and never read
+		if i%5 == 0 { // this watch is never read
 			req, _ := http.NewRequest("GET", "http://three.laws/api/v1/configmaps?watch=1&resourceVersion="+begin, nil)
 			resp, err := transport.RoundTrip(req)
 			if err != nil {
@@ -135,7 +135,7 @@ func inOrder(t *testing.T, seen []tick, want int) {
 	for _, e := range seen {
 		v, err := strconv.ParseUint(e.Object.Metadata.ResourceVersion, 10, 64)
 		if err != nil || v <= last {
-			t.Errorf("%s %s has version %q after %d", e.Type, e.Object.Metadata.Name, e.Object.Metadata.ResourceVersion,
+			t.Errorf("%s %s has resourceVersion %q after %d", e.Type, e.Object.Metadata.Name, e.Object.Metadata.ResourceVersion,
 				last)
 			return
 		}
@@ -143,7 +143,7 @@ func inOrder(t *testing.T, seen []tick, want int) {
 	}
 }
 
-// A watcher that falls behind gets 410 and its watch ends; the log does not grow.
+// A watch that falls too far behind gets 410 and ends. The log does not grow.
 func TestSlowWatcherExpires(t *testing.T) {
 	h := newHandler()
 	h.History = 100
@@ -171,7 +171,7 @@ func TestSlowWatcherExpires(t *testing.T) {
 	}
 }
 
-// A connection that is not read is closed, so that it holds nothing.
+// A connection that the client does not read is closed, so that it keeps no watch open.
 func TestDeafConnectionIsClosed(t *testing.T) {
 	h := newHandler()
 	h.patience = 50 * time.Millisecond
@@ -187,7 +187,7 @@ func TestDeafConnectionIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	big := strings.Repeat("x", 512<<10)
-	for i := range 40 { // more than the two ends of a connection hold
+	for i := range 40 { // more than the buffers of a connection hold
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m%d"},"data":{"x":"%s"}}`, i,
 			big)
 		code, text := send(h, "POST", "/api/v1/namespaces/default/configmaps", "",
@@ -199,13 +199,13 @@ func TestDeafConnectionIsClosed(t *testing.T) {
 	server.Config.SetKeepAlivesEnabled(false)
 	gone := make(chan struct{})
 	server.Config.RegisterOnShutdown(func() { close(gone) })
-	if err := server.Config.Shutdown(t.Context()); err != nil { // waits for the watch
+	if err := server.Config.Shutdown(t.Context()); err != nil { // waits for the end of the watch
 		t.Error(err)
 	}
 	<-gone
 }
 
-// A watch ends at its timeout, when its client is gone, and with the server.
+// A watch ends at its timeout, when its client disconnects, and when the server is closed.
 func TestWatchEnds(t *testing.T) {
 	h := newHandler()
 	never := func(int) bool { return false }
@@ -226,7 +226,7 @@ func TestWatchEnds(t *testing.T) {
 	ended.Wait()
 }
 
-// Sixteen clients that create as much as they can under a quota of 100 get exactly 100.
+// If sixteen clients create objects under a quota of 100, exactly 100 are created.
 func TestQuotaHoldsAgainstManyClients(t *testing.T) {
 	const clients, most = 16, 100
 	for _, managed := range []bool{false, true} {
@@ -261,7 +261,7 @@ func TestQuotaHoldsAgainstManyClients(t *testing.T) {
 		}
 		all.Wait()
 		if made.Load() != most || refused.Load() != clients*most-most {
-			t.Errorf("%d were made and %d refused of %d", made.Load(), refused.Load(), clients*most)
+			t.Errorf("%d creates succeeded and %d were refused, of %d", made.Load(), refused.Load(), clients*most)
 		}
 		stored := 0
 		h.With(func(s *fakeapi.Server) { stored = s.Len(s.KindNamed("configmap")) })

@@ -40,7 +40,7 @@ func TestVectors(t *testing.T) {
 		reason := expected(v)
 		switch {
 		case why == nil && reason != "":
-			t.Errorf("%s passes now: take it out of the table (%s)", v.Name(), reason)
+			t.Errorf("%s passes now: remove it from pending (%s)", v.Name(), reason)
 		case why != nil && reason == "":
 			t.Errorf("%s: %v", v.Name(), why)
 		case why == nil:
@@ -66,12 +66,12 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// subject returns a new server. Its time moves only where the client waits, which decides between classes of different
-// age. An echoed $time is the server's.
+// subject returns a new server. Its time advances only when the client waits: the order of classes depends on their
+// age. $time in a request is the server's time.
 func subject() *replay.Server {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
-	// Values that the record does not mark as placeholders, and that depend on its server.
+	// Values of the recorded server. The recordings contain them, not placeholders.
 	h.Address, h.Version.GitCommit, h.Version.GoVersion, h.Version.Platform = "192.0.2.2:16443", "recorder", "go1.26.8",
 		"linux/amd64"
 	return &replay.Server{Handler: h,
@@ -89,13 +89,13 @@ func send(h *Handler, method, path, query string, headers map[string]string, bod
 	return replay.Send(h, method, path, query, headers, body)
 }
 
-// pending are the cases that do not pass yet, with the reason; an area stands for all its cases. A passing case fails
-// the test.
+// pending maps cases that do not pass yet to the reason; an area stands for all its cases. If such a case passes, the
+// test fails.
 var pending = map[string]string{
 	"discovery/openapi-v3-index": "the index names documents by a digest of the real server's own text",
 }
 
-// expected returns why a case is not expected to pass, or "".
+// expected returns the reason why a case need not pass, or "".
 func expected(v *vectors.Recording) string {
 	if why, ok := pending[v.Name()]; ok {
 		return why
@@ -103,17 +103,17 @@ func expected(v *vectors.Recording) string {
 	return pending[v.Area]
 }
 
-// needsControllers reports a case that was recorded with controllers running.
+// needsControllers reports whether controllers were running when a case was recorded.
 func needsControllers(v *vectors.Recording) bool { return len(v.Controllers) > 0 }
 
-// What of the exchanges of the random sequences with rich specs has to be right:
-// raise it with what is gained.
+// The minimum numbers of equal statuses and answers in the random sequences with rich specs. Increase them when the
+// server improves.
 const (
 	leastStatuses = 4275
 	leastAnswers  = 4255
 )
 
-// A sequence continues after a difference, which may then show again in every later list.
+// A sequence continues after a difference, which later lists may show again.
 func TestRichSequences(t *testing.T) {
 	all, err := vectors.Random2(folder)
 	if err != nil {
@@ -138,7 +138,7 @@ func TestRichSequences(t *testing.T) {
 	if sum.Statuses < leastStatuses || sum.Answers < leastAnswers {
 		t.Errorf("want at least %d statuses and %d answers", leastStatuses, leastAnswers)
 	}
-	// The order of maps shows in a few: what is documented is the least.
+	// The order of maps affects a few cases, so the documented numbers are minimums.
 	documentPart(t, "rich", fmt.Sprintf("```\nexchanges %d\nstatuses  %d at least\nanswers   %d at least\n```\n",
 		sum.Exchanges, leastStatuses, leastAnswers))
 }

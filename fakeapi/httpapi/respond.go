@@ -18,9 +18,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
-// respond executes one request without encoding the response. It takes the lock once to read the kinds, and once to
-// execute. It reads the body without the lock, because clients may send it slowly. If the CRD changes meanwhile, the
-// new kind applies.
+// respond executes one request and returns the response before encoding. It takes the lock once to read the kinds,
+// and once to execute the request. In between it reads the body without the lock, because a client may send it
+// slowly. If the CRD changes in between, the request is executed with the new kind.
 func (h *Handler) respond(r *http.Request) *answer {
 	kinds := h.served()
 	t, ok := route.Parse(kinds, r.URL.Path)
@@ -49,8 +49,7 @@ func (h *Handler) respond(r *http.Request) *answer {
 	return notFoundText()
 }
 
-// respondAbout responds to requests that are not about objects. groupKnown means that the path's group and version
-// exist.
+// respondAbout responds to requests that are not about objects. groupKnown is set if the group and version exist.
 func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
 	for _, about := range [...]func(*http.Request, []*fakeapi.Kind) *answer{h.aboutServer, aboutPaths, h.aboutSchemas,
 		h.aboutResources} {
@@ -64,8 +63,7 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	return notFoundText()
 }
 
-// agree negotiates the form of the response, or returns the refusal. First it checks that the path fits the scope of a
-// custom kind.
+// agree checks that the path fits the kind's scope. It returns the format of the response, or an error response.
 func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	custom, offered := t.Custom(), media.Forms(media.Objects)
 	if custom {
@@ -90,7 +88,7 @@ func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	return f, fail(f, refusal.Negotiation())
 }
 
-// respondObjects executes a request about objects of a served kind.
+// respondObjects responds to a request about objects of a served kind.
 func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Format) *answer {
 	if f.As != "" {
 		if err := f.ReadTableOptions(r.URL.Query()); err != nil {
@@ -160,7 +158,7 @@ func (h *Handler) execute(ctx context.Context, req *fakeapi.Request, f media.For
 	return a
 }
 
-// warnCreated returns the warnings about a created object.
+// warnCreated adds the warning about a created object to the response.
 func (h *Handler) warnCreated(req *fakeapi.Request, obj runtime.Object, a *answer) {
 	m, ok := obj.(metav1.Object)
 	if !ok || len(req.Create.DryRun) > 0 {
@@ -219,21 +217,21 @@ type answer struct {
 	list        *fakeapi.Response // with kind: a list
 	kind        *fakeapi.Kind
 	text        string
-	raw         []byte // JSON
-	binary      []byte // encoded as contentType
-	contentType string // if it differs from the format's
+	raw         []byte // encoded JSON
+	binary      []byte // encoded with contentType
+	contentType string // if it differs from that of format
 	format      media.Format
-	watch       *watching // the answer lasts until the client closes the connection
+	watch       *watching // the response is a watch, which lasts until the client closes it
 	retryAfter  string    // value of the header Retry-After, in seconds
-	lost        error     // the client gets no answer, but this transport error
+	lost        error     // the client gets this transport error and no response
 }
 
 type watching struct {
-	gated     *fakeapi.Request // behind a gate: the watch request; the gate provides the events
-	log       *fakeapi.Watch   // nil: no events follow those of first
+	gated     *fakeapi.Request // the request, if a gate provides the events
+	log       *fakeapi.Watch   // nil if no events follow first
 	first     []watch.Event    // sent first
 	request   *fakeapi.Request // the request that opened the watch; nil if no events are possible
-	bookmarks bool             // the client asked for them
+	bookmarks bool             // the client requested bookmarks
 	timeout   time.Duration    // 0 is the server's default
 }
 
@@ -251,7 +249,7 @@ func fail(f media.Format, err error) *answer {
 
 func failJSON(err error) *answer { return fail(media.Format{Type: media.JSON}, err) }
 
-// document responds with JSON that is not an API object.
+// document returns a response with JSON that is not an API object.
 func document(f media.Format, v any) *answer {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -26,7 +26,7 @@ type review struct {
 
 var authn, authz = authenticationv1.SchemeGroupVersion, authorizationv1.SchemeGroupVersion
 
-// reviews are the review kinds, by resource and subresource.
+// reviews holds the requests that only evaluate their object or act on another one, by resource and subresource.
 var reviews = map[schema.GroupResource]*review{
 	{Group: authenticationv1.GroupName, Resource: "selfsubjectreviews"}: question(authn, "SelfSubjectReview", whoAmI),
 	{Group: authenticationv1.GroupName, Resource: "tokenreviews"}:       question(authn, "TokenReview", reviewToken),
@@ -42,7 +42,7 @@ var reviews = map[schema.GroupResource]*review{
 	{Resource: "bindings"}:              question(corev1.SchemeGroupVersion, "Binding", bindPod),
 }
 
-// object is a pointer to a Go type of the API.
+// object is a pointer to a Go type of an API object.
 type object[T any] interface {
 	*T
 	runtime.Object
@@ -58,7 +58,7 @@ func question[T any, P object[T]](gv schema.GroupVersion, kind string,
 	}
 }
 
-// respondReview answers a review; it is nil if the path is no review.
+// respondReview responds to a request in reviews. It returns nil for other paths.
 func (h *Handler) respondReview(r *http.Request, t *route.Target, f media.Format) *answer {
 	resource := t.Resource
 	if t.Subresource != "" {
@@ -119,7 +119,7 @@ func whoAmI(h *Handler, _ *route.Target, user string, _ *authenticationv1.SelfSu
 	}, nil
 }
 
-// allowed is the answer to every access review.
+// allowed is the status of every access review.
 var allowed = authorizationv1.SubjectAccessReviewStatus{Allowed: true}
 
 func reviewOwnAccess(_ *Handler, _ *route.Target, _ string,
@@ -179,7 +179,7 @@ func checkSubject(s *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
 		"at least one of user or group must be specified")}
 }
 
-// invalid refuses a review without naming its kind, as the real server does.
+// invalid returns the error for an invalid review. Like the real server's, it does not name the kind.
 func invalid(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
@@ -198,7 +198,7 @@ func rules(_ *Handler, _ *route.Target, _ string, o *authorizationv1.SelfSubject
 	}}, nil
 }
 
-// bindPod handles the older path pods/binding.
+// bindPod responds to a Binding that a client creates at the deprecated path bindings.
 func bindPod(h *Handler, t *route.Target, user string, o *corev1.Binding) (runtime.Object, error) {
 	resp := h.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: h.kindNamed("pods"), Subresource: "binding",
 		Namespace: t.Namespace, Name: o.Name, Object: o, User: user})

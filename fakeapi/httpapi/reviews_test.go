@@ -15,7 +15,7 @@ import (
 
 var asJSON = map[string]string{"content-type": "application/json"}
 
-// Every access review is answered with yes.
+// Every access review has the answer yes.
 func TestEverythingIsAllowed(t *testing.T) {
 	const authz, attributes = "/apis/authorization.k8s.io/v1", `"resourceAttributes":{"verb":"get","resource":"pods"`
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestEverythingIsAllowed(t *testing.T) {
 			t.Errorf("%s %s: %d %s, want %d with %s", c.path, c.body, code, body, c.code, c.want)
 		}
 		if revisionOf(h) != before {
-			t.Errorf("%s stores something", c.path)
+			t.Errorf("%s changed the store", c.path)
 		}
 	}
 }
@@ -87,22 +87,22 @@ func TestTokenNamesItsAccount(t *testing.T) {
 	code, body := send(h, http.MethodPost, "/apis/authentication.k8s.io/v1/tokenreviews", "", asJSON,
 		`{"spec":{"token":"`+token+`"}}`)
 	if code != 201 || !strings.Contains(body, `"authenticated":true`) || !strings.Contains(body, account) {
-		t.Errorf("the token is reviewed as %d %s", code, body)
+		t.Errorf("the review of the token: %d %s", code, body)
 	}
 	if _, body := whoami("authorization", "Bearer of news"); !strings.Contains(body, `"username":"admin"`) {
-		t.Errorf("a client with another server's token is %s", body)
+		t.Errorf("the user with another server's token is %s", body)
 	}
 	if _, body := whoami("authorization", "Bearer "+token[:len(token)-2]); !strings.Contains(body, "admin") {
-		t.Errorf("a client with half a token is %s", body)
+		t.Errorf("the user with half a token is %s", body)
 	}
 	send(h, http.MethodDelete, accounts+"/robot", "", nil, "")
 	if code, _ := whoami("authorization", "Bearer "+token); code != http.StatusUnauthorized {
-		t.Errorf("the token of an account that is gone: %d", code)
+		t.Errorf("a token of a deleted account: %d", code)
 	}
 	token = robot()
 	now = now.Add(2 * time.Hour)
 	if code, _ := whoami("authorization", "Bearer "+token); code != http.StatusUnauthorized {
-		t.Errorf("a token that has expired: %d", code)
+		t.Errorf("an expired token: %d", code)
 	}
 	if code, body := send(h, http.MethodPost, accounts+"/robot/token", "", asJSON,
 		`{"spec":{"expirationSeconds":60}}`); code != 422 || !strings.Contains(body, "less than 10 minutes") {
@@ -150,11 +150,11 @@ func TestTokenIsBound(t *testing.T) {
 	}
 	send(h, http.MethodDelete, space+"secrets/s", "", nil, "")
 	if code, _ := send(h, http.MethodGet, space+"pods", "", ours, ""); code != http.StatusUnauthorized {
-		t.Errorf("a token whose secret is gone: %d", code)
+		t.Errorf("a token bound to a deleted secret: %d", code)
 	}
 }
 
-// A binding that is posted by itself has the same effect as one that is posted to the Pod.
+// A Binding that is created at the path bindings has the same effect as one that is created at the Pod.
 func TestBindingsAreBound(t *testing.T) {
 	h := newHandler()
 	send(h, http.MethodPost, "/api/v1/namespaces/default/pods", "", asJSON,

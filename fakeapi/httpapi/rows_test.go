@@ -27,7 +27,7 @@ func told(h http.Handler, method, path, media, body string) (int, string, []stri
 const pair = `{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"a","image":"i","resources":
 	{"requests":{"cpu":"1"}}},{"name":"b","image":"i"}]}}`
 
-// Mistakes of controller authors, and requests of older and other clients, get the real server's response.
+// Frequent mistakes, and requests of older and other clients, get the real server's response.
 func TestAnswersOfTheFrontDoor(t *testing.T) {
 	h := newHandler()
 	must(t, h, "POST", "/api/v1/nodes", `{"metadata":{"name":"n","labels":{"topology.kubernetes.io/zone":"z",
@@ -81,7 +81,7 @@ func TestAnswersOfTheFrontDoor(t *testing.T) {
 	}
 }
 
-// A subresource changes the resources of a Pod, within those of its node, and changes nothing else.
+// The subresource resize changes the resources of a Pod, up to those of its node, and nothing else.
 func TestResize(t *testing.T) {
 	h := newHandler()
 	must(t, h, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"2"}}}`)
@@ -118,7 +118,7 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// A field that occurs twice in YAML causes one warning.
+// A duplicate field in YAML causes one warning.
 func TestYAMLWarnings(t *testing.T) {
 	h := newHandler()
 	code, text, warnings := told(h, "POST", "/api/v1/namespaces/default/configmaps", "application/yaml", `apiVersion: v1
@@ -133,7 +133,7 @@ data:
 	}
 }
 
-// Times of managers that a client sends are kept.
+// The times in managedFields that a client sends are kept.
 func TestManagersKeepTheirTimes(t *testing.T) {
 	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), time.Now)
 	must(t, h, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"c"},"data":{"a":"b"}}`)
@@ -145,7 +145,7 @@ func TestManagersKeepTheirTimes(t *testing.T) {
 	}
 }
 
-// A watch ends when the CRD of its objects changes. A client that reopens it at its revision must list.
+// If a CRD changes, the watches of its objects end. A client that opens one again at its last revision must list.
 func TestWatchEndsWithItsDefinition(t *testing.T) {
 	h := newHandler()
 	server := httptest.NewServer(h)
@@ -182,7 +182,7 @@ func queueJSON(t *testing.T) string {
 	return string(raw)
 }
 
-// A request and a part of its response, as the kind's strategy in k8s.io/kubernetes v1.36.3 makes it. upstream's
+// exchange is a request and a part of the response, from the kind's strategy in k8s.io/kubernetes v1.36.3. upstream's
 // differ_test.go compares many more.
 type exchange struct {
 	method, path, body string

@@ -15,10 +15,10 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// gzipFrom is the size in bytes from which an answer is compressed.
+// gzipFrom is the size from which a response is compressed, in bytes.
 const gzipFrom = 128 << 10
 
-// ServeHTTP answers one request.
+// ServeHTTP responds to one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	a := h.respond(r)
@@ -26,7 +26,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer h.log(r, a, began)
 	}
 	if a.lost != nil {
-		panic(http.ErrAbortHandler) // closes the connection without an answer
+		panic(http.ErrAbortHandler) // closes the connection without a response
 	}
 	a.setWarnings(w.Header())
 	a.setRetryAfter(w.Header())
@@ -54,7 +54,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes a watch until it ends, its timeout passes, or the client disconnects or stops reading.
+// stream writes the events of a watch, until the watch ends or times out, or the client disconnects or stops reading.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	s := h.newFeed(a)
 	defer s.open.Close()
@@ -81,17 +81,18 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	}
 }
 
-// Transport connects HTTP clients of the same process to a handler. A request runs on the caller's goroutine, and a
-// watch reads the server's log when its body is read.
+// Transport connects HTTP clients in the same process to a handler. It executes a request on the caller's goroutine.
+// A watch reads the server's log when the client reads the body.
 type Transport struct {
 	h    *Handler
 	gate Gate // nil for none
 }
 
-// Transport returns a RoundTripper that sends every request to the handler, whatever its host.
+// Transport returns a RoundTripper that executes every request with the handler, whatever the host in the URL.
 func (h *Handler) Transport() *Transport { return &Transport{h: h} }
 
-// RoundTrip executes one request. It fails only if the request's context ends.
+// RoundTrip executes one request. The error is that of the context, of a gate, or of a fault that drops the
+// connection.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close()
@@ -154,9 +155,9 @@ type watchBody struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	mu   sync.Mutex // guards readers
+	mu   sync.Mutex // serializes calls of Read
 	feed *feed
-	part int // the part of the frame that Read has reached
+	part int // index of the part of the frame that Read copies next
 	err  error
 }
 
@@ -205,10 +206,10 @@ func (b *watchBody) Close() error {
 	return nil
 }
 
-// Exchange is one log entry about a request, in the terms of the real server's log.
+// Exchange is one entry of the log of requests, with the values of the real server's log.
 type Exchange struct {
-	Verb      string // LIST, WATCH, PATCH; the method if the request is not about objects
-	URI       string // the path and the query
+	Verb      string // LIST, WATCH, PATCH, ...; the HTTP method if the request is not about objects
+	URI       string // path and query
 	User      string // "" for a request refused with 401
 	UserAgent string
 	Code      int

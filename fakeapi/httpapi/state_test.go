@@ -71,8 +71,8 @@ func dump(t *testing.T, h *Handler) string {
 	return b.String()
 }
 
-// A dump loads unchanged: custom resources, deletion timestamps and uids. Later objects are never taken for earlier
-// ones.
+// A dump can be loaded unchanged, with custom resources, deletion timestamps and uids. Objects that are created later
+// have other uids.
 func TestDumpAndLoad(t *testing.T) {
 	h := newHandler()
 	load(t, h, definitionYAML+widgetYAML)
@@ -82,7 +82,7 @@ func TestDumpAndLoad(t *testing.T) {
 	}
 	before := dump(t, h)
 	if !strings.Contains(before, "deletionTimestamp") {
-		t.Fatalf("the widget is not being deleted:\n%s", before)
+		t.Fatalf("the widget is not terminating:\n%s", before)
 	}
 	if n := strings.Count(before, "\nkind: HorizontalPodAutoscaler"); n != 1 {
 		t.Errorf("an object of two versions is dumped %d times", n)
@@ -105,7 +105,7 @@ func TestDumpAndLoad(t *testing.T) {
 	send(again, "POST", maps, "", map[string]string{"Content-Type": media.JSON},
 		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`)
 	if seen[uidOf()] {
-		t.Errorf("the new object has the uid of the one before")
+		t.Errorf("the recreated object has the same uid")
 	}
 }
 
@@ -143,7 +143,7 @@ func TestOpenAPI(t *testing.T) {
 				name = "api/v1"
 			}
 			if index.Paths[name].ServerRelativeURL == "" {
-				t.Errorf("no document for %s", name)
+				t.Errorf("there is no document for %s", name)
 			}
 		}
 	})

@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// audience is the default audience of a token: this server, which is also the issuer.
+// audience is the default audience of a token, and the issuer: this server.
 const audience = "https://kubernetes.default.svc.cluster.local"
 
 type claims struct {
@@ -42,7 +42,7 @@ type claims struct {
 	} `json:"kubernetes.io"`
 }
 
-// tokenKey signs tokens. It need not be secret, because requests without a token may do everything.
+// tokenKey signs tokens. It need not be secret, because a request without a token is allowed to do everything.
 var tokenKey = []byte("threelaws")
 
 var tokenHeader = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
@@ -77,15 +77,16 @@ func readToken(token string) *claims {
 	return c
 }
 
-// holds reports whether a token is valid: it has not expired, it has the account's uid, and its bound object exists.
+// holds reports whether a token is valid: it has not expired, its service account has the same uid, and its bound
+// object exists.
 func (h *Handler) holds(c *claims) bool {
 	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID &&
 		h.there("pods", c.Own.Namespace, c.Own.Pod) && h.there("secrets", c.Own.Namespace, c.Own.Secret) &&
 		h.there("nodes", "", c.Own.Node)
 }
 
-// user returns the user of a request: the token's account, or the impersonated user. Other credentials are ignored
-// and mean the administrator.
+// user returns the name of a request's user: the impersonated user, or the service account of the token. It ignores
+// other credentials and returns "", the administrator.
 func (h *Handler) user(r *http.Request) (string, error) {
 	name := ""
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
@@ -102,7 +103,7 @@ func (h *Handler) user(r *http.Request) (string, error) {
 	return name, refusal.NobodyToBe(r.Header)
 }
 
-// requestToken makes a token for a service account.
+// requestToken returns a token for a service account.
 func requestToken(h *Handler, t *route.Target, _ string, o *authenticationv1.TokenRequest) (runtime.Object, error) {
 	kind := schema.GroupKind{Group: authenticationv1.GroupName, Kind: "TokenRequest"}
 	if err := matchAccount(t, o, kind); err != nil {
@@ -184,13 +185,13 @@ func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.Toke
 	return o, nil
 }
 
-// boundName identifies the object that a token is bound to.
+// boundName names an object to which a token is bound.
 type boundName struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
 }
 
-// there reports whether a token's bound object exists. It is true for a token without a bound object.
+// there reports whether the bound object b exists with its uid. It is true if b is nil.
 func (h *Handler) there(resource, namespace string, b *boundName) bool {
 	if b == nil {
 		return true
@@ -207,7 +208,7 @@ func (h *Handler) read(resource, namespace, name string) (metav1.Object, error) 
 	return resp.Object.(metav1.Object), nil
 }
 
-// bind binds a token to the requested object.
+// bind binds a token to the object that ref names.
 func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) error {
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	kinds := map[string]struct {
@@ -236,7 +237,8 @@ func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) er
 	return nil
 }
 
-// pretend builds an impersonated user from the headers, as the impersonation filter of k8s.io/apiserver does.
+// pretend sets the uid, groups and extra fields of an impersonated user, like k8s.io/apiserver's impersonation
+// filter.
 func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 	name := r.Header.Get("Impersonate-User")
 	if name == "" {
@@ -254,7 +256,7 @@ func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 			!slices.Contains(groups, "system:unauthenticated") {
 			u.Groups = append(u.Groups, "system:authenticated")
 		}
-	case name == "admin": // the real server adds this user's groups only for its own credentials
+	case name == "admin": // the real server adds the groups of this user only if the user sends credentials
 		u.Groups = []string{"system:authenticated"}
 	}
 	for key, values := range refusal.Extras(r.Header) {

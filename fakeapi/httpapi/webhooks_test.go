@@ -21,14 +21,14 @@ const (
 	validating = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 )
 
-// configuration is one with a webhook for the ConfigMaps of some namespaces.
+// configuration returns a configuration with a webhook for the ConfigMaps in some namespaces.
 func configuration(name, client, more string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q},"webhooks":[{"name":"%s.example.com","sideEffects":"None",
 		"admissionReviewVersions":["v1"],"clientConfig":%s,"rules":[{"operations":["CREATE","UPDATE","DELETE"],
 		"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]%s}]}`, name, name, client, more)
 }
 
-// reviewing answers reviews of admission.
+// reviewing returns a handler that answers admission reviews with f.
 func reviewing(f func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var review admissionv1.AdmissionReview
@@ -43,7 +43,8 @@ func reviewing(f func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionRes
 	}
 }
 
-// The mutating webhook takes reviews of version v1beta1, whose answers need neither a UID nor a patch type.
+// The mutating webhook receives reviews of version v1beta1. A response of that version needs no UID and no patch
+// type.
 func TestAdmissionWebhooks(t *testing.T) {
 	h := calling(t)
 	s := hook(t, func(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +77,7 @@ func TestAdmissionWebhooks(t *testing.T) {
 	}
 }
 
-// Errors of a call have the real server's words. By default a failed call refuses the request.
+// The errors of calls have the real server's texts. By default, a failed call refuses the request.
 func TestAdmissionWebhooksThatFail(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
@@ -130,7 +131,7 @@ func TestAdmissionWebhooksThatFail(t *testing.T) {
 				t.Errorf("%d %s, want %s", code, text, c.want)
 			}
 			if code, _ := ask(h, "GET", configMaps+"/a", ""); code != 404 {
-				t.Errorf("it exists: %d", code)
+				t.Errorf("the object exists: %d", code)
 			}
 			must(t, h, "DELETE", validating+"/h", "")
 			must(t, h, "POST", mutating, configuration("h", client, `,"failurePolicy":"Ignore"`+c.more))
@@ -139,7 +140,7 @@ func TestAdmissionWebhooksThatFail(t *testing.T) {
 	}
 }
 
-// Warnings of webhooks are sanitized and cut as on the real server.
+// The server sanitizes and cuts the warnings of webhooks like the real server.
 func TestWarningsOfWebhooks(t *testing.T) {
 	h := calling(t)
 	many := []string{"a\r\nX-Evil: 1", "\x00", "", "as it is"}
@@ -165,7 +166,7 @@ func TestWarningsOfWebhooks(t *testing.T) {
 	}
 }
 
-// A webhook may deny with an invalid status code. The client still gets a valid response.
+// If a webhook denies a request with an invalid status code, the client still gets a valid response.
 func TestDenialWithoutACode(t *testing.T) {
 	h := calling(t)
 	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
@@ -178,7 +179,7 @@ func TestDenialWithoutACode(t *testing.T) {
 	}
 }
 
-// A call of a webhook blocks no other request, not even one by the webhook.
+// A call of a webhook blocks no other request, even if the webhook itself sends the request.
 func TestAdmissionWebhookCallsBack(t *testing.T) {
 	h := calling(t)
 	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
@@ -193,7 +194,8 @@ func TestAdmissionWebhookCallsBack(t *testing.T) {
 	}
 }
 
-// An object that changed during its webhook call is admitted again. A request with a resourceVersion is refused.
+// If an object changes during a webhook call, it is admitted again. If the request has a resourceVersion, it is
+// refused.
 func TestAdmissionIsRepeated(t *testing.T) {
 	h := calling(t)
 	var calls atomic.Int32

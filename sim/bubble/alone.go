@@ -13,12 +13,12 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 )
 
-// alone makes the order in which the goroutines of programs run deterministic. While rooms exist, the Go process has
-// one processor. On two processors, a handler that enqueues a key twice races with the worker that takes it. Garbage is
-// collected between commands, because a collection stops the running goroutine and lets others run first.
+// alone makes the order in which the goroutines of programs run deterministic. While a [room] is open, the Go process
+// uses one processor: on two, a handler that enqueues a key twice would race with the worker that takes it. Garbage
+// is collected between two commands of a room, because a collection stops the running goroutine and lets others run.
 //
-// One influence remains: the runtime preempts a goroutine after ten milliseconds of real time. Commands take tenths of
-// a millisecond. Longer ones occur on a machine whose processors are busy with other work.
+// The order may still differ if the runtime preempts a goroutine, which it does after ten milliseconds of real time.
+// A command takes tenths of a millisecond, and more on a busy machine.
 type alone struct {
 	rooms   int
 	procs   int
@@ -32,12 +32,12 @@ type alone struct {
 var solitude = alone{sample: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}}
 
 const (
-	least  = 64 << 20 // a smaller heap is not collected
+	least  = 64 << 20 // garbage is not collected in a smaller heap
 	beyond = 2 << 30  // how much a command may allocate beyond the heap before the runtime collects by itself
 	often  = 16       // commands between two checks of the heap
 )
 
-// enter is called for each room, under the lock of rooms.
+// enter is called with roomsMu locked when a room is opened. The first call changes the settings.
 func (a *alone) enter() {
 	if a.rooms++; a.rooms > 1 {
 		return
@@ -48,7 +48,7 @@ func (a *alone) enter() {
 	a.grow()
 }
 
-// leave undoes enter when the last room is closed.
+// leave is called when a room is closed. The last call restores the settings that enter changed.
 func (a *alone) leave() {
 	if a.rooms--; a.rooms > 0 {
 		return
@@ -67,8 +67,8 @@ func (a *alone) sweep() {
 	a.grow()
 }
 
-// grow sets the heap size at which sweep collects, and the limit at which the runtime collects during a command. If the
-// user has set a limit, sweep collects at half of it.
+// grow sets the heap size at which sweep collects, and the limit at which the runtime collects during a command. With
+// GOGC=off and a GOMEMLIMIT, sweep collects at half the limit, or at twice the current heap if that is more.
 func (a *alone) grow() {
 	a.heap = max(least, a.size()/100*uint64(100+max(a.percent, 0)))
 	if a.limit == math.MaxInt64 {
@@ -83,7 +83,7 @@ func (a *alone) size() uint64 {
 	return a.sample[0].Value.Uint64()
 }
 
-// settle changes the settings of the Go process, as the package's documentation says.
+// settle changes settings of the Go process once: see the documentation of the package.
 var settle = sync.OnceFunc(func() {
 	utilruntime.ErrorHandlers = nil
 	utilruntime.PanicHandlers = append([]func(context.Context, any){toldOfPanic}, utilruntime.PanicHandlers...)

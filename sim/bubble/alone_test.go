@@ -22,8 +22,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// crowd is a program in which one event wakes many goroutines at once. Each leaves garbage, and makes a Secret named
-// by its place in the order.
+// crowd is a program in which one event wakes many goroutines. Each goroutine allocates garbage, and creates a Secret
+// whose name is its position in the order.
 func crowd(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	var mu sync.Mutex
@@ -55,9 +55,9 @@ func crowd(ctx context.Context, cfg *rest.Config) error {
 	return ctx.Err()
 }
 
-// Goroutines that one event wakes run in one order in every run, with any number of processors and any garbage
-// collection. Afterwards the process has its settings again. Runs that the machine stopped for ten milliseconds may
-// differ. On four processors at once, hardly two runs would be the same.
+// The goroutines that one event wakes run in the same order in every run, with any number of processors. The settings
+// of the Go process are restored afterwards. A run may differ if the machine stopped it for ten milliseconds. On four
+// processors at once, almost all runs would differ.
 func TestOrderOfGoroutines(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -72,15 +72,14 @@ func TestOrderOfGoroutines(t *testing.T) {
 		w.Stop()
 	}
 	if most := slices.Max(slices.Collect(maps.Values(runs))); most < 50 {
-		t.Errorf("of 100 runs %d are the same: %v", most, runs)
+		t.Errorf("only %d of 100 runs are the same: %v", most, runs)
 	}
 	if procs, percent := runtime.GOMAXPROCS(0), debug.SetGCPercent(10); procs != 4 || percent != 10 {
-		t.Errorf("left are %d processors and %d percent, want 4 and 10", procs, percent)
+		t.Errorf("afterwards there are %d processors and GOGC=%d, want 4 and 10", procs, percent)
 	}
 }
 
-// When a program is killed, everything that depends on its context stops before its requests fail, with and without
-// the context. Requests that it makes meanwhile are not sent.
+// When a program is killed, its context ends before its requests fail. Requests that it sends afterwards fail.
 func TestContextEndsBeforeRequestsFail(t *testing.T) {
 	background := func(context.Context) context.Context { return context.Background() }
 	for name, by := range map[string]func(context.Context) context.Context{
@@ -126,14 +125,14 @@ func endsFirst(t *testing.T, by func(context.Context) context.Context) {
 	w.Cluster.Process("a").Crash(false)
 	w.Stop()
 	if early || !stopped {
-		t.Errorf("its request failed before its context's end was known (%v, %v)", early, stopped)
+		t.Errorf("the request failed before the context ended (%v, %v)", early, stopped)
 	}
 	if n := w.Server.Len(w.Server.KindNamed("cm")); late == nil || n != 0 {
-		t.Errorf("what it asked when it was over was answered with %v; there are %d", late, n)
+		t.Errorf("a request after the end was answered with %v; there are %d", late, n)
 	}
 }
 
-// busy writes to each ConfigMap of an event, which causes the next event, until it gets an event of a Secret.
+// busy writes to each ConfigMap of an event, which causes the next event. It stops at an event of a Secret.
 func busy(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg).CoreV1()
 	maps, err := client.ConfigMaps("default").Watch(ctx, metav1.ListOptions{})
@@ -166,7 +165,8 @@ func busy(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// A program that keeps itself busy still gets other events: the default schedule delivers the oldest event first.
+// A program that causes its own events also receives other events: the default schedule delivers the oldest event
+// first.
 func TestOldestIsNotifiedFirst(t *testing.T) {
 	w := started(t, program("busy", busy), sim.Zero{}, nil)
 	defer w.Stop()
@@ -174,11 +174,11 @@ func TestOldestIsNotifiedFirst(t *testing.T) {
 	createMaps(t, w, "a")
 	create(t, w, "secret", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}})
 	if s := w.Settle(trial.Limits{Steps: 1000}); !s.Settled {
-		t.Errorf("the event of the Secret never comes: %+v", s)
+		t.Errorf("the event of the Secret was not delivered: %+v", s)
 	}
 }
 
-// fills lists like a cache, and then writes.
+// fills lists ConfigMaps four times, like caches, and then creates four Secrets.
 func fills(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg).CoreV1()
 	for range 4 {
@@ -194,7 +194,7 @@ func fills(ctx context.Context, cfg *rest.Config) error {
 	return ctx.Err()
 }
 
-// No crash strikes a program that still fills its caches and has nothing to interrupt. Crashes strike its writes.
+// A crash does not hit a program that is still filling its caches. It hits writes.
 func TestNoCrashWhileItFills(t *testing.T) {
 	crashes := 0
 	for seed := range uint64(100) {
@@ -212,7 +212,7 @@ func TestNoCrashWhileItFills(t *testing.T) {
 				lists++
 			case r.Op == sim.FaultHit && r.Verb == "crash":
 				if crashes++; lists < 4 {
-					t.Errorf("seed %d: it is crashed after %d of its lists", seed, lists)
+					t.Errorf("seed %d: a crash after %d lists", seed, lists)
 				}
 			case r.Op == sim.FaultHit && r.Verb == "restart":
 				lists = 0

@@ -27,7 +27,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// misuse runs a program until it is reported as one that cannot be hosted, and returns the report.
+// misuse runs a program that cannot be hosted, and returns the error.
 func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text string) {
 	t.Helper()
 	defer func(d time.Duration) { *bubble.Patience = d }(*bubble.Patience)
@@ -35,7 +35,7 @@ func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text s
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-			t.Error("it was hosted")
+			t.Error("the program was hosted")
 		case host.Misuse:
 			text = r.Error()
 		default:
@@ -46,7 +46,7 @@ func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text s
 	defer debug.SetGCPercent(percent)
 	defer func() {
 		if now, gc := runtime.GOMAXPROCS(0), debug.SetGCPercent(99); now != procs || gc != 99 {
-			t.Errorf("it leaves %d processors and %d percent, want %d and 99", now, gc, procs)
+			t.Errorf("afterwards there are %d processors and GOGC=%d, want %d and 99", now, gc, procs)
 		}
 	}()
 	w := trial.New(trial.Options{})
@@ -56,7 +56,7 @@ func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text s
 	return ""
 }
 
-// spins never waits, until the channel is closed.
+// spins returns a program that never waits, until the channel is closed.
 func spins(let chan struct{}) func(context.Context, *rest.Config) error {
 	return func(context.Context, *rest.Config) error {
 		for {
@@ -75,12 +75,12 @@ func TestProgramNeverWaits(t *testing.T) {
 		!strings.Contains(text, "spins.func") {
 		t.Error(text)
 	}
-	t.Run("beside", func(t *testing.T) { // a second program would have to wait for the first
+	t.Run("beside", func(t *testing.T) { // a second program waits for the end of the first
 		if text := misuse(t, waits); !strings.Contains(text, t.Name()+" is not hosted") {
 			t.Error(text)
 		}
 	})
-	t.Run("stopped", func(t *testing.T) { // a world whose program was refused can be stopped
+	t.Run("stopped", func(t *testing.T) { // a world with such a program can be stopped
 		defer func() {
 			if r, is := recover().(host.Misuse); !is || !strings.Contains(r.Error(), t.Name()+" is not hosted") {
 				t.Errorf("%v", r)
@@ -97,7 +97,7 @@ func TestProgramNeverWaits(t *testing.T) {
 	w.Stop()
 }
 
-// A goroutine waits for an answer while it holds a mutex that another one wants.
+// A goroutine waits for an answer and holds a mutex that another goroutine waits for.
 func TestMutexAcrossARequest(t *testing.T) {
 	holds := func(ctx context.Context, cfg *rest.Config) error {
 		client := kubernetes.NewForConfigOrDie(cfg)
@@ -120,11 +120,11 @@ func TestMutexAcrossARequest(t *testing.T) {
 		t.Error(text)
 	}
 	if again := misuse(t, holds); !strings.Contains(again, t.Name()+" is not hosted") {
-		t.Error("another world waited as long: " + again)
+		t.Error("another world did not refuse the program: " + again)
 	}
 }
 
-// A program waits for something outside of its world.
+// A program waits for something outside its world.
 func TestProgramWaitsForTheWorldOutside(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -163,11 +163,11 @@ func TestGoroutinesOutliveTheProgram(t *testing.T) {
 	}
 }
 
-// The report of many leaked goroutines begins with those in the program's own code.
+// The report of leaked goroutines begins with those of the program's own code.
 func TestOwnGoroutinesAreShownFirst(t *testing.T) {
 	text := misuse(t, func(ctx context.Context, _ *rest.Config) error {
 		for range 5 {
-			workqueue.NewTypedDelayingQueue[string]() // they are not shut down
+			workqueue.NewTypedDelayingQueue[string]() // never shut down
 		}
 		go func() { <-make(chan int) }()
 		<-ctx.Done()
@@ -178,8 +178,7 @@ func TestOwnGoroutinesAreShownFirst(t *testing.T) {
 	}
 }
 
-// lives starts a program whose first life ends in the given way. It returns the reason in the history and the
-// violations.
+// lives runs a program whose first run ends as ends says. It returns the reason in the history, and the violations.
 func lives(t *testing.T, ends func(context.Context) error) (why string, broken []string) {
 	t.Helper()
 	n := 0
@@ -197,7 +196,7 @@ func lives(t *testing.T, ends func(context.Context) error) (why string, broken [
 	w.Start("mortal", program("mortal", mortal))
 	w.Settle(trial.Limits{})
 	if k := w.Server.KindNamed("cm"); w.Server.Lookup(k, "default", "life-2") == nil || w.Server.Len(k) != 1 {
-		t.Error("it was not started again, or more than once")
+		t.Error("the program was not restarted once")
 	}
 	for _, b := range w.Judge.Violations() {
 		broken = append(broken, b.Law.Name+": "+b.Text)
@@ -217,8 +216,8 @@ func TestProgramEnds(t *testing.T) {
 	}
 }
 
-// A panic ends a program and violates a law: on its own goroutine, and on a goroutine with Kubernetes' HandleCrash,
-// with the program's context or without.
+// A panic ends a program and violates never-panic: on the program's own goroutine, and on a goroutine with
+// HandleCrash, with or without the program's context.
 func TestProgramPanics(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	panics := func() { panic("a nil map") }

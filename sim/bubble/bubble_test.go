@@ -22,7 +22,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// greeter is an ordinary program on client-go. For each ConfigMap it keeps a Secret of its name, which it owns.
+// greeter is an ordinary client-go program. For each ConfigMap it creates a Secret of that name, which the ConfigMap
+// owns.
 func greeter(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -75,12 +76,12 @@ func greeter(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// program is a controller that runs a program.
+// program returns a controller that hosts a program.
 func program(name string, run func(context.Context, *rest.Config) error) host.Controller {
 	return bubble.Controller(host.Controller{Name: name}, run)
 }
 
-// waits is a program that only waits for its end.
+// waits is a program that waits for the end of its context.
 func waits(ctx context.Context, _ *rest.Config) error {
 	<-ctx.Done()
 	return ctx.Err()
@@ -102,7 +103,7 @@ func create(t testing.TB, w *trial.Trial, kind string, obj runtime.Object) {
 	}
 }
 
-// started is a world with ConfigMaps in which a controller has started.
+// started returns a world with ConfigMaps and a running controller.
 func started(t testing.TB, c host.Controller, choices sim.Choices, faults map[string]int, names ...string) *trial.Trial {
 	t.Helper()
 	w := trial.New(trial.Options{})
@@ -115,7 +116,7 @@ func started(t testing.TB, c host.Controller, choices sim.Choices, faults map[st
 	return w
 }
 
-// settles settles a world without a violation.
+// settles settles a world, and expects no violation.
 func settles(t testing.TB, w *trial.Trial) trial.Settling {
 	t.Helper()
 	s := w.Settle(trial.Limits{})
@@ -149,8 +150,7 @@ func TestSeeds(t *testing.T) {
 	t.Logf("%d steps, %.0f a second", steps, float64(steps)/time.Since(began).Seconds())
 }
 
-// readsBoth reads events in both of their groups, concurrently and in the order of a map. It records which answer came
-// first.
+// readsBoth reads Events in two API groups concurrently, in the order of a map. It records which answer came first.
 func readsBoth(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	answers := make(chan string, 2)
@@ -180,7 +180,7 @@ func readsBoth(ctx context.Context, cfg *rest.Config) error {
 	return ctx.Err()
 }
 
-// Requests for one kind that only differ in its version are distinct. The schedule decides which is answered first,
+// Two requests for different versions of one kind are distinct. The schedule decides which is answered first,
 // whichever was sent first.
 func TestTwoVersionsAreTwoRequests(t *testing.T) {
 	for seed := range uint64(20) {
@@ -196,12 +196,12 @@ func TestTwoVersionsAreTwoRequests(t *testing.T) {
 			w.Stop()
 		}
 		if len(runs) != 1 {
-			t.Errorf("seed %d: ten runs of one schedule are %d", seed, len(runs))
+			t.Errorf("seed %d: ten runs of one schedule have %d different hashes", seed, len(runs))
 		}
 	}
 }
 
-// No fault strikes a request whose answer nobody waits for, because its context or its program has ended.
+// A fault does not hit a request whose context or program has ended.
 func TestNoFaultHitsAClosedConnection(t *testing.T) {
 	for seed := range uint64(50) {
 		w := trial.New(trial.Options{})
@@ -212,7 +212,7 @@ func TestNoFaultHitsAClosedConnection(t *testing.T) {
 		maps, life, left := w.Server.KindNamed("cm"), 0, 0
 		w.Start("a", program("a", func(ctx context.Context, cfg *rest.Config) error {
 			if now := w.Server.Len(maps); now != left {
-				t.Errorf("seed %d: %d were made, and when its program had returned there were %d", seed, now, left)
+				t.Errorf("seed %d: %d exist, but %d existed when the program had returned", seed, now, left)
 			}
 			if life++; life > 3 {
 				return waits(ctx, cfg)

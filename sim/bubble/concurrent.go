@@ -10,7 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Concurrent makes a controller whose Sync may start goroutines, for example with an errgroup or in growing batches.
+// Concurrent returns a copy of ctl whose Sync may start goroutines, for example with an errgroup or in growing
+// batches.
 // Several of these goroutines may have requests pending at the same time. Each reconcile runs in the world's bubble
 // until all its goroutines wait. Then the schedule decides which pending request is executed or answered. Requests are
 // ordered by content, and equal requests by the start of their goroutines.
@@ -18,8 +19,7 @@ import (
 // A reconcile must not return while one of its goroutines waits for an answer, and it must not wait forever. Both
 // violate never-panic. In Sync and in New, time.Sleep and time.Now use the world's clock.
 //
-// Concurrent takes some microseconds per step, and limits the Go process to one processor. A reconcile without
-// goroutines does not need it.
+// Concurrent costs some microseconds per step, and limits the Go process to one processor.
 func Concurrent(ctl host.Controller) host.Controller {
 	ctl.Goroutines = func(c host.Place, run func(context.Context, host.Ask) error) host.Program {
 		return &shift{room: roomOf(c, ctl.Name), run: run}
@@ -60,7 +60,7 @@ func (s *shift) Answer(c *host.Call) {
 	s.wait()
 }
 
-// wait lets time pass if the reconcile waits and has no request pending.
+// wait lets virtual time pass if the reconcile has not returned and has no pending request.
 func (s *shift) wait() {
 	s.life.mu.Lock()
 	waits := !s.life.over && len(s.life.open) == 0
@@ -82,7 +82,7 @@ func (s *shift) Ended() (error, bool) {
 	return s.life.err, s.life.over
 }
 
-// Kill ends the reconcile. If it has returned and left nothing behind, Kill only marks it.
+// Kill ends the reconcile. If it has returned and has no pending request, Kill only makes later requests fail.
 func (s *shift) Kill() {
 	r, l := s.room, s.life
 	r.syncs = slices.DeleteFunc(r.syncs, func(o *shift) bool { return o == s })
@@ -96,7 +96,7 @@ func (s *shift) Kill() {
 	}
 }
 
-// stuck ends a reconcile that waits although time has passed.
+// stuck ends a reconcile that has no pending request and still waits after virtual time has passed.
 func (s *shift) stuck() {
 	l := s.life
 	l.mu.Lock()

@@ -30,7 +30,7 @@ var (
 	secrets    = corev1.SchemeGroupVersion.WithKind("Secret")
 )
 
-// syncing is a controller of ConfigMaps that may start goroutines.
+// syncing returns a controller of ConfigMaps whose Sync may start goroutines.
 func syncing(sync func(ctx context.Context, env *host.Env, key string) error) host.Controller {
 	return bubble.Concurrent(host.Controller{Name: "second", For: configMaps, Owns: []schema.GroupVersionKind{secrets},
 		Routes: []host.Route{{Kind: configMaps, Do: func(_ host.View, e host.Event, out *host.Effect) {
@@ -48,8 +48,8 @@ func secret(owner *corev1.ConfigMap, name string) *corev1.Secret {
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, configMaps)}}}
 }
 
-// batches makes four Secrets of each ConfigMap in concurrent batches of one, two and one, reads them, and records
-// which was answered last.
+// batches creates four Secrets for each ConfigMap, in concurrent batches of one, two and one. It then reads them, and
+// records which read was answered last.
 func batches(ctx context.Context, env *host.Env, key string) error {
 	obj, ok, err := env.Informer(configMaps).GetIndexer().GetByKey(key)
 	if !ok || err != nil {
@@ -92,7 +92,7 @@ func batches(ctx context.Context, env *host.Env, key string) error {
 
 var faultsOfSyncs = map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1, "conflict": 1}
 
-// hashes runs seeds and returns the hash of each run. ends counts the Secrets that were answered last.
+// hashes runs all seeds, and returns the hash of each run. ends counts which Secret was answered last.
 func hashes(t testing.TB, seeds uint64) (all []uint64, ends map[string]int) {
 	ends = map[string]int{}
 	for seed := range seeds {
@@ -111,7 +111,7 @@ func hashes(t testing.TB, seeds uint64) (all []uint64, ends map[string]int) {
 	return all, ends
 }
 
-// Requests of a sync's goroutines are pending together, in the order of their content.
+// The requests of all goroutines of a Sync are pending together, in the order of their content.
 func TestConcurrentRequestsArePending(t *testing.T) {
 	w := started(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
 		var all sync.WaitGroup
@@ -147,7 +147,7 @@ func TestConcurrentRequestsArePending(t *testing.T) {
 	}
 }
 
-// Equal requests are in the order in which their goroutines were started, whichever runs first.
+// Equal requests are ordered by the start of their goroutines, whichever goroutine runs first.
 func TestEqualRequestsAreInTheOrderOfTheirGoroutines(t *testing.T) {
 	for range 20 {
 		var mu sync.Mutex
@@ -173,12 +173,12 @@ func TestEqualRequestsAreInTheOrderOfTheirGoroutines(t *testing.T) {
 		w.Settle(trial.Limits{})
 		w.Stop()
 		if !slices.IsSorted(made) || made[0] == "" {
-			t.Fatalf("the goroutines have made %q", made)
+			t.Fatalf("the goroutines have created %q", made)
 		}
 	}
 }
 
-// A seed gives one run: twice in this process, and in another.
+// A seed always gives the same run, in this Go process and in another.
 func TestConcurrentSeeds(t *testing.T) {
 	const seeds = 200
 	first, ends := hashes(t, seeds)
@@ -187,12 +187,12 @@ func TestConcurrentSeeds(t *testing.T) {
 		return
 	}
 	if again, _ := hashes(t, seeds); !slices.Equal(first, again) {
-		t.Errorf("two rounds differ:\n%x\n%x", first, again)
+		t.Errorf("two runs differ:\n%x\n%x", first, again)
 	}
 	distinct := slices.Clone(first)
 	slices.Sort(distinct)
 	if n := len(slices.Compact(distinct)); n < seeds*9/10 {
-		t.Errorf("%d seeds are %d runs", seeds, n)
+		t.Errorf("%d seeds give %d different runs", seeds, n)
 	}
 	for i := range 4 {
 		if ends[fmt.Sprintf("a-%d", i)] == 0 && i > 2 {
@@ -206,11 +206,11 @@ func TestConcurrentSeeds(t *testing.T) {
 	cmd.Env = append(os.Environ(), "CONCURRENT_SEEDS=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), fmt.Sprintln("hashes", first)) {
-		t.Errorf("another process has other runs: %v\n%.2000s\nhere: %v", err, out, first)
+		t.Errorf("runs in another Go process differ: %v\n%.2000s\nhere: %v", err, out, first)
 	}
 }
 
-// A sync that cannot end well violates never-panic, with the line.
+// A Sync that never returns, panics or leaves goroutines violates never-panic. The text contains the line.
 func TestSyncThatCannotEndWell(t *testing.T) {
 	for name, c := range map[string]struct {
 		sync func(ctx context.Context, env *host.Env, key string) error
@@ -224,7 +224,7 @@ func TestSyncThatCannotEndWell(t *testing.T) {
 					done <- struct{}{}
 				}()
 			}
-			<-done // and not the other
+			<-done // but not for the other one
 			return nil
 		}, []string{"a goroutine that it started runs on", "get secrets/ default/y"}},
 		"nothing can happen any more": {func(ctx context.Context, env *host.Env, key string) error {
@@ -234,7 +234,7 @@ func TestSyncThatCannotEndWell(t *testing.T) {
 					results <- err
 				}
 			}()
-			return <-results // there is none without an error
+			return <-results // no result comes without an error
 		}, []string{"nothing can happen any more", "chan receive"}},
 	} {
 		w := started(t, syncing(c.sync), sim.Zero{}, nil, "a")
@@ -256,7 +256,7 @@ func TestSyncThatCannotEndWell(t *testing.T) {
 	}
 }
 
-// The world's clock wakes goroutines that sleep.
+// Goroutines that sleep wake at the world's time.
 func TestSyncSleeps(t *testing.T) {
 	var woke []time.Duration
 	w := started(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
@@ -277,7 +277,7 @@ func TestSyncSleeps(t *testing.T) {
 	}
 }
 
-// Goroutines of a killed process that sleep end with it, and their mistakes are not reported.
+// Sleeping goroutines of a killed process end with the process. Their late requests are not reported.
 func TestSyncIsKilled(t *testing.T) {
 	sleepers := syncing(func(ctx context.Context, env *host.Env, key string) error {
 		var all sync.WaitGroup
@@ -297,7 +297,7 @@ func TestSyncIsKilled(t *testing.T) {
 	}
 }
 
-// A request whose context has ended is not sent. One that is withdrawn before the goroutines wait is dropped.
+// A request whose context has ended is not sent. A request that is canceled before its goroutine waits is dropped.
 func TestRequestsOfAContextThatIsOver(t *testing.T) {
 	var failed []error
 	w := started(t, syncing(func(ctx context.Context, env *host.Env, key string) error {
@@ -309,7 +309,7 @@ func TestRequestsOfAContextThatIsOver(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		all.Go(asks)
-		goruntime.Gosched() // it asks
+		goruntime.Gosched() // the goroutine sends its request
 		cancel()
 		all.Wait()
 		asks()
@@ -327,7 +327,7 @@ func TestRequestsOfAContextThatIsOver(t *testing.T) {
 	}
 }
 
-// A request of a goroutine that outlives its sync is reported, even during another sync and with any context.
+// A request of a goroutine that outlives its Sync is reported, even during another Sync and with any context.
 func TestGoroutineOutlivesItsSync(t *testing.T) {
 	for name, of := range map[string]func(context.Context) context.Context{
 		"the sync's context": func(ctx context.Context) context.Context { return ctx },
@@ -338,7 +338,7 @@ func TestGoroutineOutlivesItsSync(t *testing.T) {
 				told := misused(t, func(ctx context.Context, env *host.Env, key string) error {
 					if key == "default/b" {
 						if name == "none" {
-							return nil // with another current sync it is unknown whose it is
+							return nil // with another current Sync, the owner of the goroutine is unknown
 						}
 						time.Sleep(time.Minute)
 						return nil
@@ -359,14 +359,14 @@ func TestGoroutineOutlivesItsSync(t *testing.T) {
 	}
 }
 
-// misused returns the report about a controller that cannot go on.
+// misused returns the report about a controller that cannot be hosted.
 func misused(t *testing.T, sync func(ctx context.Context, env *host.Env, key string) error, names ...string) string {
 	t.Helper()
 	w := started(t, syncing(sync), sim.Zero{}, nil, names...)
 	told := func() (told any) {
 		defer func() { told = recover() }()
 		w.Settle(trial.Limits{})
-		w.Stop() // goroutines are given time to end
+		w.Stop() // the goroutines get time to end
 		return nil
 	}()
 	return fmt.Sprint(told)

@@ -9,9 +9,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Controller makes a controller of a program that runs until its context ends. When the program returns, its process
-// restarts it after a delay, like a kubelet. as holds the controller's name and what the laws may expect of it: For,
-// Owns, and other fields if they are known.
+// Controller returns a controller that hosts run, a program that runs until its context ends. If the program returns,
+// it is restarted after a delay, as by a kubelet. The parameter as holds the controller's name and what the laws may
+// expect of it: For, Owns, and other fields if they are known.
 func Controller(as host.Controller, run func(ctx context.Context, cfg *rest.Config) error) host.Controller {
 	return host.Hosting(as, func(c *host.Cluster, process string) host.Program {
 		return &hosted{room: roomOf(c, as.Name), name: process, run: run}
@@ -36,8 +36,7 @@ func (p *hosted) Start() {
 	p.room.quiet.Stir()
 }
 
-// config returns the program's client configuration. It sets no rate limit, because time is virtual and the schedule
-// decides how long requests take.
+// config returns the program's client configuration. It has no rate limit, because time is virtual.
 func (p *hosted) config() *rest.Config {
 	return &rest.Config{Host: "http://" + p.name, UserAgent: p.name, QPS: -1,
 		Transport: p.room.gate().GatedTransport(p.life)}

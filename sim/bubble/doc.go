@@ -1,6 +1,5 @@
-// Package bubble hosts whole, unmodified programs that take a [rest.Config] and run until their context ends. Such a
-// program may be a manager, an operator's main, a program built on client-go's informers, or the controllers of
-// kube-controller-manager.
+// Package bubble hosts whole, unmodified programs that take a [rest.Config] and run until their context ends: a
+// manager, an operator's main, a program with client-go's informers, or the controllers of kube-controller-manager.
 //
 //	widgets := bubble.Controller(host.Controller{Name: "widgets"}, func(ctx context.Context, cfg *rest.Config) error {
 //		client, err := kubernetes.NewForConfig(cfg)
@@ -31,16 +30,16 @@
 // A program cannot be hosted if it never waits, or if it waits for a channel from outside, a file or the real network.
 // It also cannot be hosted if a goroutine holds a mutex while it waits for an answer, and another goroutine waits for
 // that mutex. Such a program is reported after half a minute of real time, with the goroutines at fault. Nothing can
-// end these goroutines. Therefore the Go process does not host a program of that name again. While one of the
-// goroutines runs, it hosts no program at all.
+// end these goroutines. Therefore the Go process does not host a program of that name again. While one of these
+// goroutines runs, the Go process hosts no program at all.
 //
 // A panic ends the program and violates never-panic in three cases: on the program's own goroutine, in a reconcile that
 // controller-runtime recovers, and on a goroutine that defers HandleCrash of apimachinery. The goroutines of client-go
-// and kube-controller-manager defer it. A HandleCrash without a context is attributed to the program that just received
-// an answer or event. If time has passed instead, it is attributed to the only program of the world. Any other panic
-// ends the Go process, as usual. If a panic leaves a mutex locked and another goroutine waits for that mutex, this is
-// reported after half a minute.
+// and kube-controller-manager defer it. If HandleCrash has no context, the panic is attributed to the program that
+// just received an answer or event. If time has passed instead, it is attributed to the only program of the world.
+// Any other panic ends the Go process, as usual. If a panic leaves a mutex locked and another goroutine waits for
+// that mutex, this is reported after half a minute.
 //
-// A source outside of the bubble that answers at once is not noticed, for example a file, a fast network, or a clock
-// that is not Go's. It is noticed only if two runs of a schedule differ because of it.
+// A program may use a source outside the bubble that answers at once: a file, a fast network, a clock that is not
+// Go's. This is noticed only if two runs of a schedule differ because of it.
 package bubble

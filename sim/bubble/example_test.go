@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// A program that labels every Namespace that it is shown, as anybody would write it. It
-// knows nothing of the world that it runs in.
+// The program is an ordinary client-go program that labels every Namespace. It does not depend on the simulation.
 func ExampleController() {
 	run := func(ctx context.Context, cfg *rest.Config) error {
 		client, err := kubernetes.NewForConfig(cfg)

@@ -2,10 +2,10 @@ package bubble
 
 import "runtime"
 
-// Patience is set by tests of what hangs.
+// Patience is shortened by tests of programs that hang.
 var Patience = &patience
 
-// AwaitRest returns when no program that was given up runs on.
+// AwaitRest waits until no goroutine of an abandoned program runs.
 func AwaitRest() {
 	for runsOn() {
 		runtime.Gosched()

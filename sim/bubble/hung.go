@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// bubbled matches the first line of the stack of a goroutine in a bubble: the goroutine's state, and the bubble.
+// bubbled matches a goroutine's line in a dump of stacks. Its groups are the goroutine's state and the bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
 // bubbleHere returns the name of the calling goroutine's bubble.
@@ -26,7 +26,7 @@ func bubbleHere() string {
 	panic("bubble: the runtime prints stacks otherwise than is known here: " + string(head[:]))
 }
 
-// stacks returns the stacks of the programs' goroutines.
+// stacks returns the stacks of the programs' goroutines in the bubble.
 func (r *room) stacks() []string {
 	text := make([]byte, 1<<24)
 	text = text[:runtime.Stack(text, true)]
@@ -42,7 +42,7 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung describes the goroutines of a bubble that does not settle. It reports whether one of them runs.
+// hung describes the goroutines of a bubble that does not settle. runs reports whether one of them never waits.
 func (r *room) hung() (why host.Misuse, runs bool) {
 	var at, holders []string
 	reasons := map[string]bool{}
@@ -70,7 +70,7 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 	return host.Misuse(text), reasons[busy]
 }
 
-// asks is in the stack of a goroutine that waits for the answer to a request.
+// asks occurs in the stack of every goroutine that waits for the answer to a request.
 const asks = "bubble.(*life).ask("
 
 // Reasons why a bubble does not settle.
@@ -98,7 +98,7 @@ func reason(state string) string {
 	return other
 }
 
-// from returns 0 for a goroutine whose own code belongs to the program, and 1 for a goroutine of a library.
+// from is a sort key of stacks: 0 if the goroutine's own code belongs to the program, 1 if it belongs to a library.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -123,8 +123,8 @@ func leaked(stacks []string) host.Misuse {
 		strings.Join(stacks, "\n\n") + more)
 }
 
-// givenUp holds the rooms with programs that never settled. The value is true if one of their goroutines still runs. It
-// keeps the processor from all other goroutines. roomsMu guards the map.
+// givenUp holds the rooms whose programs never settled. The value is true if a goroutine of the room still runs; such
+// a goroutine leaves no processor for others. roomsMu guards the map.
 var givenUp = map[*room]bool{}
 
 // giveUp abandons a room, because nothing can end its goroutines. If they settle later, the room is closed.
@@ -143,8 +143,8 @@ func (r *room) giveUp(runs bool) {
 	}()
 }
 
-// refuse panics if waiting for a program would be useless, because it never settled before, or because an abandoned
-// goroutine still runs. Otherwise each world would wait for the full time again.
+// refuse panics if the program name never settled in an earlier world, or if a goroutine of an abandoned room still
+// runs. Otherwise each new world would wait for the time limit again.
 func refuse(name string) {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -156,8 +156,7 @@ func refuse(name string) {
 	}
 }
 
-// numberHere returns the number of the calling goroutine. On one processor, goroutines are numbered in the order in
-// which they were started.
+// numberHere returns the number of the calling goroutine. On one processor, the numbers are in order of start.
 func numberHere() uint64 {
 	var head [64]byte
 	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")
@@ -184,11 +183,12 @@ func whence() string {
 	}
 }
 
-// frame matches a function and its line in a stack. It also matches the function that started the goroutine.
+// frame matches a function and its line in a stack. The first group is set for the function that created the
+// goroutine.
 var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
 
-// waiting lists for each goroutine of the bubble what it waits for, and where. Two runs of one schedule give the same
-// text.
+// waiting returns, for each goroutine of the bubble, what it waits for and where. The text is the same in two runs of
+// one schedule.
 func (r *room) waiting() string {
 	var all []string
 	for _, g := range r.stacks() {

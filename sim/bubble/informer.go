@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewInformer makes a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of names, and it
-// calls its handlers in a fixed order. client-go's own informer selects at random between receiving a notification and
-// passing one on. A manager of controller-runtime takes NewInformer in cache.Options.NewInformer.
+// NewInformer returns a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of names,
+// and it calls its handlers in a fixed order. client-go's own informer selects at random between receiving a
+// notification and passing one on. For a manager of controller-runtime, set cache.Options.NewInformer to NewInformer.
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)
-	if of != nil { // two groups may have types of the same name, and untyped objects state their kind
+	if of != nil { // groups may use the same type name, and untyped objects have one type
 		name += " of " + reflect.Indirect(reflect.ValueOf(of)).Type().PkgPath() + " " +
 			of.GetObjectKind().GroupVersionKind().String()
 	}
@@ -36,7 +36,7 @@ type informer struct {
 	config    cache.Config
 	cache     sortedIndexer
 	transform cache.TransformFunc
-	resync    time.Duration // for handlers that name no period
+	resync    time.Duration // for handlers that set no period
 	synced    *gate
 
 	mu       sync.Mutex // held only for a short time, never while a handler is called
@@ -74,7 +74,7 @@ func (i *informer) RunWithContext(ctx context.Context) {
 	i.telling.Wait()
 }
 
-// start makes the controller that lists and watches. It returns false if there is one already.
+// start creates the controller that lists and watches. It returns false if the informer was started before.
 func (i *informer) start() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -149,8 +149,8 @@ func (i *informer) store(d cache.Delta, initial bool) error {
 	return err
 }
 
-// replace stores a list and the list's version, which is newer than that of any object. Clients that wait to see their
-// own writes use this version. Handlers get deletions first.
+// replace stores a list and the list's resource version, which may be newer than the version of every object in it.
+// Clients that wait until the cache contains their own writes use this version. Handlers get deletions first.
 func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	listed, told := map[string]bool{}, []notice{}
 	for _, o := range list.Objects {
@@ -226,7 +226,7 @@ func (i *informer) IsStopped() bool {
 	return i.stopped
 }
 
-// LastSyncResourceVersion returns the last version read; "" before the first.
+// LastSyncResourceVersion returns the last resource version read; "" before the first read.
 func (i *informer) LastSyncResourceVersion() string {
 	i.mu.Lock()
 	reads := i.reads
@@ -249,7 +249,7 @@ func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWith
 	return i.set(func() { i.config.WatchErrorHandlerWithContext = h })
 }
 
-// set makes a change that is not allowed while the informer runs.
+// set calls f, or returns an error if the informer has started.
 func (i *informer) set(f func()) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// gate is closed until an event has happened. Then it stays open.
+// gate is a [cache.DoneChecker] that is closed until open is called.
 type gate struct {
 	name string
 	once sync.Once
@@ -33,7 +33,7 @@ func (g *gate) isOpen() bool {
 	}
 }
 
-// Name says what the gate waits for.
+// Name returns what the gate waits for.
 func (g *gate) Name() string { return g.name }
 
 func (g *gate) Done() <-chan struct{} { return g.c }
@@ -47,14 +47,14 @@ const (
 	listed // all objects of the first list were reported
 )
 
-// notice is one notification of a handler.
+// notice is one notification for a handler.
 type notice struct {
 	what     sort
 	old, now any
 	initial  bool
 }
 
-const shortest = time.Second // the shortest period between two resyncs, in client-go
+const shortest = time.Second // the shortest resync period that client-go allows
 
 // handler receives notifications one after the other, on its own goroutine.
 type handler struct {
@@ -68,7 +68,7 @@ type handler struct {
 	mu     sync.Mutex
 	more   *sync.Cond
 	queue  []notice
-	late   bool // notifications must wait
+	late   bool // notifications wait until begin is called
 	closed bool
 }
 
@@ -145,8 +145,8 @@ func (i *informer) AddEventHandlerWithResyncPeriod(of cache.ResourceEventHandler
 	return i.AddEventHandlerWithOptions(of, cache.HandlerOptions{ResyncPeriod: &resync})
 }
 
-// AddEventHandlerWithOptions adds a handler. A handler added to a running informer receives all objects after a delay
-// that depends on the informer.
+// AddEventHandlerWithOptions adds a handler. A handler added to a running informer receives all objects after a
+// delay: see [informer.after].
 func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	i.mu.Lock()
@@ -176,10 +176,9 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	return h, nil
 }
 
-// after returns how long a late handler waits, at most a millisecond. A manager's sources check every tenth of a second
-// whether their cache is filled, and then add their handlers. Of timers that are due at the same instant, the Go
-// runtime fires one at random first. Without this delay, that would decide which kind's objects come first in the
-// queue.
+// after returns how long a late handler waits, at most a millisecond. A manager's sources check every tenth of a
+// second whether their cache is filled, and then add their handlers. Timers that are due at the same instant fire in
+// random order. With equal delays, this order would decide which kind's objects come first in the queue.
 func (i *informer) after() time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(i.synced.name))

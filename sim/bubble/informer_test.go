@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/bubble"
 )
 
-// heard records the notifications of a handler.
+// heard records the notifications that a handler received.
 type heard struct{ of map[string][]string }
 
 func (h *heard) OnAdd(o any, initial bool) { h.note(fmt.Sprint("add initial=", initial), o) }
@@ -43,7 +43,8 @@ func (h *heard) note(what string, o any) {
 	h.of[name] = append(h.of[name], what+" "+version(o))
 }
 
-// report lists the notifications by handler and object. client-go's informer has no order between objects of one list.
+// report lists the notifications by handler and object: in client-go's informer, the objects of one list have no
+// order.
 func report(all []*heard) (lines []string) {
 	for n, h := range all {
 		for _, name := range slices.Sorted(maps.Keys(h.of)) {
@@ -53,7 +54,7 @@ func report(all []*heard) (lines []string) {
 	return lines
 }
 
-// version is a label of a pod that counts its versions.
+// version returns the label that counts the versions of a Pod.
 func version(o any) string { return o.(metav1.Object).GetLabels()["n"] }
 
 func labelled(name, n string) *corev1.Pod {
@@ -62,7 +63,7 @@ func labelled(name, n string) *corev1.Pod {
 
 type maker func(cache.ListerWatcher, time.Duration) cache.SharedIndexInformer
 
-// laterStory adds handlers to a running informer, like a manager.
+// laterStory adds handlers to a running informer, as a manager does. It returns the notifications.
 func laterStory(t *testing.T, make maker, resync time.Duration) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		from := source.NewFakeControllerSource()
@@ -84,8 +85,8 @@ func laterStory(t *testing.T, make maker, resync time.Duration) (told []string) 
 	return told
 }
 
-// story shows an informer additions, changes, deletions and gaps. Its handlers are added before and after its start,
-// with and without resyncs, and one is removed. It returns the notifications.
+// story gives an informer additions, changes, deletions and gaps of a watch. Handlers are added before and after the
+// start, with and without resyncs, and one is removed. It returns the notifications.
 func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		from := source.NewFakeControllerSource()
@@ -105,7 +106,7 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 			return r
 		}
 		state := func(what string, rs ...cache.ResourceEventHandlerRegistration) {
-			time.Sleep(time.Millisecond) // the longest delay of our late handlers
+			time.Sleep(time.Millisecond) // the longest delay of a late handler
 			synctest.Wait()
 			line := fmt.Sprintf("%s: synced %t stopped %t, %d as of %s", what, i.HasSynced(), i.IsStopped(),
 				len(i.GetStore().List()), i.GetStore().LastStoreSyncResourceVersion())
@@ -125,9 +126,9 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 		synctest.Wait()
 		late := add()
 		state("late", never, late)
-		time.Sleep(65 * time.Second) // resyncs: two for often, one for late
+		time.Sleep(65 * time.Second) // two resyncs for handler often, one for late
 		synctest.Wait()
-		from.DeleteDropWatch(labelled("a", "2")) // in a gap
+		from.DeleteDropWatch(labelled("a", "2")) // during a gap of the watch
 		from.AddDropWatch(labelled("c", "1"))
 		from.ResetWatch()
 		time.Sleep(10 * time.Second)
@@ -146,14 +147,14 @@ func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 	return told
 }
 
-// inParts is client-go without atomic lists.
+// inParts has client-go's feature gates without atomic lists.
 type inParts struct{ clientfeatures.Gates }
 
 func (g inParts) Enabled(f clientfeatures.Feature) bool {
 	return f != clientfeatures.AtomicFIFO && f != clientfeatures.UnlockWhileProcessingFIFO && g.Gates.Enabled(f)
 }
 
-// Our informer gives handlers the same notifications as client-go's, and its cache has the same version.
+// NewInformer's informer gives handlers the same notifications as client-go's, and has the same resource version.
 func TestInformerIsAnInformer(t *testing.T) {
 	isAnInformer(t)
 	was := clientfeatures.FeatureGates()
@@ -175,15 +176,15 @@ func isAnInformer(t *testing.T) {
 					return bubble.NewInformer(lw, &corev1.Pod{}, resync, cache.Indexers{})
 				}, resync)
 				if !slices.Equal(got, want) {
-					t.Errorf("notified\n%s\nby client-go's\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+					t.Errorf("notifications\n%s\nclient-go's informer:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
 			})
 		}
 	}
 }
 
-// polled adds handlers to informers from goroutines that check every tenth of a second whether a cache is filled,
-// like a manager's sources. It returns the kinds in the order of their notifications.
+// polled adds handlers to informers when their caches are filled, which it checks every tenth of a second, like a
+// manager's sources. It returns the kinds in the order of their notifications.
 func polled(t *testing.T, all func(ctx context.Context) map[string]cache.SharedIndexInformer) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -208,7 +209,7 @@ func polled(t *testing.T, all func(ctx context.Context) map[string]cache.SharedI
 	return told
 }
 
-// ofTypes are informers of four types, two of them with one name.
+// ofTypes returns informers of four types, two of which have the same name.
 func ofTypes(ctx context.Context) map[string]cache.SharedIndexInformer {
 	all := map[string]cache.SharedIndexInformer{}
 	for kind, of := range map[string]runtime.Object{"pod": &corev1.Pod{}, "cm": &corev1.ConfigMap{},
@@ -221,7 +222,7 @@ func ofTypes(ctx context.Context) map[string]cache.SharedIndexInformer {
 	return all
 }
 
-// ofResources are informers of a factory of untyped objects.
+// ofResources returns informers of untyped objects.
 func ofResources(context.Context) map[string]cache.SharedIndexInformer {
 	kinds, objects := map[schema.GroupVersionResource]string{}, []runtime.Object{}
 	for _, kind := range []string{"Red", "Green", "Blue", "Black"} {
@@ -241,8 +242,8 @@ func ofResources(context.Context) map[string]cache.SharedIndexInformer {
 	return all
 }
 
-// The Go runtime draws which of four timers of one instant fires first. Handlers that are added then still have one
-// order.
+// The Go runtime fires timers of the same instant in random order. Handlers that such timers add are still notified
+// in one order.
 func TestLateHandlersAreNotifiedInOrder(t *testing.T) {
 	for name, all := range map[string]func(context.Context) map[string]cache.SharedIndexInformer{"types": ofTypes,
 		"resources": ofResources} {

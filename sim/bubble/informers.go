@@ -41,16 +41,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informers makes a factory of shared informers, like informers.NewSharedInformerFactory, but with informers of
-// [NewInformer]. A program that uses the factory is deterministic.
+// Informers returns a factory of shared informers, like informers.NewSharedInformerFactory, but [NewInformer] makes
+// its informers. A program that uses the factory is deterministic.
 func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
 	return &factory{SharedInformerFactory: informers.NewSharedInformerFactory(client, resync), client: client,
 		resync: resync, running: newRunning[reflect.Type]()}
 }
 
-// factory replaces every informer. InformerFor replaces the typed ones.
+// factory replaces every informer of client-go's factory.
 type factory struct {
-	informers.SharedInformerFactory // makes informers whose arguments are copied; they are never started
+	informers.SharedInformerFactory // its informers are never started; only their arguments are used
 	*running[reflect.Type]
 
 	client kubernetes.Interface
@@ -188,7 +188,7 @@ func (r *running[K]) start(run func(cache.SharedIndexInformer)) {
 	}
 }
 
-// WaitForCacheSync waits until the running informers have listed. It returns for each informer whether it has listed.
+// WaitForCacheSync waits until all running informers have listed, or stop is closed. It returns which have listed.
 func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	r.mu.Lock()
 	keys := r.order[:r.started:r.started]
@@ -207,7 +207,7 @@ func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	return synced
 }
 
-// Shutdown waits until the running informers have stopped. After it, none can start.
+// Shutdown waits until the running informers have stopped. No informer can start afterwards.
 func (r *running[K]) Shutdown() {
 	r.mu.Lock()
 	r.closed = true
@@ -215,7 +215,7 @@ func (r *running[K]) Shutdown() {
 	r.run.Wait()
 }
 
-// byResource is a factory of informers by resource.
+// byResource is a factory with one informer for each resource.
 type byResource struct {
 	*running[schema.GroupVersionResource]
 	make func(schema.GroupVersionResource) informers.GenericInformer
@@ -224,20 +224,20 @@ type byResource struct {
 func (f byResource) ForResource(of schema.GroupVersionResource) informers.GenericInformer {
 	return generic{f.get(of, func() cache.SharedIndexInformer {
 		i := unused(f.make(of).Informer())
-		i.synced = newGate("informer of " + of.String()) // an untyped object does not name its kind, so the resource does
+		i.synced = newGate("informer of " + of.String()) // because an untyped object does not name its kind
 		return i
 	}), of.GroupResource()}
 }
 
-// MetadataInformers makes a factory of deterministic informers of objects' metadata, like metadatainformer's: see
-// [Informers].
+// MetadataInformers returns a factory of deterministic informers of metadata: see [Informers]. It replaces
+// metadatainformer.NewSharedInformerFactory.
 func MetadataInformers(client metadata.Interface, resync time.Duration) metadatainformer.SharedInformerFactory {
 	return byResource{newRunning[schema.GroupVersionResource](),
 		metadatainformer.NewSharedInformerFactory(client, resync).ForResource}
 }
 
-// DynamicInformers makes a factory of deterministic informers of unstructured objects, like dynamicinformer's: see
-// [Informers].
+// DynamicInformers returns a factory of deterministic informers of unstructured objects: see [Informers]. It replaces
+// dynamicinformer.NewDynamicSharedInformerFactory.
 func DynamicInformers(client dynamic.Interface, resync time.Duration) dynamicinformer.DynamicSharedInformerFactory {
 	return byResource{newRunning[schema.GroupVersionResource](),
 		dynamicinformer.NewDynamicSharedInformerFactory(client, resync).ForResource}
@@ -251,8 +251,8 @@ type made struct {
 	transform cache.TransformFunc
 }
 
-// madeOf reads the arguments of one of client-go's informers from its unexported fields, because client-go's factories
-// return only informers. If the fields of a version of client-go differ, it panics at once.
+// madeOf reads the arguments of one of client-go's informers from its unexported fields, because client-go's
+// factories return only informers. It panics if another version of client-go has other fields.
 func madeOf(i cache.SharedIndexInformer) (m made) {
 	of := reflect.ValueOf(i)
 	if of.Type().String() != "*cache.sharedIndexInformer" {
@@ -265,7 +265,7 @@ func madeOf(i cache.SharedIndexInformer) (m made) {
 	return m
 }
 
-// read reads a field of the struct that the pointer of points to.
+// read copies the field with this name to into. The parameter of is a pointer to the struct.
 func read[T any](of reflect.Value, name string, into *T) {
 	f := of.Elem().FieldByName(name)
 	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {
@@ -274,7 +274,7 @@ func read[T any](of reflect.Value, name string, into *T) {
 	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// unused makes a new informer with the arguments of one of client-go's informers.
+// unused returns a new informer with the arguments of one of client-go's informers.
 func unused(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)

@@ -19,18 +19,18 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is a program from its start to its end or its crash. It is the gate of the program's transport, so every request
-// waits here.
+// life is one run of a program, from its start to its end or crash. The program's requests wait here for their
+// answers.
 type life struct {
 	room   *room
-	dead   chan struct{} // closed at the end of the life, so that requests without a context end too
+	dead   chan struct{} // closed when the life ends, so that all its requests return
 	cancel context.CancelFunc
 
 	sync bool // set if the life is one reconcile: see [Concurrent]
 
 	mu     sync.Mutex
 	asked  []*host.Call
-	query  []host.Query // queries that were answered
+	query  []host.Query // queries that were answered since the last call of queried
 	open   map[*host.Call]chan struct{}
 	feeds  map[*host.Stream]httpapi.Feed
 	over   bool // the program has returned
@@ -50,7 +50,7 @@ func (l *life) begin(run func(context.Context) error) {
 	l.room.whose.Store(l)
 	go func() {
 		err := l.call(ctx, run)
-		if !l.sync { // goroutines of a reconcile may continue after it
+		if !l.sync { // goroutines of a reconcile may still use its context
 			cancel()
 		}
 		l.ended(err)
@@ -67,7 +67,7 @@ func (l *life) ended(err error) {
 	l.room.kick()
 }
 
-// call runs the program. A panic on the program's own goroutine ends it, as it would end a process.
+// call runs the program. A panic on the program's own goroutine ends the program, as it would end a process.
 func (l *life) call(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -78,15 +78,14 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 	return run(ctx)
 }
 
-// end kills the program. First its context ends, so that queues and other users of the context stop. Then its requests
-// fail, also those with contexts. In the other order, a goroutine with an answer could use a queue that no longer
-// stops, and stay blocked with a locked mutex.
+// end kills the program. First its context ends, so that queues and other users of the context stop. Then all its
+// requests fail. In the other order, a goroutine with a failed request could block on a queue with a mutex locked.
 func (l *life) end() {
 	l.room.in(l.stop)
 	l.room.in(l.fail)
 }
 
-// stop ends the program's context. Its pending requests continue to wait, until fail is called.
+// stop ends the program's context. Requests that are pending wait until fail is called.
 func (l *life) stop() {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -107,7 +106,7 @@ func (l *life) fail() {
 // errDead is the error of requests of a killed process.
 var errDead = errors.New("the process was killed")
 
-// ask holds a request until the scheduler has executed it and delivers the answer.
+// ask passes a request to the scheduler and waits for the answer.
 func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*host.Call, error) {
 	if ctx.Err() != nil {
 		return nil, l.lapsed(ctx) // a request with an ended context is not sent
@@ -143,8 +142,8 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 	}
 }
 
-// lapsed returns the error of a request whose context has ended. If the program is being killed, it waits until other
-// requests fail, because queues have been shut down by then.
+// lapsed returns the error of a request whose context has ended. If the program is being killed, lapsed waits until
+// fail is called, because queues have been shut down by then.
 func (l *life) lapsed(ctx context.Context) error {
 	l.mu.Lock()
 	killed := l.killed
@@ -178,7 +177,7 @@ func (l *life) Watch(ctx context.Context, req *fakeapi.Request, f httpapi.Feed) 
 	return c.Response, nil
 }
 
-// Answered notes a query.
+// Answered records a query that the transport has answered: see [host.Query].
 func (l *life) Answered(r *http.Request, obj kruntime.Object) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -187,7 +186,7 @@ func (l *life) Answered(r *http.Request, obj kruntime.Object) {
 	}
 }
 
-// queried returns the queries that were answered since it was last called.
+// queried returns the queries that were answered since its last call.
 func (l *life) queried() []host.Query {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,7 +195,7 @@ func (l *life) queried() []host.Query {
 	return query
 }
 
-// taken returns the calls that were made since it was last called.
+// taken returns the calls that were made since its last call.
 func (l *life) taken() []*host.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +213,7 @@ func (l *life) answer(c *host.Call) {
 	delete(l.open, c)
 }
 
-// send gives an event to the feed of a watch.
+// send passes an event to the feed of a watch.
 func (l *life) send(s *host.Stream, e watch.Event) {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -237,9 +236,9 @@ func (l *life) send(s *host.Stream, e watch.Event) {
 // lifeKey is the context key of a program's life.
 type lifeKey struct{}
 
-// toldOfPanic is a panic handler of utilruntime. It ends the program whose goroutine panicked: that goroutine exits,
-// and the Go process continues. A manager that itself recovers a panic also calls the handlers. Later events are not
-// delivered to the program.
+// toldOfPanic is a panic handler of utilruntime. It ends the program whose goroutine panicked: the program receives
+// no more events, the goroutine exits, and the Go process continues. If a manager has recovered the panic itself, the
+// goroutine does not exit.
 func toldOfPanic(ctx context.Context, why any) {
 	l, is := ctx.Value(lifeKey{}).(*life)
 	if !is {
@@ -285,8 +284,8 @@ func whoseHere() *life {
 	return nil
 }
 
-// alone returns the life of the only program in a room without current reconciles. With several programs it returns
-// nil, because nobody knows whose goroutines run when time passes.
+// alone returns the life of the room's program if there is only one and no reconcile is in progress. Otherwise it
+// returns nil: when time passes, goroutines of several programs may run.
 func (r *room) alone() (only *life) {
 	if len(r.last) == 1 && len(r.syncs) == 0 {
 		for _, only = range r.last {

@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// overlaid reports whether this process was built with the overlay: maps then have one order in every bubble.
+// overlaid reports whether this test was built with the overlay, which gives maps in a bubble a fixed order.
 func overlaid(t *testing.T) bool {
 	order := func() (keys []int) {
 		synctest.Test(t, func(*testing.T) {
@@ -36,7 +36,7 @@ func overlaid(t *testing.T) bool {
 	return slices.Equal(first, order()) && slices.Equal(first, order())
 }
 
-// copier keeps a Secret for each ConfigMap. It works through its cache in the order of a map.
+// copier creates a Secret for each ConfigMap. It goes through its cache in the order of a map.
 func copier(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -74,10 +74,10 @@ func copier(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// client-go's own informers repeat under the overlay: no informer of this package is needed there.
+// Under the overlay, two runs are equal even with client-go's own informers.
 func TestOrdinaryInformersUnderTheOverlay(t *testing.T) {
 	if !overlaid(t) {
-		t.Skip("this process was built without the overlay: threelaws test ./sim/bubble")
+		t.Skip("built without the overlay: run threelaws test ./sim/bubble")
 	}
 	run := func(seed uint64) uint64 {
 		w := started(t, program("copier", copier), sim.NewSeed(seed), map[string]int{"crash": 1, "lost": 1, "relist": 1,
@@ -89,7 +89,7 @@ func TestOrdinaryInformersUnderTheOverlay(t *testing.T) {
 		}
 		return w.World.Hash()
 	}
-	run(0) // the first world does what a process does once
+	run(0) // the first world also initializes the Go process
 	for seed := range uint64(50) {
 		if first, second := run(seed), run(seed); first != second {
 			t.Errorf("seed %d: %x, then %x", seed, first, second)

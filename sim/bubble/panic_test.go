@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// panicked lists the panics in a history with their processes.
+// panicked lists the panics in a history, with their processes.
 func panicked(w *trial.Trial) (all []string) {
 	for i := range w.World.History.Len() {
 		r := w.World.History.At(i)
@@ -35,7 +35,7 @@ func panicked(w *trial.Trial) (all []string) {
 	return all
 }
 
-// asks panics without an answer, on a goroutine without the program's context.
+// asks panics when its request fails, on a goroutine without the program's context.
 func asks(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	go wait.Until(func() {
@@ -46,7 +46,8 @@ func asks(ctx context.Context, cfg *rest.Config) error {
 	return waits(ctx, cfg)
 }
 
-// Panics of a killed program whose requests fail are not reported, whether it is alone or not.
+// Panics of a killed program because of its failed requests are not reported, whether the world has other programs or
+// not.
 func TestKilledPrograms(t *testing.T) {
 	for _, beside := range []bool{false, true} {
 		t.Run(fmt.Sprint("beside another ", beside), func(t *testing.T) {
@@ -65,7 +66,7 @@ func TestKilledPrograms(t *testing.T) {
 	}
 }
 
-// Of two programs, the one that just received something has panicked: a start, an answer, or an event.
+// With two programs, a panic is attributed to the one that has just started, or received an answer or an event.
 func TestOneOfTwoPanics(t *testing.T) {
 	ouch := func(any) { panic("ouch") }
 	adds := cache.ResourceEventHandlerFuncs{AddFunc: ouch}
@@ -110,7 +111,7 @@ func TestOneOfTwoPanics(t *testing.T) {
 	}
 }
 
-// A panic in a sync when time passes is not reported as the panic of a program.
+// A panic of a Sync while time passes is not attributed to a program.
 func TestSyncPanicsBesideAProgram(t *testing.T) {
 	raised := 0
 	c := syncing(func(context.Context, *host.Env, string) error {
@@ -133,11 +134,11 @@ func TestSyncPanicsBesideAProgram(t *testing.T) {
 	w.Start("b", program("waits", waits))
 	w.Settle(trial.Limits{})
 	if got := panicked(w); got != nil || raised != 1 {
-		t.Errorf("%q, and was raised again %d times, want once", got, raised)
+		t.Errorf("%q, raised again %d times, want once", got, raised)
 	}
 }
 
-// New worlds and panics do not wait for each other.
+// The creation of worlds and the handling of panics do not wait for each other.
 func TestPanicsOfManyWorlds(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
@@ -159,8 +160,8 @@ func TestPanicsOfManyWorlds(t *testing.T) {
 	all.Wait()
 }
 
-// The line of a panic is where it was first raised, not where it was raised again. Goroutines that wait for the
-// panicked goroutine stay, and the world still stops.
+// The line of a panic is where it was first raised, not where it was raised again. The world can be stopped although
+// goroutines still wait for the panicked one.
 func TestPanicIsPassedOn(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	_, broken := lives(t, func(context.Context) error {
@@ -180,7 +181,7 @@ func TestPanicIsPassedOn(t *testing.T) {
 	w.Stop()
 }
 
-// A panic that leaves a mutex locked is reported with the goroutines that want it.
+// A panic that leaves a mutex locked is reported, with the goroutines that wait for the mutex.
 func TestPanicWithAMutex(t *testing.T) {
 	text := misuse(t, func(ctx context.Context, _ *rest.Config) error {
 		var mu sync.Mutex

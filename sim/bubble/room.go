@@ -14,11 +14,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// patience is how long, in real time, the programs of a world may run for one command. After that they count as hung.
+// patience limits the real time of one command. A program that has not settled after that time counts as hung.
 var patience = 30 * time.Second
 
-// room is the bubble with the programs of one cluster. Its main goroutine executes commands. After each it waits until
-// all goroutines of the programs wait.
+// room is the bubble with the programs of one cluster. Its main goroutine executes commands: the functions that it
+// receives from do. After each command it waits until all goroutines of the programs wait.
 type room struct {
 	cluster host.Place
 	handler *httpapi.Handler
@@ -26,9 +26,9 @@ type room struct {
 	do      chan func()
 	done    chan struct{}
 	left    chan struct{} // closed when the bubble is gone
-	leaked  []string      // goroutines that the room left behind
+	leaked  []string      // stacks of the goroutines that existed when the bubble ended
 	name    string        // the bubble's name in stacks
-	hangs   bool          // the bubble cannot be used any more
+	hangs   bool          // a command took longer than patience, so the bubble is not used any more
 	watch   *time.Timer
 	stirred chan struct{} // signals, inside the bubble, that a program has sent a request or returned
 	seeds   int64
@@ -39,17 +39,17 @@ type room struct {
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
 	last    map[string]*life           // the last life of each program
 	cut     bool                       // some reconcile was killed, so its goroutines may still exist
-	panic   atomic.Pointer[host.Panic] // the last panic of a program; goroutines that wait for the panicking goroutine still exist
+	panic   atomic.Pointer[host.Panic] // the last panic of a program; goroutines may be left behind after a panic
 }
 
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
-	bubbles sync.Map   // names -> rooms; roomsMu must not guard it, because its holder may wait for a reader of this map
-	turn    sync.Mutex // held by the command of one room at a time, because rooms share math/rand's source
+	bubbles sync.Map   // name -> room; roomsMu is no guard, because its holder may wait for a reader of this map
+	turn    sync.Mutex // held during a command: the rooms share math/rand's source, so only one runs at a time
 )
 
-// roomOf returns the room of a cluster. name is the controller's name. The first program of a cluster opens the room.
+// roomOf returns the room of a cluster with the controller's name added. The first call opens the room.
 func roomOf(c host.Place, name string) *room {
 	settle()
 	refuse(name)
@@ -81,7 +81,7 @@ func open(c host.Place) *room {
 	return r
 }
 
-// gate is the server's HTTP API for programs.
+// gate returns the handler that serves the server's HTTP API to the programs.
 func (r *room) gate() *httpapi.Handler {
 	if r.handler == nil {
 		r.handler = httpapi.New(r.cluster.Server(), r.cluster.World().Clock.Now)
@@ -92,7 +92,7 @@ func (r *room) gate() *httpapi.Handler {
 func (r *room) live() {
 	defer close(r.left)
 	defer func() {
-		if recover() != nil { // goroutines were left behind, and cannot be ended
+		if recover() != nil { // synctest.Test panics if goroutines are left behind
 			r.leaked = r.stacks()
 		}
 	}()
@@ -114,7 +114,7 @@ func (r *room) in(f func()) {
 	turn.Lock()
 	defer turn.Unlock()
 	if r.hangs {
-		return // the hang was reported
+		return // already reported
 	}
 	solitude.sweep()
 	r.watch.Reset(patience)
@@ -157,10 +157,10 @@ func (r *room) forget() {
 	}
 }
 
-// farewell is the virtual time in which goroutines may notice that their program has ended.
+// farewell is the virtual time that goroutines have to notice that their program has ended.
 const farewell = 10 * time.Second
 
-// kick signals an event for the scheduler.
+// kick signals that a program has sent a request or returned.
 func (r *room) kick() {
 	select {
 	case r.stirred <- struct{}{}:
@@ -176,7 +176,7 @@ func (r *room) seed() {
 	turn.Unlock()
 }
 
-// beside moves the bubble's clock forward to a time. It stops earlier when a program sends a request.
+// beside moves the bubble's clock forward to a time, or until a program sends a request. It returns the time reached.
 func (r *room) beside(to time.Duration) (came time.Duration) {
 	r.seed()
 	r.in(func() {
@@ -203,7 +203,7 @@ func (r *room) beside(to time.Duration) (came time.Duration) {
 	return came
 }
 
-// settled is called when no program has sent a request for a long time.
+// settled is called when no program has sent a request for a long time. It ends reconciles that still wait.
 func (r *room) settled() {
 	for _, s := range r.syncs {
 		s.stuck()

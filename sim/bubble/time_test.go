@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// tries reads a ConfigMap until it exists, with the back-off of client-go's queues. Each failure creates an event, and
+// tries reads a ConfigMap until it exists, with the backoff of client-go's queues. Each failure creates an Event, and
 // success creates a Secret.
 func tries(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
@@ -42,8 +42,8 @@ func tries(ctx context.Context, cfg *rest.Config) error {
 	return ctx.Err()
 }
 
-// A key that waits for a quarter of an hour after many failures is tried once more after a change, before the program
-// has settled. A key that fails for ever lets the world settle.
+// After many failures, a retry waits for a quarter of an hour. If an object has changed, the world settles only after
+// the retry. A key that always fails does not keep the world from settling.
 func TestLateRetryIsWaitedFor(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
@@ -58,7 +58,7 @@ func TestLateRetryIsWaitedFor(t *testing.T) {
 	}
 }
 
-// polls looks every 15 s for a claim that does not exist.
+// polls reads a claim that does not exist, every 15 seconds.
 func polls(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	for {
@@ -74,7 +74,7 @@ func polls(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// A program that polls for an object that does not exist settles after twenty minutes.
+// A world with a program that polls for a missing object settles after twenty minutes.
 func TestPollingCountsAsSettled(t *testing.T) {
 	w := trial.New(trial.Options{})
 	t.Cleanup(w.Stop)
@@ -84,7 +84,7 @@ func TestPollingCountsAsSettled(t *testing.T) {
 	}
 }
 
-// A program that tries to create a lock for ever settles if another instance of it has the lock.
+// A world with a program that waits for a lock settles if another instance of the program holds the lock.
 func TestWaitingForALockIsRest(t *testing.T) {
 	waits := program("waits", func(ctx context.Context, cfg *rest.Config) error {
 		client := kubernetes.NewForConfigOrDie(cfg)
@@ -117,13 +117,14 @@ func TestWaitingForALockIsRest(t *testing.T) {
 	}
 }
 
-// A settle waits for a retry after the longest back-off of client-go's queues, even with regular requests meanwhile.
+// A settle waits for a retry with the longest backoff of client-go's queues, even if there are regular requests
+// meanwhile.
 func TestLongestBackOffIsWaitedFor(t *testing.T) {
 	w := trial.New(trial.Options{})
 	t.Cleanup(w.Stop)
 	w.Start("retries", program("retries", func(ctx context.Context, cfg *rest.Config) error {
 		client := kubernetes.NewForConfigOrDie(cfg)
-		go polls(ctx, cfg) // its error is that of the end
+		go polls(ctx, cfg) // its error is that of the ended context
 		time.Sleep(1000 * time.Second)
 		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: "default"}}
 		if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, made, metav1.CreateOptions{}); err != nil {
@@ -138,7 +139,7 @@ func TestLongestBackOffIsWaitedFor(t *testing.T) {
 	}
 }
 
-// clocked is a world with a ConfigMap and a controller with the world's time.
+// clocked returns a world with a ConfigMap and a controller that uses [Timed].
 func clocked(t *testing.T, made func(), sync func(env *host.Env, key string) error) *trial.Trial {
 	t.Helper()
 	c := bubble.Timed(host.Controller{
@@ -160,7 +161,7 @@ func clocked(t *testing.T, made func(), sync func(env *host.Env, key string) err
 	return w
 }
 
-// New and each sync have the world's time, after waits and after a crash. A sync that sleeps ends.
+// New and each Sync see the world's time, also after waits and a crash. A Sync that sleeps returns.
 func TestTimed(t *testing.T) {
 	var made, seen []time.Duration
 	w := clocked(t, func() { made = append(made, time.Since(sim.Epoch)) }, func(env *host.Env, key string) error {
@@ -186,7 +187,7 @@ func TestTimed(t *testing.T) {
 	}
 }
 
-// A sync that panics violates never-panic. One that waits for itself is reported at once.
+// A Sync that panics violates never-panic. A Sync that waits for itself is reported at once.
 func TestTimedEnds(t *testing.T) {
 	w := clocked(t, func() {}, func(*host.Env, string) error { panic("no luck") })
 	w.Settle(trial.Limits{})
@@ -203,5 +204,5 @@ func TestTimedEnds(t *testing.T) {
 		}
 	}()
 	w.Settle(trial.Limits{})
-	t.Error("it settled")
+	t.Error("the world settled")
 }

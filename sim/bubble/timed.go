@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Timed makes a controller for which time.Now and timers follow the world's time in New, in handlers and in Sync. If a
-// Sync sleeps, its time is ahead of the world's time for a while. Programs and [Concurrent] controllers do not need
+// Timed returns a copy of ctl for which time.Now and timers follow the world's time in New, in handlers and in Sync.
+// If a Sync sleeps, its time is ahead of the world's for a while. Programs and [Concurrent] controllers do not need
 // Timed.
 func Timed(ctl host.Controller) host.Controller {
 	if !ctl.Hosted() && ctl.Goroutines == nil {
@@ -21,8 +21,8 @@ func Timed(ctl host.Controller) host.Controller {
 	return ctl
 }
 
-// clock is a bubble with the time of a world. Its main goroutine runs functions one after another. Between functions it
-// waits for a channel from outside the bubble, so that no time passes without a function.
+// clock is a bubble with the time of a world. Its main goroutine runs functions one after another. Between two
+// functions it waits for a channel from outside the bubble, so that virtual time passes only during a function.
 type clock struct {
 	world *sim.Clock
 	at    time.Duration // the world's time when it was last read
@@ -30,8 +30,8 @@ type clock struct {
 	done  chan struct{} // closed when the bubble is gone
 	gone  bool
 	ended bool // the last function has returned or panicked
-	panic any  // the panic that ended it; nil for runtime.Goexit
-	stuck any  // why the bubble has ended; nil if it was closed
+	panic any  // the panic of the last function; nil if it returned or called runtime.Goexit
+	stuck any  // the panic that ended the bubble; nil if the bubble was closed
 }
 
 var (
@@ -39,7 +39,7 @@ var (
 	clocks   = map[host.Place]*clock{}
 )
 
-// insideOf returns a function that runs others at the time of a cluster's world.
+// insideOf returns a function that runs its argument in a bubble with the time of the cluster's world.
 func insideOf(of host.Place) func(func()) {
 	clocksMu.Lock()
 	defer clocksMu.Unlock()
@@ -82,7 +82,7 @@ func (c *clock) catchUp() {
 	}
 }
 
-// run runs a function and notes how it ended.
+// run runs a function and records how it ended.
 func (c *clock) run(f func()) {
 	c.ended, c.panic = false, nil
 	defer func() {

@@ -23,7 +23,7 @@ func podVersion(ns, name, app string, n uint32) *version {
 	}})
 }
 
-// The cache answers like client-go's own, but always in key order.
+// The cache gives the same answers as client-go's, but in key order.
 func TestIndexerAnswersLikeClientGo(t *testing.T) {
 	byApp := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Labels["app"], "any"}, nil }
 	mine := newIndexer(btree.NewFreeListG[*version](8))
@@ -40,7 +40,7 @@ func TestIndexerAnswersLikeClientGo(t *testing.T) {
 			mine.put(v)
 			_ = theirs.Update(v.obj)
 		}
-		if i == 1000 { // an index that is added late holds what was there
+		if i == 1000 { // an index that is added later contains the existing objects
 			for _, x := range []cache.Indexer{mine, theirs} {
 				if err := x.AddIndexers(cache.Indexers{"app": byApp}); err != nil {
 					t.Fatal(err)
@@ -72,7 +72,7 @@ func TestIndexerAnswersLikeClientGo(t *testing.T) {
 		}
 	}
 	if _, err := mine.ByIndex("nope", "x"); err == nil {
-		t.Error("an index that is not there was read")
+		t.Error("a missing index returned no error")
 	}
 }
 
@@ -84,7 +84,7 @@ func sameNames(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// Objects without a namespace are in the namespace "".
+// Cluster-scoped objects are in the namespace "".
 func TestIndexerOfAKindWithoutNamespaces(t *testing.T) {
 	x := newIndexer(btree.NewFreeListG[*version](8))
 	for _, name := range []string{"b", "a"} {
@@ -97,7 +97,7 @@ func TestIndexerOfAKindWithoutNamespaces(t *testing.T) {
 	}
 }
 
-// A version is intact exactly as long as its object encodes as it was stored.
+// A version is intact while the encoding of its object is the stored encoding.
 func TestIntact(t *testing.T) {
 	for name, change := range map[string]func(p *corev1.Pod){
 		"grown":       func(p *corev1.Pod) { p.Spec.NodeName = strings.Repeat("n", 10_000) },
@@ -108,11 +108,11 @@ func TestIntact(t *testing.T) {
 		v := podVersion("ns", "p", "a", 1)
 		buf := make([]byte, len(v.encoded))
 		if !v.intact(buf) {
-			t.Errorf("%s: not intact before anybody changed it", name)
+			t.Errorf("%s: not intact before the change", name)
 		}
 		change(v.obj.(*corev1.Pod))
 		if v.intact(buf) {
-			t.Errorf("%s: intact", name)
+			t.Errorf("%s: intact after the change", name)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func sameObjects(t *testing.T, what string, got, want []any) {
 	keys := func(objs []any) []string {
 		var out []string
 		for _, o := range objs {
-			// a blank sorts before any name goes on
+			// a space sorts before all characters of names
 			out = append(out, keyOf(o.(metav1.Object))+" "+o.(metav1.Object).GetResourceVersion())
 		}
 		return out
@@ -134,7 +134,7 @@ func sameObjects(t *testing.T, what string, got, want []any) {
 	}
 }
 
-// The digest of a cache depends on its content, not on its history.
+// The digest of a cache depends on its content, not on the order of changes.
 func TestCacheDigest(t *testing.T) {
 	a, b := newIndexer(btree.NewFreeListG[*version](8)), newIndexer(btree.NewFreeListG[*version](8))
 	x, y := podVersion("d", "x", "web", 1), podVersion("d", "y", "web", 1)
@@ -154,7 +154,8 @@ func TestCacheDigest(t *testing.T) {
 	}
 }
 
-// A key is in the queue once, and never with two workers. It returns after a sync during which it was added.
+// A key is in the queue once, and two workers never get it. If it is added during its reconcile, it is queued again
+// afterwards.
 func TestQueue(t *testing.T) {
 	var clock sim.Clock
 	q := newQueue(&clock, "p", Backoff{}, func(string, bool) {})
@@ -194,17 +195,17 @@ func TestQueue(t *testing.T) {
 	q.ShutDown()
 	q.Add("d")
 	if q.Len() != 0 || !q.ShuttingDown() {
-		t.Error("a queue that is shut takes keys")
+		t.Error("a key was added after the shutdown")
 	}
 }
 
-// Writing to the cache is an error.
+// A write to the cache returns an error.
 func TestCacheIsReadOnly(t *testing.T) {
 	x := newIndexer(btree.NewFreeListG[*version](8))
 	for name, err := range map[string]error{"Add": x.Add(&corev1.Pod{}), "Update": x.Update(&corev1.Pod{}),
 		"Delete": x.Delete(&corev1.Pod{}), "Replace": x.Replace(nil, "")} {
 		if err == nil {
-			t.Errorf("%s went through", name)
+			t.Errorf("%s returned no error", name)
 		}
 	}
 }

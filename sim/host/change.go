@@ -5,7 +5,7 @@ import "github.com/threelaws/threelaws/sim"
 // change is a change of one object, as a watch of its kind delivers it.
 type change struct {
 	version       uint64   // the server's resourceVersion; 0 for none
-	before, after *version // before is nil if the object did not exist before, after if it does not exist afterwards
+	before, after *version // before is nil for a create, after for a removal
 	cause         int      // index of the commit's record
 	tombstone     bool     // a deletion that a relist showed
 	resync        bool     // nothing changed
@@ -49,7 +49,7 @@ func (c *change) abstract() uint64 {
 type stream struct {
 	changes []change
 	gone    int  // how many of changes are delivered
-	digest  fifo // of the changes that are not delivered
+	digest  fifo // digest of the changes that are not delivered
 }
 
 func streamOf(changes []change) stream {

@@ -13,8 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// client is a Client. Its requests come from a process, whose running worker then waits, or from a client outside of
-// all processes.
+// client is a [Client]. If it belongs to a process, the calling reconcile waits for the answer.
 type client struct {
 	server *fakeapi.Server
 	send   func(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
@@ -23,7 +22,7 @@ type client struct {
 // Server returns the server that the requests go to.
 func (c *client) Server() *fakeapi.Server { return c.server }
 
-// Do sends a request. If its kind is unknown, the answer is 404, as for a client without discovery.
+// Do sends a request. If the server does not serve its kind, the answer is 404, as for a client without discovery.
 func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	resp, err := c.send(ctx, req)
 	if err != nil {
@@ -55,7 +54,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	if w == nil && k == nil {
 		panic(p.outsideSync(req))
 	}
-	if req.Kind == nil { // the server's answer gives the reason
+	if req.Kind == nil { // the server refuses it and says why
 		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
 		return resp, nil
 	}
@@ -68,7 +67,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	return w.call(req), nil
 }
 
-// outsideSync is the text of the panic for a request from code that cannot wait for an answer.
+// outsideSync returns the text of the panic for a request from code that cannot wait for an answer.
 func (p *Process) outsideSync(req *fakeapi.Request) string {
 	called := fmt.Sprintf("host: %s made an API call outside a sync (%s): ", p.Name, req.Verb)
 	if p.concurrent() {
@@ -93,9 +92,9 @@ func notServed(gvk schema.GroupVersionKind) error {
 	return err
 }
 
-// object returns the kind, the metadata and the value to send for a caller's object. An unstructured object of a kind
-// with a Go type is converted to that type, because the server stores one form of each kind. If it does not fit, the
-// error is a 400, as for any body that the server cannot decode.
+// object returns the kind, the metadata and the object to send for an object of the caller. It converts an
+// unstructured object of a built-in kind to its Go type, because the server stores one form of each kind. If the
+// conversion fails, the error is a 400, as for any body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {

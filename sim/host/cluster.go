@@ -23,7 +23,7 @@ type Cluster struct {
 	failures  []*FailedRequest
 
 	running   *worker // the worker that runs now
-	cause     int     // the record that caused the current event; -1 for none
+	cause     int     // index of the record that caused the current event; -1 for none
 	syncs     uint64
 	noted     []change // the change of each revision, in order
 	compacted uint64   // the server has forgotten all revisions up to this one
@@ -45,7 +45,8 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns the state of a kind, whatever its version. For a kind that was added later, it creates the state.
+// state returns the state of a kind, which all its versions share. It creates the state of a kind that was added
+// later.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
@@ -55,7 +56,7 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 		c.states[k] = s
 		return s
 	}
-	// A changed CRD makes a new kind, but its objects stay the same.
+	// a changed CRD creates a new Kind, but the objects stay the same
 	if old := c.custom(k); old != nil {
 		c.states[k] = old
 		return old
@@ -74,8 +75,7 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	return s
 }
 
-// Stop ends the coroutines of all processes and their goroutines. Afterwards the cluster and its history are
-// read-only. It is idempotent.
+// Stop ends all processes and their goroutines. The cluster and its history can still be read.
 func (c *Cluster) Stop() {
 	for _, p := range c.processes {
 		for _, w := range p.workers {
@@ -96,7 +96,7 @@ func (c *Cluster) Stop() {
 	c.closing = nil
 }
 
-// AtStop registers a function that is called once when the cluster stops. Hosts of programs clean up there.
+// AtStop registers a function that is called once when the cluster stops. Packages that host programs clean up there.
 func (c *Cluster) AtStop(f func()) { c.closing = append(c.closing, f) }
 
 // World returns the cluster's world.
@@ -118,13 +118,13 @@ func (c *Cluster) Process(name string) *Process {
 	return nil
 }
 
-// As executes one request at once, as a separate step, for a client that is not a process: a user or a third party.
+// As executes a request at once, as a step of its own, for a client that is not a process: a user or a third party.
 func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	c.world.Do(who+" "+string(req.Verb), func() { resp = c.Request(who, req) })
 	return resp
 }
 
-// Request is like As, but inside the current step.
+// Request executes a request like As, but within the current step.
 func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	if req.UserAgent == "" {
 		req.UserAgent = who
@@ -132,8 +132,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is like As, but returns told and does not execute the request. If commits is set, it executes the request.
-// If the server refuses it then, AsFailing returns the refusal.
+// AsFailing is like As, but answers with told. It executes the request only if commits is set. If the server then
+// refuses the request, AsFailing returns the refusal.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {
@@ -162,8 +162,9 @@ func (c *Cluster) digest(h *sim.Hash) {
 	}
 }
 
-// AbstractHash digests contents, caches and pending work. It leaves out the names, UIDs, versions and times that differ
-// between two rounds of a fight. If a state recurs with a write in between, it may recur without end (NOFIGHT-1).
+// AbstractHash returns a digest of contents, caches and pending work. It leaves out names, UIDs, versions and times
+// that differ between two rounds of a fight. If a hash recurs and an object was written in between, the processes may
+// repeat the same writes without end (NOFIGHT-1).
 func (c *Cluster) AbstractHash() uint64 {
 	var h sim.Hash
 	for _, s := range c.order {
@@ -175,8 +176,8 @@ func (c *Cluster) AbstractHash() uint64 {
 	return uint64(h)
 }
 
-// kind returns the form of a kind that processes watch. It panics if the server does not serve the kind. If a CRD is
-// changed or deleted, processes continue to watch its kind in the form that they used first.
+// kind returns the version of a kind that processes watch. It panics if the server does not serve the kind. If a CRD
+// is changed or deleted, processes continue to use the Kind that they used first.
 func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	if k := c.server.Kind(gvk); k != nil {
 		return c.state(k).kind
@@ -195,7 +196,7 @@ func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic(Misuse(text))
 }
 
-// met returns the form of a kind that processes watch.
+// met returns the Kind with which processes watch k.
 func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	if s := c.states[k]; s != nil {
 		return s.kind
@@ -203,8 +204,7 @@ func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	return k
 }
 
-// custom returns the state of a kind that an earlier form of its CRD defined, with any storage version. It is nil for a
-// new kind.
+// custom returns the state of a custom kind that an earlier form of the same CRD defined; nil if there is none.
 func (c *Cluster) custom(k *fakeapi.Kind) *kindState {
 	definition, _ := k.Definition()
 	if definition == nil {

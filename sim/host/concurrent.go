@@ -13,15 +13,15 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// concurrentSync is a reconcile that may start goroutines. It runs until all its goroutines wait. Their requests are
-// then pending at the same time, in an order that does not depend on which goroutine ran first.
+// concurrentSync is a reconcile that may start goroutines. It runs until all its goroutines wait. Then several
+// requests may be pending. Their order does not depend on which goroutine ran first.
 type concurrentSync struct {
 	worker  *worker
 	program Program
 	ask     Ask
 	calls   []*Call        // in canonical order
 	made    map[string]int // number of requests so far by key
-	read    uint64         // digest of the reads since the scheduler last ran; does not depend on their order
+	read    uint64         // sum of the digests of the reads since the scheduler last ran
 }
 
 // concurrentKey is the context key of a reconcile that may start goroutines.
@@ -29,8 +29,8 @@ type concurrentKey struct{}
 
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 
-// inside calls a function where the reconciles of the process run. Channels and contexts that the function makes belong
-// to the same bubble.
+// inside calls f in the bubble in which the reconciles of the process run, so that channels and contexts that f makes
+// belong to that bubble. The parameter what names f in errors.
 func (p *Process) inside(what string, f func()) {
 	if !p.concurrent() {
 		if p.timed == nil {
@@ -72,7 +72,7 @@ func (w *worker) startConcurrent() {
 	w.turn(k.program.Start)
 }
 
-// turn runs the goroutines of a reconcile until each waits.
+// turn calls f, which runs the goroutines of a reconcile until each of them waits.
 func (w *worker) turn(f func()) {
 	c := w.process.cluster
 	before := c.running
@@ -85,7 +85,7 @@ func (w *worker) turn(f func()) {
 	}
 }
 
-// gather collects the goroutines' new requests, and drops requests whose callers have gone.
+// gather collects new requests of the goroutines, and drops requests that their callers have canceled.
 func (w *worker) gather() {
 	k, c := w.concurrentSync, w.process.cluster
 	if k.read != 0 {
@@ -97,14 +97,14 @@ func (w *worker) gather() {
 	for _, call := range fresh {
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
-			if other.state == answered { // the goroutine has not received the answer
+			if other.state == answered { // the goroutine may still act on what it read before that answer
 				call.asked = min(call.asked, other.done)
 			}
 		}
 		call.key, call.digest = call.name(), call.content()
 	}
 	if len(fresh) > 0 {
-		w.local.Word(uint64(c.world.Clock.Elapsed())) // the time may have resumed them
+		w.local.Word(uint64(c.world.Clock.Elapsed())) // the goroutines may depend on the time
 	}
 	slices.SortFunc(fresh, func(a, b *Call) int {
 		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest), cmp.Compare(a.Thread, b.Thread))
@@ -120,8 +120,8 @@ func (w *worker) gather() {
 	slices.SortFunc(k.calls, func(a, b *Call) int { return strings.Compare(a.key, b.key) })
 }
 
-// dismiss ends a reconcile that has returned or never will return. Requests that are still pending belong to goroutines
-// that continue after it.
+// dismiss ends a reconcile that has returned or can never return. If requests are still pending, their goroutines
+// outlive the reconcile, which is an error.
 func (w *worker) dismiss() {
 	k := w.concurrentSync
 	w.err, _ = k.program.Ended()
@@ -145,7 +145,7 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// returns is the action for a reconcile that returned because time had passed, not because of an answer.
+// returns is the detail of the action for a reconcile that returned because time had passed, without an answer.
 const returns = "return"
 
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
@@ -171,14 +171,14 @@ func (p *Process) asks(x sim.Action) bool {
 	return p.concurrent() && (x.Class == sim.Respond || x.Class == sim.Execute) && x.Slot >= len(p.workers)
 }
 
-// callOf returns the request that an action of [worker.offer] is about, and the worker that reconciles.
+// callOf returns the request of an action that [worker.offer] returned, and the worker of the reconcile.
 func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	n := len(p.workers)
 	w := p.workers[x.Slot%n]
 	return w, w.concurrentSync.calls[x.Slot/n-1]
 }
 
-// take executes or answers a request of the reconcile.
+// take executes a pending request of the reconcile, or delivers its answer.
 func (w *worker) take(c *Call, class sim.Class) {
 	if class == sim.Execute {
 		c.execute(w.process.cluster.fault(w.process.Name, c.Request))
@@ -193,8 +193,8 @@ func (w *worker) take(c *Call, class sim.Class) {
 	w.turn(func() { k.program.Answer(c) })
 }
 
-// askFor waits, on a goroutine of the reconcile, until a request is answered. If the reconcile has ended, it waits
-// forever, and the program's host reports it.
+// askFor sends a request from a goroutine of the reconcile and waits for the answer. If the reconcile has ended, it
+// waits forever, and the program's host reports the goroutine.
 func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	call, err := k.ask(ctx, req)
 	if err != nil {
@@ -203,7 +203,7 @@ func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fake
 	return call.Response, nil
 }
 
-// shown adds a delivery to the state of the pending requests.
+// shown adds a delivered version to the digest of each request that is not executed yet.
 func (k *concurrentSync) shown(v *version) {
 	for _, c := range k.calls {
 		if c.state == asking {
@@ -232,8 +232,8 @@ func (k *concurrentSync) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// here returns the reconcile to which a goroutine belongs, which its context names. Without a name it returns the
-// running reconcile, any current one, or the last one. It returns nil outside of reconciles.
+// here returns the reconcile that the context belongs to. If the context names none, it returns the running
+// reconcile, or any current one, or the last one. It returns nil while a handler or factory runs.
 func (p *Process) here(ctx context.Context) *concurrentSync {
 	if p.apart != "" {
 		return nil
@@ -257,7 +257,7 @@ func (k *concurrentSync) sign(c *Call, r *sim.Record) {
 	r.Asked = c.asked
 }
 
-// saw returns the version of an object that the reconcile last read.
+// saw returns the version of an object that the reconcile read last.
 func (k *concurrentSync) saw(_ *Call, kind *fakeapi.Kind, namespace, name string) any {
 	return k.worker.sawObject(kind, namespace, name)
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Controller declares a program that reconciles objects of one kind, and its Contract. It is a value. A table of
-// controllers is a slice of such values.
+// Controller declares a program that reconciles objects of one kind, and its Contract.
 type Controller struct {
 	Name string // "replicaset"
 	Era  string // "controllerref"; "" if there is only one
@@ -27,21 +26,21 @@ type Controller struct {
 	For  schema.GroupVersionKind   // the kind that it reconciles; zero if there is none, as for the garbage collector
 	Owns []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
-	// New makes the controller's reconciler, with empty memory. It is called at every start and after each crash,
+	// New returns the controller's reconciler, with empty memory. It is called at every start and after each crash,
 	// because only the API survives a crash.
 	New func(env *Env) Reconciler
-	// Routes map events to keys. They run before the handlers that the controller itself adds to its informers.
+	// Routes map events to keys. They are called before the handlers that the controller itself adds to informers.
 	Routes []Route
 
 	Workers int     // how many keys may be reconciled at the same time; 0 means 1
 	Backoff Backoff // delays of a key whose reconcile failed; zero means client-go's defaults (WRITE-8)
 
-	// Goroutines, if set, runs New and each Sync as a [Program], so that a Sync may start goroutines. The program calls
-	// run once, and ends when run returns. The ask that it passes waits until a call is answered. See Concurrent of
-	// package bubble.
+	// Goroutines, if set, runs New and each Sync as a [Program], so that a Sync may start goroutines. The program
+	// calls run once, and ends when run returns. It passes an Ask that waits until a call is answered. See Concurrent
+	// of package bubble.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
-	// Inside, if set, returns a function that runs New, handlers and syncs, one after another, in such a way that
-	// time.Now is the world's time. See Timed of package bubble.
+	// Inside, if set, returns a function that runs New, handlers and syncs, one after another, so that time.Now
+	// returns the world's time in them. See Timed of package bubble.
 	Inside func(at Place) func(do func())
 
 	Contract law.Contract // what the laws may expect of the controller
@@ -50,7 +49,7 @@ type Controller struct {
 	program bool // set by [Hosting] for a whole program
 }
 
-// FullName is "name@era", or "name" without an era.
+// FullName returns "name@era", or "name" without an era.
 func (ctl *Controller) FullName() string {
 	if ctl.Era == "" {
 		return ctl.Name
@@ -61,12 +60,12 @@ func (ctl *Controller) FullName() string {
 // Hosted reports whether the controller is a whole program ([Hosting]).
 func (ctl *Controller) Hosted() bool { return ctl.program }
 
-// Careless lists rules of writing controllers that the host does not enforce for a controller. Mutants violate these
-// rules. A program with its own queue does not need them enforced.
+// Careless lists rules for controllers (WRITE) that the host does not enforce. Mutants violate them on purpose. A
+// program with its own queue enforces them itself.
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	SharedKeys    bool // two workers may reconcile the same key at the same time (WRITE-1)
-	HastyDelays   bool // ... if the key's delay ends during its reconcile
+	HastyDelays   bool // the same, but only if the key's delay ends during its reconcile
 	DropErrors    bool // a failed reconcile is not retried (WRITE-8)
 }
 
@@ -78,22 +77,23 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at every call. Generated listers
 	// work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Behind returns how many deliveries of a kind the process's cache lacks until it is as new as a resource version.
-	// It is 0 for a kind that the process does not watch, and for a version that is not a number. Unlike
-	// LastStoreSyncResourceVersion, it keeps revisions, which depend on all earlier changes, out of the state.
+	// Behind returns how many deliveries the process's cache of a kind lacks until it is as new as a resource
+	// version. It is 0 for a kind that the process does not watch, and for a version that is not a number.
+	// Controllers that use it instead of LastStoreSyncResourceVersion keep revisions, which depend on all earlier
+	// changes, out of their state.
 	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	// Kinds returns the server's current kinds, for controllers that work on any kind. CRDs may be added and removed
 	// while a controller runs.
 	Kinds func() []*fakeapi.Kind
-	// Served is like Kinds, but includes other versions of the kinds, which references may name.
+	// Served is like Kinds, but includes all versions of each kind, because references may name any version.
 	Served func() []*fakeapi.Kind
 
 	_ struct{}
 }
 
-// Client is the API for a controller. Every method is one request. The worker waits until the scheduler has executed
-// the request and, in a separate step, delivered the response. Errors are *apierrors.StatusError. Returned objects are
-// shared: change only a DeepCopy. The caller keeps the objects that it passes.
+// Client is a controller's access to the API. Every method sends one request. The worker waits until the scheduler
+// has executed the request and, in a separate step, delivered the response. Errors are *apierrors.StatusError.
+// Returned objects are shared: change only a DeepCopy. The client does not change or keep objects that it is passed.
 type Client interface {
 	Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error)
 	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object,
@@ -114,16 +114,16 @@ type Patch struct {
 	Subresource string // "" or "status"
 }
 
-// Route is a pure function from an event on one kind to its effect on the queue and on expectations. Therefore tables
-// can test the routing clauses (WATCH-1 to WATCH-6).
+// Route is a pure function from an event of one kind to its effect on the queue and on expectations. Because it is
+// pure, table tests can check the routing clauses (WATCH-1 to WATCH-6).
 type Route struct {
 	Kind schema.GroupVersionKind
 	// Do gets the process's caches as they are after the event.
 	Do func(v View, e Event, out *Effect)
 }
 
-// Event is one change as a handler receives it. Old is nil for an addition, and New is nil for a deletion. With
-// Tombstone, Old may be out of date.
+// Event is one change as a handler receives it. Old is nil for an addition, and New is nil for a deletion. If
+// Tombstone is set, Old may be out of date.
 type Event struct {
 	Old, New  runtime.Object
 	Tombstone bool
@@ -133,7 +133,7 @@ type Event struct {
 type Effect struct {
 	Keys    []string // to enqueue, in this order
 	Delayed []Delayed
-	Created []string // keys whose number of expected creations decreases by one
+	Created []string // keys that expect one creation less after this event
 	Deleted []string // keys whose expected deletion of this object is fulfilled
 	Forget  []string // keys whose expectations are dropped, because the owner is gone or recreated
 }
@@ -155,10 +155,10 @@ type View interface {
 // Reconciler is a controller's memory and its reconcile function. Optional methods make it a [Waiter], an
 // [ExpectationObserver] or a [Forgetter].
 //
-// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers everything on which a later reconcile,
-// route or timer depends, with times as their distance from now. Exhaustive search merges two states only if it knows
-// what the controller remembers. Without a digest, it assumes that the controller remembers everything that the process
-// was ever shown: each event, and each turn with its reads and answers. A [Stateless] function has no memory.
+// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers everything on which a later
+// reconcile, route or timer depends, with times relative to the current time. Exhaustive search needs it to decide
+// that two states are equal. Without a digest, the search assumes that the controller remembers each event and each
+// answer that the process has received. A [Stateless] function has no memory.
 type Reconciler interface {
 	// Sync brings the object named by key ("namespace/name") closer to its desired state. Every call on env.Client is a
 	// scheduling point. After an error the key is added again with backoff.
@@ -171,8 +171,8 @@ type SyncFunc func(ctx context.Context, key string) error
 // Sync calls f.
 func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Stateless is a Reconciler that remembers nothing from one reconcile to the next. Therefore exhaustive search can
-// merge its states.
+// Stateless is a Reconciler that remembers nothing from one reconcile to the next, so exhaustive search can merge
+// equal states.
 type Stateless func(ctx context.Context, key string) error
 
 // Sync calls f.
@@ -184,9 +184,10 @@ type Waiter interface {
 	Waiting() []string
 }
 
-// ExpectationObserver is a Reconciler whose expectations the host fulfils as its routes say (WATCH-2).
+// ExpectationObserver is a Reconciler with expectations. The host tells it which of them an event fulfils, as the
+// routes say (WATCH-2).
 type ExpectationObserver interface {
-	// Observed says that a watch event fulfilled one expected creation or deletion of object (namespace/name) for key.
+	// Observed records that an event fulfilled one expected creation or deletion of object (namespace/name) for key.
 	Observed(key string, deletion bool, object string)
 }
 
@@ -195,14 +196,14 @@ type Forgetter interface {
 	Forget(key string)
 }
 
-// Mutant is a controller that violates a rule on purpose. Most mutants lack one guard. A law must find at least one
-// mutant, which shows that it can find violations.
+// Mutant is a controller that violates a rule on purpose. Most mutants lack one guard. If a law finds a mutant, the
+// law can find such a violation.
 type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard enforces: "ADOPT-4"
 	Sentence string // what the mutant does wrong
-	// Law is the clause of the law that must find the mutant. It is "" if no law does, because the mistake is corrected
-	// later.
+	// Law is the clause of the law that must find the mutant. It is "" if no law finds it, because the controller
+	// corrects the mistake later.
 	Law string
 
 	Make func() Controller
@@ -211,7 +212,7 @@ type Mutant struct {
 // notInNames are characters that names cannot contain, because they separate names in files and on command lines.
 const notInNames = " \t\r\n\"'@#,="
 
-// Check returns a mistake in a controller's declaration, in one line. It returns nil for a valid one.
+// Check returns the first mistake in a controller's declaration, in one line, or nil.
 func (ctl *Controller) Check() error {
 	what := ctl.mistake()
 	if what == "" {

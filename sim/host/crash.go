@@ -2,9 +2,9 @@ package host
 
 import "fmt"
 
-// Crash kills the process immediately. A pending request is never executed. The response to an executed request is
-// lost. If a member of a manager crashes, the manager crashes. If comeBack is set, a restart is offered as an action.
-// Otherwise the process stays down until [Process.Restart].
+// Crash kills the process immediately. A pending request is never executed, and the response to an executed request
+// is lost. A crash of a manager's member is a crash of the manager. If comeBack is set, the restart is offered as an
+// action. Otherwise the process stays down until [Process.Restart].
 func (p *Process) Crash(comeBack bool) {
 	if p.manager != nil {
 		p.manager.Crash(comeBack)
@@ -21,7 +21,7 @@ func (p *Process) Crash(comeBack bool) {
 	p.cluster.fact(p, "crash", detail)
 }
 
-// kill ends the process's workers and timers. It describes the work that was under way.
+// kill ends the process's workers and timers. It returns a description of the request that was pending.
 func (p *Process) kill() (detail string) {
 	if p.engine != nil {
 		detail = p.engine.kill()
@@ -46,8 +46,8 @@ func (p *Process) kill() (detail string) {
 	return detail
 }
 
-// Restart starts a new incarnation of a process. If the process runs, it crashes first. Its initial lists are read at
-// the given revision; 0 means the latest. An older revision models a lagging API server.
+// Restart starts a new incarnation of a process. A running process crashes first. The new incarnation's initial lists
+// show revision from; 0 means the latest. An older revision models a lagging API server.
 func (p *Process) Restart(from uint64) {
 	if p.manager != nil {
 		p.manager.Restart(from)
@@ -65,7 +65,7 @@ func (p *Process) Restart(from uint64) {
 	p.cluster.fact(p, "restart", detail)
 }
 
-// Switch replaces the process's program by another era of it, like an upgrade or a downgrade.
+// Switch replaces the process's program by another era of the program, like an upgrade or a downgrade.
 func (p *Process) Switch(ctl Controller) {
 	p.Crash(false)
 	p.controller = ctl
@@ -85,8 +85,9 @@ type Member struct {
 	_ struct{}
 }
 
-// StartManager starts a manager. elector returns a controller that takes part in the election. The reconcile of that
-// controller calls lead when it has won or lost. Until it wins, the members stand by.
+// StartManager starts a manager. elector returns a controller that takes part in the leader election. The reconcile
+// of that controller calls lead(true) when it has won, and lead(false) when it has lost. Until it wins, the members
+// stand by.
 func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Controller, members []Member) *Process {
 	var manager *Process
 	manager = c.Start(name, elector(func(on bool) { manager.lead(on) }))
@@ -110,7 +111,7 @@ func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Contro
 // Members returns the processes that run only while this one leads.
 func (p *Process) Members() []*Process { return p.members }
 
-// Manager returns the process of whose manager this one is a member, or nil.
+// Manager returns the manager of which the process is a member, or nil.
 func (p *Process) Manager() *Process { return p.manager }
 
 func (p *Process) lead(on bool) {

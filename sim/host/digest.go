@@ -12,22 +12,22 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// metaRule says how the digests of an object include a field of its metadata. Exact digests include every field except
-// those marked never. Abstract digests include fewer fields.
+// metaRule says whether the digests of an object include a field of its metadata. Exact digests include every field
+// that is not marked never. Abstract digests include fewer fields.
 type metaRule uint8
 
 const (
 	always    metaRule = iota
 	never              // excluded: a revision depends on changes to other objects
 	exactOnly          // not in abstract digests, because it differs between two rounds of a fight
-	presence           // abstract digests include whether it is set
+	presence           // abstract digests include only whether it is set
 	named              // abstract digests include it unless the server generated it
 	owners             // abstract digests include each owner without its UID
-	annotated          // abstract digests include all but createdByAnnotation
+	annotated          // abstract digests include all annotations but createdByAnnotation
 )
 
-// metaRules are the rules for both encodings of objects. Unstructured objects use the field's name in JSON. Types of
-// k8s.io/api use the field's number in protobuf; field 1 of such an object is its ObjectMeta.
+// metaRules are the rules for both encodings of objects. The digest of an unstructured object finds a field by its
+// JSON name. The digest of a type of k8s.io/api finds it by its number in the protobuf message of ObjectMeta.
 var metaRules = [...]struct {
 	name  string
 	field int
@@ -50,7 +50,7 @@ const (
 	ownerUIDField = 4
 )
 
-// createdByAnnotation contains the creator's UID and resource version, in the eras before ControllerRef.
+// createdByAnnotation contains the creator's UID and resource version. Controllers before ControllerRef set it.
 const createdByAnnotation = "kubernetes.io/created-by"
 
 func ruleOfField(field int) metaRule {
@@ -71,7 +71,7 @@ func ruleOfName(name string) metaRule {
 	return always
 }
 
-// abstract folds a field that is included as a whole or not at all.
+// abstract adds a field to an abstract digest, as a whole, only its name, or not at all.
 func (r metaRule) abstract(name, content uint64, generated bool, h *sim.Hash) {
 	switch {
 	case r == exactOnly, r == named && generated:
@@ -119,7 +119,7 @@ func digestMetaValue(name string, value any, generated bool, exact, abstract *si
 	}
 }
 
-// digestFields folds all fields except one, in the order of their names.
+// digestFields folds all fields except but, in the order of their names.
 func digestFields(fields map[string]any, but string, h *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if k != but {
@@ -154,8 +154,8 @@ func digestValue(v any, h *sim.Hash) {
 	}
 }
 
-// patchDigest digests a patch without its resourceVersion precondition, which follows from the version that was read.
-// The digest includes that version already.
+// patchDigest returns the digest of a patch without its resourceVersion precondition. The precondition follows from
+// the version that the process has read, which the digest of the reads includes.
 func patchDigest(r *fakeapi.Request) uint64 {
 	var tree map[string]any
 	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {
@@ -166,7 +166,7 @@ func patchDigest(r *fakeapi.Request) uint64 {
 	return uint64(exact)
 }
 
-// optionsDigest digests the options of a request without resource versions.
+// optionsDigest returns the digest of the options of a request, without resource versions.
 func optionsDigest(r *fakeapi.Request) uint64 {
 	del := r.Delete
 	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Abstract digests leave out what differs between two rounds of a fight, exact ones only the resource version.
-// Typed and unstructured objects have the same rules.
+// Abstract digests exclude what differs between two rounds of a fight. Exact digests exclude only the resource
+// version. The rules are the same for typed and unstructured objects.
 func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 	yes := true
 	base := metav1.ObjectMeta{Name: "a", GenerateName: "a-", Namespace: "ns", UID: "u1", ResourceVersion: "7", Generation: 1,
@@ -29,7 +29,7 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		edit            func(m *metav1.ObjectMeta)
-		exact, abstract bool // whether the digest tells
+		exact, abstract bool // whether the digest includes the field
 	}{
 		{"resourceVersion", func(m *metav1.ObjectMeta) { m.ResourceVersion = "8" }, false, false},
 		{"uid", func(m *metav1.ObjectMeta) { m.UID = "u2" }, true, false},
@@ -59,7 +59,7 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 			c.edit(m)
 			after := encode(m)
 			if before.exact != after.exact != c.exact || before.abstract != after.abstract != c.abstract {
-				t.Errorf("%s, %s: exact tells: %v, want %v; abstract tells: %v, want %v", c.name, encoding,
+				t.Errorf("%s, %s: exact includes it: %v, want %v; abstract includes it: %v, want %v", c.name, encoding,
 					before.exact != after.exact, c.exact, before.abstract != after.abstract, c.abstract)
 			}
 		}
@@ -67,7 +67,7 @@ func TestBothEncodingsLeaveOutTheSame(t *testing.T) {
 	empty := newVersion(1, "k", 1, &corev1.ConfigMap{})
 	full := newVersion(1, "k", 1, &corev1.ConfigMap{Data: map[string]string{"a": ""}})
 	if empty.exact == full.exact || empty.abstract == full.abstract {
-		t.Error("a field outside of the metadata does not change the digests")
+		t.Error("a field outside the metadata does not change the digests")
 	}
 }
 
@@ -79,7 +79,7 @@ func TestTreesAreEncodedLikeJSON(t *testing.T) {
 	}
 }
 
-// loose is an object of a custom kind.
+// loose returns an object of a custom kind.
 func loose(t *testing.T, m metav1.ObjectMeta) *unstructured.Unstructured {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&corev1.ConfigMap{ObjectMeta: m})
 	if err != nil {
@@ -89,7 +89,7 @@ func loose(t *testing.T, m metav1.ObjectMeta) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: tree}
 }
 
-// Two independent creates lead to one state in either order, for objects of any sort.
+// Two independent creates lead to the same state in either order, for typed and unstructured objects.
 func TestIndependentCreatesCommute(t *testing.T) {
 	other := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "other"}}
 	for name, obj := range map[string]runtime.Object{
@@ -113,7 +113,7 @@ func TestIndependentCreatesCommute(t *testing.T) {
 	}
 }
 
-// withWidgets is a cluster that serves a custom kind.
+// withWidgets returns a cluster with a custom kind.
 func withWidgets(t *testing.T) *Cluster {
 	c := NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
 	preserve := true
@@ -149,12 +149,12 @@ func mustCreate(t *testing.T, c *Cluster, obj runtime.Object) {
 	}
 }
 
-// Tombstones and the failures of a key distinguish states.
+// Digests include whether a deletion is a tombstone, and how often a key has failed.
 func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 	v := newVersion(1, "k", 1, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: types.UID("u")}})
 	digest := func(c change) (h sim.Hash) { c.digest(&h); return h }
 	if digest(change{before: v}) == digest(change{before: v, tombstone: true}) {
-		t.Error("a tombstone is a deletion that was seen")
+		t.Error("a tombstone has the same digest as a seen deletion")
 	}
 	var clock sim.Clock
 	q := newQueue(&clock, "p", Backoff{}, func(string, bool) {})
@@ -169,7 +169,7 @@ func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 		before := state()
 		q.limiter.When("k")
 		if state() == before {
-			t.Errorf("a failure of a key that %s does not show", at.name)
+			t.Errorf("the digest does not include a failure of a key that %s", at.name)
 		}
 		for q.Len() > 0 {
 			q.Get()
@@ -183,7 +183,7 @@ func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 	}
 }
 
-// The number of failures after which a delay stays the same depends on the back-off.
+// The number of failures that are counted depends on the backoff.
 func TestBackoffSteps(t *testing.T) {
 	for b, want := range map[Backoff]int{
 		usual: 18, {time.Second, time.Minute}: 6, {time.Second, time.Second}: 0, {}: 0,

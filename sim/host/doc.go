@@ -1,6 +1,6 @@
-// Package host is the stepped host. It runs reconcile functions as coroutines against a [fakeapi.Server] inside a
-// [sim.World]. A worker yields at every API call. Executing the request and delivering the response are two steps. A
-// crash is possible at each.
+// Package host runs reconcile functions step by step. They are coroutines that send requests to a [fakeapi.Server]
+// inside a [sim.World]. A worker yields at every API call. Executing the request and delivering the response are two
+// steps, and a crash is possible at each.
 //
 // Five names are enough to write a controller:
 //
@@ -33,13 +33,13 @@
 //
 // # Optional methods of a reconciler
 //
-// [Reconciler] has only the method Sync. A reconciler with memory implements [sim.Digester], so that exhaustive search
-// can distinguish states. A [Stateless] function has no memory. A [Waiter] reports the keys that wait for expectations,
-// so that a key that waits forever is found. The host tells an [ExpectationObserver] which expectations are fulfilled,
-// and a [Forgetter] which objects are gone.
+// [Reconciler] has only the method Sync. A reconciler with memory implements [sim.Digester], so that exhaustive
+// search can distinguish states. A [Stateless] function has no memory. A [Waiter] reports the keys that wait for
+// expectations, so that a key that waits forever is found. The host tells an [ExpectationObserver] which expectations
+// an event fulfils, and a [Forgetter] which objects are gone.
 //
-// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can have a request
-// executed at once.
+// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can execute a
+// request at once, without a step of its own.
 //
 // # Where to go next
 //

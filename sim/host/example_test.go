@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A controller is a value: the kind it syncs, routes from events to keys, and a factory of its memory and its sync.
+// A controller is a value with the kind that it reconciles, routes from events to keys, and a function New.
 func ExampleController() {
 	maps := corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	greeter := host.Controller{
@@ -31,7 +31,7 @@ func ExampleController() {
 			})
 		},
 	}
-	// Package trial does this with the laws. The host alone judges nothing.
+	// Package trial does this, and evaluates the laws. Package host evaluates none.
 	world, server := sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{})
 	cluster := host.NewCluster(world, server)
 	defer cluster.Stop()

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// FailedRequest makes matching requests of a process fail: only the nth, or all.
+// FailedRequest makes requests of a process fail: all that match it, or only the nth of them.
 type FailedRequest struct {
 	Process string       // "" for every process
 	Verb    fakeapi.Verb // "" for every verb
@@ -25,7 +25,7 @@ func (f *FailedRequest) matches(process string, req *fakeapi.Request) bool {
 		(f.Kind == "" || f.Kind == req.Kind.GVK.Kind)
 }
 
-// response is the answer that replaces the server's own.
+// response returns the answer that replaces the server's own.
 func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	gr := req.Kind.GVR().GroupResource()
 	var err *apierrors.StatusError

@@ -15,7 +15,7 @@ type fault struct {
 	strikes func(p *Process) bool
 	// strike injects the fault at one of the places where it makes a difference.
 	strike func(p *Process)
-	// digest folds the state that matters only while the fault can still be injected; nil for none.
+	// digest folds in the state that matters only while the fault can still be injected. It is nil if there is none.
 	digest func(c *Cluster, h *sim.Hash)
 }
 
@@ -33,10 +33,10 @@ func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 // crash kills a process with a request pending or its answer under way, and restarts it.
 var crash = &fault{name: "crash", strikes: (*Process).isAtWork, strike: func(p *Process) { p.Crash(true) }}
 
-// mostStale is the maximum number of writes that the lists of a lagging server can lack.
+// mostStale is the maximum number of recent writes that the lists of a lagging server may lack.
 const mostStale = 4
 
-// stale is a crash after which the process restarts with lists of a lagging server.
+// stale is a crash after which the process restarts and lists from a lagging server.
 var stale = &fault{
 	name:    "stale",
 	strikes: (*Process).isAtWork,
@@ -49,8 +49,8 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-// isAtWork reports whether a process has a request under way and has filled its caches. An earlier crash would
-// interrupt nothing, and would make a manager of controller-runtime loop forever while it stops.
+// isAtWork reports whether a process has a request under way and has filled its caches. Before that, a crash would
+// interrupt nothing. It would also make a manager of controller-runtime loop forever while it stops.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())
@@ -65,7 +65,7 @@ var failure = answer("error", FailedRequest{Code: 500})
 // lost executes a write and answers 504.
 var lost = answer("lost", FailedRequest{Code: 504, Commits: true})
 
-// asker returns the first thread of a process with a request that waits to be executed and for which f is true, or nil.
+// asker returns the first request of a process that waits to be executed and for which f returns true, or nil.
 func (p *Process) asker(f func(asker) bool) asker {
 	for _, w := range p.workers {
 		if w.state == asking && f(w) {
@@ -104,9 +104,9 @@ func answer(name string, f FailedRequest) *fault {
 	}
 }
 
-// answers reports whether a server can give this answer to a request.
+// answers reports whether a server could give the answer of f to a request.
 func (f *FailedRequest) answers(req *fakeapi.Request) bool {
-	write := f.Code == 409 || f.Commits // only writes get such an answer
+	write := f.Code == 409 || f.Commits // only writes can get such an answer
 	switch req.Verb {
 	case fakeapi.Get, fakeapi.List:
 		return !write
@@ -120,8 +120,8 @@ func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 // mostSlow is the longest duration of a slow write, in seconds.
 const mostSlow = 2
 
-// slow makes each write of a process take one or two seconds from now on. Without this fault, no time passes between a
-// write and its consequences. A controller that writes the current time in each reconcile then finds nothing to change.
+// slow makes each later write of a process take one or two seconds. Without it, no time passes between a write and
+// its consequences, so a controller that writes the current time in each reconcile does not change the object again.
 var slow = &fault{
 	name: "slow",
 	strikes: func(p *Process) bool {

@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// relist breaks a watch. The process then lists again, and misses what happened in between.
+// relist breaks a watch. The process then lists again, and does not get the events in between.
 var relist = onWatch("relist", (*Process).Relist, func(i *informer) bool {
 	return i.synced && i.pending() > 1 && len(i.backlog) == 0
 }, engine.gaps)
@@ -17,7 +17,8 @@ var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
 }, func(engine) []*fakeapi.Kind { return nil })
 
-// onWatch returns a fault that affects a watch of a reconciler or a whole program, if it makes a difference.
+// onWatch returns a fault that affects one watch of a process. differs and kinds select the watches where it makes a
+// difference: differs for a reconciler, kinds for a whole program.
 func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*informer) bool,
 	kinds func(engine) []*fakeapi.Kind) *fault {
 	return &fault{
@@ -59,8 +60,8 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 	return true
 }
 
-// Relist makes the process's watch of a kind fail with 410 Gone. The process lists again, and misses the events in
-// between. It reports whether the process watches the kind.
+// Relist makes the process's watch of a kind fail with 410 Gone. The process lists again, and does not get the events
+// in between. Relist reports whether the process watches the kind.
 func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]
 	switch {
@@ -74,7 +75,7 @@ func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	return true
 }
 
-// Resync delivers every cached object of a kind again, unchanged.
+// Resync delivers every cached object of a kind again, unchanged. It returns false if the process has no such cache.
 func (p *Process) Resync(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]
 	if i == nil || p.Down || !i.synced {

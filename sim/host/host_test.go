@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Equal choices give equal runs; other choices give other runs.
+// Equal choices give equal runs. Other choices give other runs.
 func TestDeterministic(t *testing.T) {
 	hashes := map[uint64]bool{}
 	for seed := range uint64(50) {
@@ -40,7 +40,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// A paused watch makes the toy create too many pods. Resuming it corrects that.
+// With a paused watch, the toy creates too many pods. After the watch is resumed, it deletes them.
 func TestHoldAndRelease(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 2)
 	p := c.Start("toy", toyController(false))
@@ -53,7 +53,7 @@ func TestHoldAndRelease(t *testing.T) {
 	p.queue.Add("default/web")
 	run(t, c.world, 1000)
 	if n := len(podNames(c)); n != 4 {
-		t.Errorf("blind: %d pods, want 4", n)
+		t.Errorf("with a paused watch: %d pods, want 4", n)
 	}
 	p.Release(pods)
 	run(t, c.world, 1000)
@@ -62,8 +62,8 @@ func TestHoldAndRelease(t *testing.T) {
 	}
 }
 
-// A crash before the execution of a request loses it; a crash after it loses only the answer. Both worlds settle with
-// the wanted pods.
+// A crash before a request is executed loses the request. A later crash loses only the answer. Either way, the world
+// settles with the wanted pods.
 func TestCrash(t *testing.T) {
 	for _, when := range []sim.Class{sim.Execute, sim.Respond} {
 		c := newToyCluster(t, sim.Zero{}, 1)
@@ -90,7 +90,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A process that restarts from a lagging server gets an old list, and catches up through its watch.
+// A process that restarts from a lagging server lists an old revision. Its watch then delivers the later changes.
 func TestRestartFromOlderList(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	p := c.Start("toy", toyController(false))
@@ -101,7 +101,7 @@ func TestRestartFromOlderList(t *testing.T) {
 		c.world.Step()
 	}
 	if n := p.informers[c.kind(podGVK)].cache.items.Len(); n != 0 {
-		t.Errorf("the old list has %d pods, want 0", n)
+		t.Errorf("the list of an old revision has %d pods, want 0", n)
 	}
 	run(t, c.world, 1000)
 	if n := len(podNames(c)); n != 1 {
@@ -126,7 +126,8 @@ func name(obj any) string {
 	return key
 }
 
-// Objects deleted during a watch gap come as tombstones. Objects created and deleted in it never show.
+// Objects that were deleted during a gap of the watch are delivered as tombstones. Objects that were created and
+// deleted in the gap are not delivered.
 func TestRelist(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	seen := &tombstones{}
@@ -152,7 +153,7 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// A change to a cached object is reported with its field and its process.
+// A change of a cached object is recorded with its field and its process.
 func TestMutationIsFound(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	c.Start("toy", toyController(true))
@@ -196,10 +197,10 @@ func TestCallOutsideASyncPanics(t *testing.T) {
 		}
 	}()
 	_, err := p.reconciler.(*toy).env.Client.Get(t.Context(), podGVK, "default", "x")
-	t.Error("no panic", errors.Unwrap(err))
+	t.Error("the misuse did not panic:", errors.Unwrap(err))
 }
 
-// Stopped worlds leave no goroutine, wherever their syncs were.
+// A stopped world leaves no goroutine, whatever its syncs were doing.
 func TestStopLeavesNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for n := range 200 {
@@ -213,11 +214,11 @@ func TestStopLeavesNoGoroutine(t *testing.T) {
 		c.Stop()
 	}
 	if after := runtime.NumGoroutine(); after > before {
-		t.Errorf("%d goroutines before 200 worlds, %d after", before, after)
+		t.Errorf("%d goroutines before 200 stopped worlds, %d after", before, after)
 	}
 }
 
-// beside is a controller whose sync makes its call on another goroutine and waits for it.
+// beside returns a controller whose Sync sends its request on another goroutine and waits for it.
 func beside(told chan<- any) Controller {
 	ctl := toyController(false)
 	ctl.New = func(env *Env) Reconciler {
@@ -237,7 +238,7 @@ func beside(told chan<- any) Controller {
 	return ctl
 }
 
-// A call from another goroutine is refused with that reason, although the sync waits for it.
+// A request from another goroutine is refused with this reason, although the Sync waits for the goroutine.
 func TestCallFromAGoroutine(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	defer c.Stop()
@@ -259,7 +260,7 @@ func TestCallFromAGoroutine(t *testing.T) {
 	}
 }
 
-// A request without a kind is an error with a suggestion, for the user and in a sync.
+// A request without a kind returns an error with a suggestion, for the user and in a Sync.
 func TestRequestWithoutAKind(t *testing.T) {
 	const want = "the request names no kind: its Kind is nil, and the server has no kind confgmap; did you mean " +
 		"ConfigMap?"

@@ -29,13 +29,13 @@ type hosted struct {
 	aging   map[*fakeapi.Kind]bool // kinds that the program has listed since its start
 	expired map[*fakeapi.Kind]bool // kinds whose watch the server has ended, so that the program lists them again
 	begun   bool                   // since its start, the program has sent a request other than a list or a watch
-	last    int                    // the last record that the program has received; -1 for none
-	spoken  map[uint64]int         // goroutines answered in the last step -> the record at which they began their current work
+	last    int                    // index of the last record that the program can know; -1 for none
+	spoken  map[uint64]int         // goroutine that was answered in the last step -> record at which its work began
 	from    uint64                 // the revision of the first lists after the start; 0 for the latest
 }
 
-// Hosting makes a controller of a whole program. make makes the program for each process. New, Routes and Workers of as
-// are not used. Its other fields tell the laws what to expect of the program.
+// Hosting returns a controller that hosts a whole program. make returns the program of a process. Hosting ignores
+// New, Routes and Workers of as. The other fields tell the laws what to expect of the program.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
 	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }
@@ -61,7 +61,7 @@ func (g *hosted) start(p *Process) {
 	g.program.Start()
 }
 
-// kill ends the program. It describes the work that was under way.
+// kill ends the program. It returns a description of the request that was pending.
 func (g *hosted) kill() (detail string) {
 	if g.program == nil { // the program could not be made
 		return ""
@@ -72,7 +72,7 @@ func (g *hosted) kill() (detail string) {
 	return detail
 }
 
-// Printed returns the last lines of the output of the process's program, or nil if the output is not kept.
+// Printed returns the last lines that the process's program has printed, or nil if its output is not kept.
 func (p *Process) Printed(lines int) []string {
 	if g, is := p.engine.(*hosted); is {
 		if program, is := g.program.(printer); is {
@@ -82,7 +82,7 @@ func (p *Process) Printed(lines int) []string {
 	return nil
 }
 
-// collect takes the program's new requests, and drops requests whose callers have gone.
+// collect takes the program's new requests, and drops requests that their callers have canceled.
 func (g *hosted) collect() {
 	if g.process.Down {
 		return
@@ -133,7 +133,7 @@ func (g *hosted) sign(c *Call, r *sim.Record) {
 	r.Cause, r.Asked = c.cause, c.asked
 }
 
-// saw returns the version of an object on which a call may be based.
+// saw returns the version of an object that the program had read when it sent the call.
 func (g *hosted) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
 	return g.observations(k).saw(namespace, name, c)
 }
@@ -158,16 +158,16 @@ func (g *hosted) execute(c *Call, f *FailedRequest) {
 	c.state = answered
 }
 
-// exit is the action for a program that has returned. Its process restarts it after a delay.
+// exit is the detail of the action for a program that has returned. Its process restarts it after a delay.
 const (
 	exit        = "exit"
-	backOff     = 10 * time.Second // the delay of a kubelet before it restarts a container the first time; each restart doubles it
+	backOff     = 10 * time.Second // the first restart delay of a container in a kubelet; each restart doubles it
 	mostBackOff = 5 * time.Minute
-	crashLoop   = 5 // exits in a row without a successful write
+	crashLoop   = 5 // after this number of exits in a row without a successful write, there is no restart
 )
 
-// offer lists the program's next actions. Watch events are ordered by age. Otherwise a program that is always busy with
-// one kind would never get events of another kind in the default schedule.
+// offer lists the program's next actions. It orders watch events by age: otherwise, in the default schedule, a
+// program that is always busy with one kind would never get events of another.
 func (g *hosted) offer(into []sim.Action) []sim.Action {
 	g.collect()
 	name := g.process.Name
@@ -236,7 +236,7 @@ func (g *hosted) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf returns the newest record, or -1 if the call is newer. The answer to the call shows that record.
+// lastOf returns the index of the newest record, the last that an answer can show; -1 if none was added since asked.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1

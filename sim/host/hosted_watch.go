@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// asking returns the request of the first call in canonical order.
+// asking returns the first pending request in canonical order, and whether it is answered.
 func (g *hosted) asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	if g.collect(); len(g.calls) == 0 {
 		return nil, false, false
@@ -22,8 +22,8 @@ func (g *hosted) filling() bool {
 	return !g.begun
 }
 
-// asker finds a call that waits to be executed. It skips calls that open a watch, because faults answer only requests
-// about objects. It also skips calls whose callers have gone.
+// asker returns the first call that waits to be executed and for which f returns true. It skips calls that open a
+// watch, because faults affect only requests about objects, and calls that their callers have canceled.
 func (g *hosted) asker(f func(asker) bool) asker {
 	if _, ended := g.program.Ended(); ended {
 		return nil
@@ -36,8 +36,7 @@ func (g *hosted) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// watched lists the kinds that the program watches. It includes kinds whose watch the server has ended, because the
-// program will watch them again.
+// watched returns the kinds that the program watches, and those whose watch ended and will be started again.
 func (g *hosted) watched() []*fakeapi.Kind {
 	all := g.kinds(func(*Stream) bool { return true })
 	for _, s := range g.order {
@@ -77,7 +76,7 @@ func (g *hosted) withheld() bool {
 	return slices.ContainsFunc(g.streams, func(s *Stream) bool { return g.held[s.Kind] && g.waiting(s) > 0 })
 }
 
-// relist ends the watches of a kind, like a server that has forgotten their revisions, so that the program lists again.
+// relist ends the watches of a kind with 410, so that the program lists again.
 func (g *hosted) relist(k *fakeapi.Kind) bool {
 	hit := false
 	for _, s := range g.streams {

@@ -15,10 +15,10 @@ import (
 // indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
 // (client-go's own lists are in map order.) It reports every read to the process.
 type indexer struct {
-	items   *btree.BTreeG[*version] // [nothing] until an object is added
+	items   *btree.BTreeG[*version] // the variable nothing while the cache is empty
 	indexes []*index                // without the namespace index, because keys begin with the namespace
 	rv      uint64
-	asked   bool                    // some code has read rv
+	asked   bool                    // set when rv is read
 	show    func(*version) *version // converts a version to the form that readers get; nil if none is needed
 	reader  reader                  // nil outside a process
 	probe   version                 // for look-ups, so that they need no allocation
@@ -30,7 +30,7 @@ type indexer struct {
 	exact, abstract uint64 // sums over the digests of the items
 }
 
-// reader is notified of reads: with nil when a read begins, then with each returned version or key.
+// reader is notified of reads: with nil when a read begins, then of each returned version or key.
 type reader interface {
 	noteRead(v *version)
 	noteNamed(keys []string)
@@ -43,16 +43,14 @@ type index struct {
 	sets   map[string]*btree.BTreeG[*version]
 }
 
-// nothing is the tree of all empty caches, and is never changed. Most caches of a process that watches every kind are
-// empty.
+// nothing is the tree of all empty caches, and is never changed. Some processes have many empty caches.
 var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }
 
 const degree = 16
 
-// newIndexer returns an empty cache with the namespace index that generated listers use. Its trees take their nodes
-// from free.
+// newIndexer returns an empty cache. Its trees take their nodes from free.
 func newIndexer(free *btree.FreeListG[*version]) *indexer {
 	return &indexer{free: free, items: nothing}
 }
@@ -79,7 +77,7 @@ func (x *indexer) put(v *version) *version {
 	return old
 }
 
-// enter adds a version to an index. It replaces old, if old is not nil.
+// enter adds v to an index. It removes old from the index if old is not nil.
 func (x *indexer) enter(ix *index, v, old *version) {
 	values := x.valuesOf(ix, v)
 	if old != nil {
@@ -134,7 +132,7 @@ func (x *indexer) drop(key string) *version {
 	return old
 }
 
-// plus and minus are factors for the sums of digests, which wrap around.
+// plus and minus are factors that add a digest to a sum and subtract it, modulo 2^64.
 const plus, minus = uint64(1), ^uint64(0)
 
 func (x *indexer) sum(v *version, sign uint64) {
@@ -193,7 +191,7 @@ func (x *indexer) forget() {
 	x.found = x.found[:0]
 }
 
-// begin notes the start of a read, even if the read finds nothing.
+// begin records the start of a read, because a read that finds nothing is also a read.
 func (x *indexer) begin() {
 	if x.reader != nil {
 		x.reader.noteRead(nil)
@@ -225,7 +223,7 @@ func (x *indexer) within(namespace string, f func(*version) bool) {
 	x.items.AscendGreaterOrEqual(&x.probe, func(v *version) bool { return strings.HasPrefix(v.key, prefix) && f(v) })
 }
 
-// each calls f for the versions with an indexed value, in key order.
+// each calls f for the versions that have this value in an index, in key order.
 func (x *indexer) each(name, value string, f func(*version) bool) error {
 	if name == cache.NamespaceIndex {
 		x.within(value, f)

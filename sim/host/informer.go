@@ -11,29 +11,29 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// informer is a process's shared informer of one kind: its cache, and the events that its watch has sent. It is a
-// cache.SharedIndexInformer. The scheduler delivers the changes one at a time.
+// informer is a process's shared informer of one kind: its cache, and the events that its watch has sent. It
+// implements cache.SharedIndexInformer. The scheduler delivers the events one at a time.
 type informer struct {
 	process  *Process
 	kind     *fakeapi.Kind
-	gvk      schema.GroupVersionKind // the version that the process requests
+	gvk      schema.GroupVersionKind // the version of the kind that the process requests
 	state    *kindState
-	slot     int // index in the process's order
+	slot     int // index in the order of the process's informers
 	cache    *indexer
 	handlers []*registration
 
 	synced  bool
 	held    bool     // the watch is paused
 	noticed bool     // the process offers the delivery of waiting events
-	stream  stream   // from its watch
-	backlog []change // differences that a relist found, which are delivered before the stream
+	stream  stream   // events of the watch
+	backlog []change // differences found by a relist; delivered before the stream
 	from    uint64   // revision of the initial list; 0 for the latest
 
-	relisted uint64 // revision of the last relist; the cache gets it when the backlog is delivered
+	relisted uint64 // revision of the last relist; set as the cache's revision when the backlog is delivered
 
 	seq      uint64     // deliveries so far
 	readBy   []readMark // by worker
-	replaced []replaced // versions that left the cache and that current reconciles may have read
+	replaced []replaced // versions that left the cache during current reconciles, which may have read them
 }
 
 // readMark records when a worker last read this cache: in which reconcile, and after how many deliveries.
@@ -110,7 +110,7 @@ func (i *informer) list() {
 }
 
 // relist replaces the watch by a list, as after 410 Gone. The differences from the cache are delivered one by one,
-// deleted objects as tombstones. The process never gets the events in between.
+// deletions as tombstones. The process never gets the events in between.
 func (i *informer) relist() {
 	at := i.process.cluster.server.Version()
 	items, _, _ := i.process.cluster.listAt(i.state, at)
@@ -135,16 +135,16 @@ func (i *informer) relist() {
 	i.caughtUp()
 }
 
-// caughtUp sets the version of the cache to that of the last relist when the whole relist is delivered. client-go's
-// queue delivers a list as one item (AtomicFIFO).
+// caughtUp sets the cache's version to that of the last relist when all its differences are delivered. client-go does
+// the same: with AtomicFIFO, its queue delivers a list as one item.
 func (i *informer) caughtUp() {
 	if len(i.backlog) == 0 {
 		i.cache.rv = max(i.cache.rv, i.relisted)
 	}
 }
 
-// missedForGood reports whether the stream holds changes that no list and no later event will show: the whole life of
-// an object, or its last change of owners before its deletion.
+// missedForGood reports whether the stream holds changes that no list and no later event will show: an object that
+// was created and deleted, or a change of owners before a deletion.
 func (i *informer) missedForGood(listed map[string]bool) bool {
 	for _, c := range i.stream.waiting() {
 		if c.after != nil || listed[c.key()] {
@@ -163,11 +163,11 @@ func sameOwners(a, b metav1.Object) bool {
 	return slices.EqualFunc(a.GetOwnerReferences(), b.GetOwnerReferences(), same)
 }
 
-// resyncPeriod is the shortest resync period of kube-controller-manager. controller-runtime's default is ten hours.
+// resyncPeriod is the shortest resync period in kube-controller-manager. controller-runtime's default is ten hours.
 const resyncPeriod = 12 * time.Hour
 
-// resyncLater sets a timer for the periodic resync of the process's informers, which repairs what a gap in a watch has
-// hidden. Without a gap there is no timer, because a resync would show nothing new.
+// resyncLater sets a timer for the resync of all informers of the process. The resync repairs the effects of missed
+// events. Without missed events there is no timer, because a resync would show nothing new.
 func (p *Process) resyncLater() {
 	for _, a := range p.cluster.world.Clock.Pending() {
 		if a.Owner == p.Name && a.Label == "resync" {
@@ -219,8 +219,8 @@ func (i *informer) apply(c *change, initial bool) {
 	i.process.notify(i, c, old, initial)
 }
 
-// sawIn returns the version of a key that a worker last read in its current reconcile. ok is false if this reconcile
-// has not read the cache.
+// sawIn returns the version of a key that a worker last read from the cache in its reconcile. ok is false if it read
+// none.
 func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 	if w.id >= len(i.readBy) || i.readBy[w.id].sync != w.sync {
 		return nil, false

@@ -20,7 +20,7 @@ func keyOf(m metav1.Object) string {
 	return m.GetName()
 }
 
-// refOf returns a reference to one incarnation of an object.
+// refOf returns a reference to an object, with its UID.
 func refOf(k *fakeapi.Kind, m metav1.Object) sim.Ref {
 	return sim.Ref{Kind: k.GVK.Kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}
 }
@@ -38,17 +38,17 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 // apiserver is the process name for the server's own changes.
 const apiserver = "apiserver"
 
-// Misuse is the panic of the host for a controller that cannot run, whatever the schedule.
+// Misuse is the panic value of the host for a controller that cannot run under any schedule.
 type Misuse string
 
 // Error returns the mistake in one line.
 func (m Misuse) Error() string { return "host: " + string(m) }
 
-// strayError is the error of a reconcile whose goroutines never end, or outlive it.
+// strayError is the error of a reconcile that never returns, or whose goroutines outlive it.
 type strayError struct{ what string }
 
 func (e *strayError) Error() string { return e.what }
 
-// Stray returns the error of a [Program] whose reconcile has not returned although no more events are possible. what
-// names the waiting goroutines.
+// Stray returns the error for a reconcile of a [Program] that has not returned although no more events are possible.
+// The parameter what names the waiting goroutines.
 func Stray(what string) error { return &strayError{what} }

@@ -15,8 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// observations holds the versions of a kind's objects that watches have shown to a program: for each object the newest
-// version and earlier ones.
+// observations holds the versions of a kind's objects that a program has received.
 type observations struct {
 	state    *kindState
 	shown    map[string]*version
@@ -26,12 +25,12 @@ type observations struct {
 
 // observation is one version of an object that the program has seen.
 type observation struct {
-	at     int    // the number of records at that time
+	at     int    // the length of the history when the program received it
 	thread uint64 // the goroutine that got it as an answer; 0 if a watch showed it
 	obj    any    // nil: the object was deleted
 }
 
-// observationsKept is the number of versions to keep of one object. A goroutine reads fewer during one piece of work.
+// observationsKept is the number of versions to keep per object. A goroutine receives fewer during a piece of work.
 const observationsKept = 16
 
 func (g *hosted) observations(k *fakeapi.Kind) *observations {
@@ -44,8 +43,9 @@ func (g *hosted) observations(k *fakeapi.Kind) *observations {
 	return s
 }
 
-// saw returns the version on which a call may be based. If an update names a version, saw returns it. Otherwise it
-// returns the oldest version that the goroutine may have read since it began its current work.
+// saw returns the version of an object that the goroutine of c has probably read. If an update names a resource
+// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read since
+// it began its current work.
 func (s *observations) saw(namespace, name string, c *Call) any {
 	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any
@@ -82,7 +82,7 @@ func (s *observations) remember(key string, x observation) {
 	s.past[key] = past
 }
 
-// put sets the known version of a key, and returns the old one.
+// put sets the newest known version of a key, and returns the old one. v is nil for a deleted object.
 func (s *observations) put(key string, v *version) (old *version) {
 	if old = s.shown[key]; old != nil {
 		s.abstract -= sim.Mix(old.abstract)
@@ -95,7 +95,7 @@ func (s *observations) put(key string, v *version) (old *version) {
 	return old
 }
 
-// show records that a watch has shown a change. It skips changes that the process knows already.
+// show records that a watch or list has shown a change to the program, unless the program knows the change.
 func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s, key, c := g.observations(k), ch.key(), g.process.cluster
 	known := s.shown[key]
@@ -120,7 +120,7 @@ func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s.remember(key, is)
 }
 
-// open opens a watch. If the watch begins at a revision, the program has received the list of that revision.
+// open opens a watch. A watch that begins at a revision implies that the program knows the list of that revision.
 func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	cluster, req := g.process.cluster, c.Request
 	source, err := cluster.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
@@ -138,12 +138,12 @@ func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	return s, fakeapi.Response{Code: http.StatusOK}
 }
 
-// listed records the content of a list at a revision, and the deletion of objects that the list lacks.
+// listed records that the program has received a list at a revision. Known objects that the list lacks were deleted.
 func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	c := g.process.cluster
 	there := c.selected(req, from)
 	if there == nil {
-		return // the revision was forgotten, and the watch will report that
+		return // the revision was compacted, and the watch will report that
 	}
 	known := g.observations(c.met(req.Kind))
 	initial := len(known.past) == 0
@@ -164,7 +164,7 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	}
 }
 
-// selected returns the keys that a request selects at a revision, or nil if the revision was forgotten.
+// selected returns the keys of the objects that a request selects at a revision; nil if the revision was compacted.
 func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
 	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
@@ -182,7 +182,7 @@ func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]boo
 	return there
 }
 
-// waiting returns the number of events that wait in a watch.
+// waiting takes the new events of a watch from the server, and returns how many events wait for delivery.
 func (g *hosted) waiting(s *Stream) int {
 	c := g.process.cluster
 	for _, e := range s.source.Next() {
@@ -192,7 +192,7 @@ func (g *hosted) waiting(s *Stream) int {
 		}
 		s.queue = append(s.queue, p)
 	}
-	if s.source.Done() && !s.ended { // a program that opens the watch again gets the same answer
+	if s.source.Done() && !s.ended { // no later event, because a program that opens the watch again gets the same error
 		if n := len(s.queue); n == 0 || s.queue[n-1].event.Type != watch.Error {
 			s.queue = append(s.queue, pending{event: watch.Event{Type: watch.Error, Object: expired()}})
 		}
@@ -208,7 +208,7 @@ func (c *Cluster) toldBy(k *fakeapi.Kind, e watch.Event) change {
 	s := c.state(k)
 	if at := c.find(revision); at < len(c.noted) && c.noted[at].version == revision {
 		ch := c.noted[at]
-		if e.Type == watch.Deleted && ch.after != nil { // the object no longer matches the selector
+		if e.Type == watch.Deleted && ch.after != nil { // the object still exists, but no longer matches the selector
 			ch.before, ch.after = ch.after, nil
 		}
 		return ch
@@ -230,14 +230,14 @@ func (g *hosted) deliver(s *Stream) {
 	g.program.Send(s, next.event)
 }
 
-// expired returns the last event of a watch that the server cannot continue.
+// expired returns the object of the last event of a watch that the server cannot continue.
 func expired() runtime.Object {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
 }
 
-// aged changes the first list of each kind that fills a cache to an older revision, if the process was started with a
-// lagging server. It returns the list and its revision.
+// aged returns the request to execute in place of req, and its revision. If the process was restarted with a lagging
+// server, the first list of each kind that fills a cache is read at the older revision.
 func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
 		return req, g.process.cluster.server.Version()
@@ -249,7 +249,7 @@ func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	return &old, g.from
 }
 
-// fills reports whether a request is a list that fills a cache: any revision is acceptable for its answer.
+// fills reports whether a request is a list that fills a cache: it accepts any revision.
 func fills(req *fakeapi.Request) bool {
 	return req.Verb == fakeapi.List && req.List.ResourceVersion == "0"
 }

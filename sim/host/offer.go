@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// actor is a process as an actor of the world.
+// actor makes a process an actor of the world.
 type actor struct{ p *Process }
 
 func (a actor) Name() string { return a.p.Name }
@@ -16,15 +16,15 @@ const restart = "restart"
 
 func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
 
-// Offers lists what the process can do next: receive a response, have a request executed, receive the next event of a
-// watch, take a key from its queue, or restart. The list is valid until something touches the process. For a whole
-// program it is made again at each call.
+// Offers lists the actions of the process: deliver a response, execute a request, deliver the next event of a watch,
+// take a key from its queue, or restart. The list is valid until the process changes. The list of a whole program is
+// computed at each call.
 func (a actor) Offers() []sim.Action {
 	p := a.p
 	switch {
 	case p.engine != nil && !p.Down:
 		p.offers, p.touched = p.engine.offer(p.offers[:0]), true
-	case p.concurrent() && p.busy > 0: // goroutines of a reconcile may continue because time has passed
+	case p.concurrent() && p.busy > 0: // goroutines of a reconcile may have continued because time has passed
 		p.offers, p.touched = p.offer(p.offers[:0]), true
 	case p.touched:
 		p.offers, p.touched = p.offer(p.offers[:0]), false
@@ -61,8 +61,9 @@ func (p *Process) offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-// notice updates the action for the delivery of events. Every function that changes whether events wait calls it,
-// because checking all informers is slow: a garbage collector watches every kind, and most kinds never have events.
+// notice adds or removes the action that delivers an event of i. Functions that change whether events wait must call
+// it. This is faster than checking all informers: a garbage collector watches every kind, and most kinds never have
+// events.
 func (i *informer) notice() {
 	has := !i.held && i.pending() > 0
 	if has == i.noticed {
@@ -112,13 +113,12 @@ func (p *Process) deliver(i *informer) {
 	if p.concurrent() || p.timed != nil {
 		p.inside("a handler", i.deliver)
 	} else {
-		i.deliver() // the usual case; the call below would allocate a method value for each delivery
+		i.deliver() // the usual case; passing i.deliver to inside would allocate
 	}
 	p.noteSynced()
 }
 
-// Asking returns the first pending request of the process. isAnswered means that the request was executed and its
-// answer is not delivered yet.
+// Asking returns the first pending request of the process. isAnswered is set if the request was executed.
 func (p *Process) Asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	for _, w := range p.workers {
 		if w.state != idle && w.req != nil {
@@ -147,12 +147,12 @@ func (p *Process) noteSynced() {
 	p.cluster.fact(p, "synced", "")
 }
 
-// Footprint says that every action of a process touches the process's private state. The execution of a request also
-// touches the server.
+// Footprint names the process for each action, because each uses its private state. For the execution of a request,
+// it also names the requested objects.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,
-		Global: len(p.members) > 0 || p.slow > 0} // an action may start and stop other processes, or move the clock
+		Global: len(p.members) > 0 || p.slow > 0} // an action may start or stop other processes, or move the clock
 	switch {
 	case p.engine != nil:
 		f.Global = true
@@ -168,12 +168,12 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 		if req.Name != "" {
 			f.Object = req.Namespace + "/" + req.Name
 		}
-		// A write in a namespace depends on the namespace's phase, which a deletion of the namespace changes.
+		// a write in a namespace depends on the namespace's phase, which a deletion of the namespace changes
 		if req.Kind.GVK.Kind == "Namespace" && f.Write {
 			f.Global = true
 		}
 	case x.Class == sim.Deliver:
-		// An initial list reads the server. Other deliveries commute with writes: a write only adds a waiting event.
+		// an initial list reads the server; other deliveries commute with writes, which only add waiting events
 		if i := p.order[x.Slot]; !i.synced {
 			f.Kind = i.kind.GVK.Kind
 		}
@@ -229,8 +229,8 @@ func (a actor) Undigested() string {
 	return ""
 }
 
-// digestAbstract folds the state that decides whether a fight repeats itself. It leaves out the controller's memory,
-// which follows from what the controller has read, unless it has another bug.
+// digestAbstract adds the state that decides whether a fight repeats itself. It leaves out the controller's memory,
+// because the memory follows from what the controller has read.
 func (p *Process) digestAbstract(h *sim.Hash) {
 	h.Bool(p.Down)
 	if p.Down {

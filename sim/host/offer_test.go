@@ -7,7 +7,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The actions that a process keeps from step to step are the ones that are possible, under any choices and faults.
+// The list of actions that a process keeps from step to step equals a newly computed one, under any choices and
+// faults.
 func TestOffersAreWhatThereIsToDo(t *testing.T) {
 	steps := 0
 	for seed := range uint64(60) {
@@ -54,7 +55,7 @@ func TestOffersAreWhatThereIsToDo(t *testing.T) {
 	}
 }
 
-// offered computes a process's actions without its cache.
+// offered computes the actions of a process without the kept list.
 func offered(p *Process) []sim.Action {
 	var news []sim.Action
 	for i, inf := range p.order {

@@ -36,14 +36,14 @@ type Process struct {
 	touched    bool         // offers may be out of date
 	busy       int          // workers in a reconcile
 	restarts   bool         // down, and allowed to restart
-	from       uint64       // revision of the next start's lists; 0 for the latest
+	from       uint64       // revision of the lists at the next start; 0 for the latest
 
 	slow time.Duration // the duration of each write
 
 	exits    int // consecutive exits of its program without a successful write
-	exitedAt int // the number of records at the last exit
+	exitedAt int // the length of the history at the last exit
 
-	causes  map[string]int // queued key -> the record that queued it
+	causes  map[string]int // queued key -> index of the record that queued it
 	memory  sim.Hash       // digest of everything that it received since its start
 	manager *Process       // nil if it is not a member of a manager
 	members []*Process     // processes that run while this one leads
@@ -52,14 +52,13 @@ type Process struct {
 
 	reads sync.Mutex      // guards caches against the goroutines of reconciles
 	last  *concurrentSync // the last concurrent reconcile that began
-	apart string          // the code that runs outside of reconciles now, if reconciles may start goroutines
+	apart string          // what runs now outside of reconciles ("New"), for controllers that may start goroutines
 
-	names  []string // memory for the keys in records
+	names  []string // memory for the names of keys in records
 	effect Effect
 }
 
-// engine runs a process that is not a reconciler of the stepped host. The process then has no workers, queue and
-// informers.
+// engine runs a whole program as a process. Such a process has no workers, queue and informers.
 type engine interface {
 	start(p *Process)
 	kill() (about string)
@@ -67,16 +66,16 @@ type engine interface {
 	take(x sim.Action)
 	digestAbstract(h *sim.Hash)
 
-	// asking returns a request that waits to be executed, or answered.
+	// asking returns the first pending request, and whether it is answered.
 	asking() (req *fakeapi.Request, answered, ok bool)
 	// filling reports whether the program has sent only lists and watches since its start.
 	filling() bool
-	// asker finds a thread that waits to have a request executed.
+	// asker returns the first request that waits to be executed and for which f returns true.
 	asker(f func(asker) bool) asker
 	// watched lists the kinds that the program watches. gaps lists those with more than one waiting event.
 	watched() []*fakeapi.Kind
 	gaps() []*fakeapi.Kind
-	// relist ends the watches of a kind. It reports whether there was one.
+	// relist ends the watches of a kind. It reports whether there were any.
 	relist(k *fakeapi.Kind) bool
 	// hold pauses or resumes the watches of a kind. It reports whether the program watches the kind.
 	hold(k *fakeapi.Kind, held bool) bool
@@ -143,8 +142,8 @@ func (p *Process) start() {
 	p.listEmpty()
 }
 
-// listEmpty performs the initial lists of kinds that never had an object. Separate steps would only multiply states,
-// because a garbage collector watches every kind.
+// listEmpty performs the initial lists of kinds that never had an object. Steps of their own would only multiply the
+// states to search, because a garbage collector watches every kind.
 func (p *Process) listEmpty() {
 	for _, i := range p.order {
 		if len(i.state.latest) == 0 {
@@ -155,7 +154,7 @@ func (p *Process) listEmpty() {
 	p.noteSynced()
 }
 
-// watched lists the kinds that a controller declares, each once.
+// watched lists the kinds in For, Owns and Routes, each once.
 func (ctl *Controller) watched() []schema.GroupVersionKind {
 	var out []schema.GroupVersionKind
 	add := func(gvk schema.GroupVersionKind) {
@@ -173,8 +172,8 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	return out
 }
 
-// known notes that the process read the server's kinds. The result is part of the process's knowledge, because no event
-// announces changes of kinds.
+// known adds the server's kinds to the digest of what the process has read, because no event announces a change of
+// the kinds.
 func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
@@ -246,7 +245,7 @@ func (p *Process) enqueued(key string, fresh bool) {
 	p.names = append(p.names, key)
 }
 
-// causeOf returns the record that queued a key, and forgets it.
+// causeOf returns the index of the record that queued a key, and removes it from causes.
 func (p *Process) causeOf(key string) int {
 	cause, ok := p.causes[key]
 	if !ok {
@@ -256,8 +255,8 @@ func (p *Process) causeOf(key string) int {
 	return cause
 }
 
-// ownerOf finds the object of a key in the process's cache. For a controller that reconciles no kind, the key itself
-// stands for the object.
+// ownerOf returns the reference of the object of a key, and its version in the process's cache, if any. If the
+// controller reconciles no kind, the reference has only the key as its name.
 func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	if p.controller.For.Empty() {
 		return sim.Ref{Name: key}, nil
@@ -272,7 +271,7 @@ func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	return ref, v
 }
 
-// forgetReplaced drops versions that no current reconcile can have read.
+// forgetReplaced drops the replaced versions if no reconcile is running that may have read them.
 func (p *Process) forgetReplaced() {
 	if p.busy == 0 {
 		for _, i := range p.order {

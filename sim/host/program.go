@@ -16,29 +16,29 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Program is a whole program on its own goroutines: see [Hosting]. A process runs it in place of a reconciler. Packages
-// bubble and agent implement it. Only the scheduler calls it. Start, Kill, Answer and Send return when every goroutine
-// of the program waits for an answer, an event or the clock.
+// Program is a whole program on its own goroutines: see [Hosting]. Packages bubble and agent implement it. Only the
+// scheduler calls its methods. Start, Kill, Answer and Send return when every goroutine of the program waits for an
+// answer, an event or the clock.
 type Program interface {
 	// Start starts the program with an empty memory.
 	Start()
 	// Kill ends the program immediately. No request is answered after that.
 	Kill()
-	// Asked returns the calls since it was last called, in any order.
+	// Asked returns the calls since its last call, in any order.
 	Asked() []*Call
-	// Queried returns the queries that were answered since it was last called, in any order.
+	// Queried returns the queries that were answered since the last call of Queried, in any order.
 	Queried() []Query
-	// Ended reports whether the program has returned, and with which error.
+	// Ended reports whether the program has returned, and returns its error.
 	Ended() (err error, ended bool)
-	// Answer delivers the Response of a call, or the Stream of a call that watches.
+	// Answer tells the program that c has its Response, or its Stream if c watches.
 	Answer(c *Call)
 	// Send delivers an event of a watch. An event of type ERROR ends the watch.
 	Send(s *Stream, e watch.Event)
 }
 
-// immediate is a Program that can have a call executed at once, during a step in which time passes. SetExecute is
-// called before Start. After execute, the call has its Response. Use it for requests about which the schedule need not
-// decide, such as the renewal of a Lease every two seconds.
+// immediate is a Program that can execute a call at once, during a step in which time passes. SetExecute is called
+// before Start, with a function that sets the Response of a call. Programs use it for requests that the schedule need
+// not order, such as the renewal of a Lease every two seconds.
 type immediate interface {
 	Program
 	SetExecute(execute func(*Call))
@@ -46,32 +46,32 @@ type immediate interface {
 
 // printer is a Program whose output is kept.
 type printer interface {
-	// Printed returns the last lines that the program has printed, also before restarts.
+	// Printed returns the last lines that the program has printed, including those before a restart.
 	Printed(lines int) []string
 }
 
-// Query is a program's request that its host answers at once: discovery, a schema, a review.
+// Query is a request of a program that its host answers at once: discovery, a schema, a review.
 type Query struct {
 	Method, URI string         // "GET", "/apis?timeout=32s"
-	Object      runtime.Object // a review
-	Body        []byte         // if there is no object
+	Object      runtime.Object // of a review
+	Body        []byte         // if Object is nil
 }
 
-// QueryOf returns a request as a query. obj is the object in its body, or nil.
+// QueryOf returns a query for an HTTP request. obj is the object in its body, or nil.
 func QueryOf(r *http.Request, obj runtime.Object) Query {
 	q := Query{Method: r.Method, URI: r.URL.RequestURI(), Object: obj}
 	if obj != nil || r.GetBody == nil {
 		return q
 	}
 	if body, err := r.GetBody(); err == nil {
-		q.Body, _ = io.ReadAll(body) // there is no error, because the body is in memory
+		q.Body, _ = io.ReadAll(body) // reads from memory, so there is no error
 	}
 	return q
 }
 
 // Panic is the error of a program that has panicked, or that had to be killed.
 type Panic struct {
-	Text  string // the value, and the line: "a nil map, at widget/sync.go:17"
+	Text  string // the panic value and the line: "a nil map, at widget/sync.go:17"
 	Hangs bool   // the program never ends, so it is not started again
 }
 
@@ -90,7 +90,7 @@ const (
 // Call is a request of a program that waits to be executed or answered.
 type Call struct {
 	Request  *fakeapi.Request
-	Watches  bool   // the call opens a watch on the objects that it lists
+	Watches  bool   // the call opens a watch
 	Thread   uint64 // the goroutine that sent the call
 	From     string // the source line of the request, if known
 	Response fakeapi.Response
@@ -101,15 +101,15 @@ type Call struct {
 	state     workerState
 	key       string
 	digest    uint64 // distinguishes calls with the same key; 0 if there is only one
-	asked     int    // the number of records when the call was made
-	since     int    // the number of records when the goroutine began its current work
+	asked     int    // the length of the history when the call was made
+	since     int    // the length of the history when the goroutine began its current work
 	at        uint64 // the revision of the answer to a list
-	cause     int    // the last record that the goroutine received before the call; -1 for none
+	cause     int    // index of the last record that the goroutine received before the call; -1 for none
 
-	// For a call of a reconcile:
-	done            int      // the number of records when it was executed
-	late            uint64   // like the field of [worker]
-	local, abstract sim.Hash // of the response
+	// for a call of a reconcile:
+	done            int      // the length of the history when it was executed
+	late            uint64   // see the field late of [worker]
+	local, abstract sim.Hash // digests of the response
 }
 
 // Place is the part of a [Cluster] that the host of a program needs.
@@ -119,11 +119,11 @@ type Place interface {
 	AtStop(f func())
 }
 
-// Ask waits, on the calling goroutine, until a request is answered. It returns an error if the request cannot be
-// answered any more.
+// Ask sends a request and waits, on the calling goroutine, for the answer. It returns an error if the request cannot
+// be answered any more.
 type Ask func(ctx context.Context, req *fakeapi.Request) (*Call, error)
 
-// NewCall makes a call of a goroutine. withdrawn reports whether the caller has gone.
+// NewCall returns the call of a goroutine. withdrawn reports whether the caller has canceled the call.
 func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func() bool) *Call {
 	return &Call{Request: req, Watches: watches, Thread: thread, withdrawn: withdrawn}
 }
@@ -138,7 +138,7 @@ type requester interface {
 
 func (c *Call) sign(r *sim.Record) { c.of.sign(c, r) }
 
-// sawObject returns the version on which the goroutine may base its request.
+// sawObject returns the version of an object that the goroutine of c has probably read.
 func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	return c.of.saw(c, k, namespace, name)
 }
@@ -148,7 +148,7 @@ func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 // execute makes the server execute the call. If f is not nil, it replaces the answer.
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// about describes the pending calls of a program or a reconcile that is killed.
+// about describes the pending calls of a killed program or reconcile: the last answered call, or the first other.
 func about(calls []*Call) (detail string) {
 	for _, c := range calls {
 		if c.state == answered {
@@ -189,7 +189,7 @@ type Stream struct {
 	Kind *fakeapi.Kind
 
 	source *fakeapi.Watch
-	scope  string // the selector, as steps name it; "" for all objects
+	scope  string // the selector, in action keys; "" for all objects
 	queue  []pending
 	closed func() bool
 	ended  bool // the server sends no more events
@@ -199,7 +199,7 @@ type Stream struct {
 // pending is a waiting event.
 type pending struct {
 	event watch.Event
-	is    change // without versions for a bookmark and for an error
+	is    change // zero for a bookmark or an error
 }
 
 // SetClosed sets the function that reports whether the program has closed the watch.

@@ -20,10 +20,10 @@ type queue struct {
 	dirty      map[string]bool
 	processing map[string]bool
 	limiter    workqueue.TypedRateLimiter[string]
-	steps      int // failures after which the limiter's backoff stays the same
+	steps      int // failures after which the delay no longer increases
 	waiting    map[string]*sim.Alarm
 	shut       bool
-	cause      *int                         // the record that caused the current event
+	cause      *int                         // index of the record that caused the current event
 	pushed     *bool                        // set to true when a key is added to the queue
 	delayed    func(key string)             // called for each key that is added with a delay
 	added      func(key string, fresh bool) // called at each Add; fresh is false if the key was in the queue
@@ -34,12 +34,11 @@ type queue struct {
 // Backoff is the delay of a key after its first failure. It doubles with each further failure, up to the longest.
 type Backoff struct{ First, Longest time.Duration }
 
-// usual is the part of workqueue.DefaultTypedControllerRateLimiter that limits each key. Its other part, a token bucket
-// for all keys, reads the wall clock.
+// usual is the part of workqueue.DefaultTypedControllerRateLimiter that limits each key. The other part, a token
+// bucket for all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// steps returns the number of failures after which the delay no longer increases. Further failures are not part of the
-// state.
+// steps returns the number of failures after which the delay no longer increases. The state counts no more failures.
 func (b Backoff) steps() (n int) {
 	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
 		n++
@@ -80,8 +79,8 @@ func (q *queue) push(key string) {
 
 func (q *queue) Len() int { return len(q.ready) }
 
-// Get takes the oldest key. It does not wait. Without a ready key it reports shutdown; that is safe because only the
-// host takes keys.
+// Get takes the oldest key. It does not wait: if no key is ready, it returns true, as after a shutdown. Only the host
+// calls it.
 func (q *queue) Get() (string, bool) {
 	if len(q.ready) == 0 {
 		return "", true
@@ -107,12 +106,12 @@ func (q *queue) Done(key string) {
 
 func (q *queue) ShutDown() { q.shut = true }
 
-// ShutDownWithDrain is ShutDown, because no key is being processed when it is called.
+// ShutDownWithDrain is ShutDown, because no key is in progress when it is called.
 func (q *queue) ShutDownWithDrain() { q.shut = true }
 
 func (q *queue) ShuttingDown() bool { return q.shut }
 
-// AddAfter adds a key after d has passed. If there are several delays, the shortest one counts.
+// AddAfter adds a key after d. If the key already waits, the earlier time counts.
 func (q *queue) AddAfter(key string, d time.Duration) {
 	if d <= 0 {
 		q.Add(key)
@@ -146,7 +145,7 @@ func (q *queue) Forget(key string) { q.limiter.Forget(key) }
 // NumRequeues returns the number of failures since the last Forget.
 func (q *queue) NumRequeues(key string) int { return q.limiter.NumRequeues(key) }
 
-// digest folds the queue's state. The timers are part of the clock's state.
+// digest adds the queue's state to h. The timers are part of the clock's state.
 func (q *queue) digest(h *sim.Hash) {
 	h.Word(uint64(len(q.ready)))
 	for _, k := range q.ready {
@@ -167,7 +166,8 @@ func (q *queue) digest(h *sim.Hash) {
 	h.Bool(q.shut)
 }
 
-// digestKey digests a key of one of the sets. It includes the number of failures, which determines the next delay.
+// digestKey returns the digest of a key in one of the sets. It includes the number of failures, which determines the
+// next delay.
 func (q *queue) digestKey(key string, set uint64) uint64 {
 	var h sim.Hash
 	h.String(key)
@@ -176,16 +176,17 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	return sim.Mix(uint64(h))
 }
 
-// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, with the oldest item first. Adding and removing
-// items updates it, because fight detection needs it after every write and most queues have not changed.
+// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, with the oldest item first. push and pop
+// update it, because fight detection reads it after every write, and most queues have not changed since the last
+// write.
 type fifo struct {
 	sum   uint64
-	power uint64 // fifoBase to the power of the number of items; 0 means that it is not set yet
+	power uint64 // fifoBase to the power of the number of items; 0 in the zero value
 }
 
 const (
 	fifoBase    = 0x9e3779b97f4a7c15
-	fifoInverse = 0xf1de83e19937733d // fifoBase * fifoInverse is 1
+	fifoInverse = 0xf1de83e19937733d // the inverse of fifoBase modulo 2^64
 )
 
 // push adds the newest item.

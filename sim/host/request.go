@@ -8,20 +8,20 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// caller is one thread of a process that sends a request: a worker of the stepped host, or a goroutine of a program.
+// caller is a thread of a process that sends a request: a worker, or a goroutine of a program.
 type caller interface {
-	// sign sets the actor and the cause of a record.
+	// sign sets the process and the cause of a record.
 	sign(r *sim.Record)
 	// sawObject returns the version of an object that the thread last read, or nil.
 	sawObject(k *fakeapi.Kind, namespace, name string) any
-	// told notes the object of a response.
+	// told records the object that the thread receives in a response.
 	told(k *fakeapi.Kind, m metav1.Object)
 }
 
-// Fail adds a failure.
+// Fail adds a failure, for requests from now on.
 func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 
-// fault returns the failure for a pending request of a process, or nil.
+// fault counts the failures that match a pending request of a process, and returns the first that is due, or nil.
 func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {
@@ -36,8 +36,8 @@ func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	return hit
 }
 
-// serve executes a pending request. If f is not nil, the request fails. With f.Commits it is executed and its answer is
-// lost, unless the server refuses it. Otherwise it is not executed.
+// serve executes a pending request. If f is not nil, the request fails with the answer of f. It is then executed only
+// if f.Commits is set. If the server refuses it, the answer is the refusal.
 func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakeapi.Response {
 	var t sim.Record
 	by.sign(&t)
@@ -77,7 +77,7 @@ func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, by caller) fakeap
 	return resp
 }
 
-// committed records one change, and notes it for watches.
+// committed records one change of a request, and sends it to watches.
 func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Record, by caller) {
 	r, s := *t, c.state(e.Kind)
 	r.Op, r.Verb, r.Subresource, r.Version = sim.Commit, string(req.Verb), req.Subresource, e.Version
@@ -102,13 +102,13 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	c.note(s, e, c.world.Record(r).Index)
 	if e.Kind.GVK.Kind == "CustomResourceDefinition" {
 		for _, k := range c.server.Kinds() {
-			c.state(k) // registers a new kind before it has objects
+			c.state(k) // register a new kind before it has objects
 		}
 	}
 }
 
-// follows changes a record to one of the server's own changes, which follow from a request about another kind. The
-// server updates a quota or a budget, deletes objects with their CRD, or deletes a CRD after its last object.
+// follows changes r to a record of the server's own change, which a request about another kind has caused. For
+// example, the server updates the status of a quota, or deletes objects together with their CRD.
 func follows(r *sim.Record) {
 	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update),
 		Cause: r.Cause, Object: r.Object, Version: r.Version, Before: r.Before, After: r.After}
@@ -129,7 +129,7 @@ func (c *Cluster) refused(req *fakeapi.Request, resp fakeapi.Response, t *sim.Re
 	}
 	st := resp.Err.ErrStatus
 	if st.Reason == metav1.StatusReasonAlreadyExists && st.Details != nil {
-		r.Object.Name = st.Details.Name // the URL of a create has no name, so the error names it
+		r.Object.Name = st.Details.Name // the URL of a create contains no name, but the error does
 	}
 	r.Code, r.Reason, r.Message = int(st.Code), string(st.Reason), st.Message
 	r.Guards = guards(req)
@@ -147,7 +147,7 @@ func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.R
 		r.Object = refOf(req.Kind, m)
 		r.After = resp.Object
 		if v := c.state(req.Kind).current(m.GetNamespace(), m.GetName()); req.Subresource == "scale" && v != nil {
-			r.After = v.obj // a Scale is made from the stored object
+			r.After = v.obj // a Scale is derived from the stored object
 		}
 	}
 	c.world.Record(r)
@@ -162,7 +162,7 @@ func guards(req *fakeapi.Request) sim.Guards {
 // fact records a fault, a paused watch or a change of era.
 func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
 
-// factOn records a fact about a process and one kind.
+// factOn is like fact, for one kind of the process.
 func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail}
 	p.stamp(&r)
@@ -171,8 +171,8 @@ func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 
 func writes(req *fakeapi.Request) bool { return req.Verb != fakeapi.Get && req.Verb != fakeapi.List }
 
-// linger lets the time of a slow process's write pass. Timers that are due in that time fire late. A settle with an end
-// time does not run longer because of it.
+// linger lets the time pass that a write of a slow process takes. Timers that become due fire after it. It has no
+// effect if the clock would pass its horizon.
 func (p *Process) linger(req *fakeapi.Request) {
 	clock := &p.cluster.world.Clock
 	if to := clock.Elapsed() + p.slow; p.slow > 0 && writes(req) && (clock.Horizon == 0 || to <= clock.Horizon) {

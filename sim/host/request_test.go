@@ -17,8 +17,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The server retries a delete without a version when the object was modified meanwhile (etcd3 store,
-// conditionalDelete). So it never answers 409.
+// If an object changed during a delete without preconditions, the real server retries the delete (conditionalDelete
+// of the etcd3 store). So such a delete never returns 409.
 func TestConflictStrikesNoPlainDelete(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	defer c.Stop()
@@ -67,7 +67,7 @@ func TestConflictStrikesNoPlainDelete(t *testing.T) {
 	}
 }
 
-// An unstructured object of a kind with a Go type is written as that type.
+// An unstructured object of a built-in kind is stored as its Go type.
 func TestUnstructuredOfATypedKind(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	defer c.Stop()
@@ -87,17 +87,17 @@ func TestUnstructuredOfATypedKind(t *testing.T) {
 	u.Object["spec"] = "no spec"
 	if _, err := c.Client("user").Update(t.Context(), u); err == nil ||
 		!strings.Contains(err.Error(), "cannot be handled as a Pod") {
-		t.Errorf("what is no pod was answered %v", err)
+		t.Errorf("an object that is not a Pod was answered %v", err)
 	}
 }
 
-// Asked of a request's record is the number of records when the request left the process.
+// Record.Asked is the number of records when the process sent the request.
 func TestAsked(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	p := c.Start("toy", toyController(false))
 	for p.workers[0].state != asking {
 		if !c.world.Step() {
-			t.Fatal("the toy asked for nothing")
+			t.Fatal("the toy sent no request")
 		}
 	}
 	left := c.world.History.Len()
@@ -111,14 +111,14 @@ func TestAsked(t *testing.T) {
 			continue
 		}
 		if r.Asked != left || r.Index <= left {
-			t.Errorf("record %d: asked when there were %d records, want %d", r.Index, r.Asked, left)
+			t.Errorf("record %d: Asked is %d, want %d", r.Index, r.Asked, left)
 		}
 		return
 	}
-	t.Error("the toy wrote nothing")
+	t.Error("the toy sent no write")
 }
 
-// A label called uid is no precondition; the UID of the object is one.
+// A label with the key uid is no precondition. The UID in the metadata is.
 func TestGuards(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	defer c.Stop()
@@ -141,7 +141,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// The record of a request for a scale holds the scaled object, which laws can read.
+// The record of a request for a scale contains the scaled object, which laws can read.
 func TestScaleIsReadOffItsObject(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 0)
 	kind, one := c.server.KindNamed("replicaset"), int32(1)
@@ -166,14 +166,14 @@ func TestScaleIsReadOffItsObject(t *testing.T) {
 	}
 }
 
-// The server accepts the short names of kinds that timelines print.
+// The server accepts the short names that timelines contain.
 func TestShortNamesAreTaken(t *testing.T) {
 	s := fakeapi.New(fakeapi.Options{})
 	n := 0
 	for _, k := range s.Served() {
 		short := sim.Short(k.GVK.Kind)
 		if got := s.KindNamed(short); got == nil || got.GVK.Kind != k.GVK.Kind {
-			t.Errorf("%s is called %s, which the server takes for %v", k.GVK.Kind, short, got)
+			t.Errorf("the server resolves the short name of %s, %s, to %v", k.GVK.Kind, short, got)
 		}
 		n++
 	}

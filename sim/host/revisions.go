@@ -14,13 +14,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The server keeps the stored objects and a log of changes, and drops old revisions on request. For each revision the
-// cluster notes what the server does not know: the versions before and after it with their digests, and the record of
-// the change. The server answers lists and watches that begin in the past. The cluster then looks up their objects in
-// these notes.
+// The server keeps the stored objects and a log of changes, and drops old revisions when it compacts. For each
+// revision, the cluster notes what the server does not keep: the versions before and after the change, with their
+// digests, and the change's record. When a list or watch begins in the past, the server returns the objects, and the
+// cluster finds their versions in these notes.
 
-// note records a change that the server has just stored, and sends it to the watches of its kind. A process that is
-// down gets no events.
+// note records a new change, and sends it to the watches of its kind.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)
@@ -29,7 +28,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	}
 	c.noted = append(c.noted, ch)
 	for _, p := range c.processes {
-		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a closed watch receives no events
+		if i := p.informers[s.kind]; i != nil && i.synced && !p.Down { // a process that is down gets no events
 			i.stream.push(ch)
 			i.notice()
 		}
@@ -37,7 +36,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	c.forget()
 }
 
-// forget makes the server forget old revisions if the history forgets old records. It keeps as many revisions as
+// forget compacts old revisions if the history forgets old records. It keeps as many revisions as the history keeps
 // records.
 func (c *Cluster) forget() {
 	keep := uint64(c.world.History.Forget)
@@ -56,8 +55,8 @@ func (c *Cluster) forget() {
 	c.forgetKinds()
 }
 
-// forgetKinds drops the states of kinds in forms that a CRD no longer has. The first form and the current form of a
-// kind stay, so a late request in another form finds the same state.
+// forgetKinds drops the entries of Kinds that belong to an earlier form of a CRD. The first and the current form of a
+// kind stay. A late request that uses another form finds the state of the first form.
 func (c *Cluster) forgetKinds() {
 	served := c.server.Kinds()
 	maps.DeleteFunc(c.states, func(k *fakeapi.Kind, s *kindState) bool {
@@ -73,8 +72,8 @@ func (c *Cluster) find(revision uint64) int {
 	return i
 }
 
-// since returns the changes to a kind after a revision. An object that existed before the cluster met the kind counts
-// as created at that revision.
+// since returns the changes to a kind after a revision. An object that existed when the kind was registered counts as
+// created at the revision of the registration.
 func (c *Cluster) since(s *kindState, revision uint64) []change {
 	var out []change
 	revision = max(revision, c.server.Oldest(s.kind))
@@ -96,15 +95,15 @@ func (c *Cluster) since(s *kindState, revision uint64) []change {
 	return out
 }
 
-// listAt returns a list of a kind at a revision, in key order, the changes after it, and the revision. If the server
-// has forgotten the revision, it uses the oldest one.
+// listAt returns the versions of a kind at a revision, in key order, the changes after it, and the revision. If the
+// revision was compacted, it uses the oldest one.
 func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later []change, at uint64) {
 	at = max(revision, c.server.Oldest(s.kind))
 	later = c.since(s, at)
 	if at < s.met {
 		return nil, later, at
 	}
-	then := make(map[string]*version, len(later)) // versions of changed objects before the changes
+	then := make(map[string]*version, len(later)) // key of a changed object -> version before the changes
 	for _, ch := range slices.Backward(later) {
 		then[ch.key()] = ch.before
 	}
@@ -126,8 +125,8 @@ func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later
 	return items, later, at
 }
 
-// digestBefore folds the lists at a revision and the changes after it. A process that restarts with a lagging server
-// depends on them.
+// digestBefore adds the lists at a revision, and the changes after it. They are the state of a process that restarts
+// with a lagging server.
 func (c *Cluster) digestBefore(revision uint64, h *sim.Hash) {
 	for _, s := range c.order {
 		c.digestKindBefore(s, revision, h)
@@ -144,8 +143,8 @@ func (c *Cluster) digestKindBefore(s *kindState, revision uint64, h *sim.Hash) {
 	}
 }
 
-// digestLast folds the last changes of all kinds in order, each with the version before it. They determine the lists at
-// the last n revisions.
+// digestLast adds the changes of the last n revisions, newest first, each with the version before it. Together with
+// the current objects they determine the lists at these revisions.
 func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	now := c.server.Version()
 	for _, s := range c.order {
@@ -159,7 +158,7 @@ func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	}
 }
 
-// DigestHistory folds every change with its revision, for worlds in which a process may list at any of them.
+// DigestHistory adds every change with its revision. It is for worlds in which a process may list at any revision.
 func (c *Cluster) DigestHistory(h *sim.Hash) {
 	for _, s := range c.order {
 		for _, ch := range c.since(s, 0) {
@@ -169,9 +168,9 @@ func (c *Cluster) DigestHistory(h *sim.Hash) {
 	}
 }
 
-// behind returns how many deliveries the process's cache of a kind is behind a resource version: see [Env]. A positive
-// result is folded into the reconcile like a read from the cache. The result 0 is not folded, because the reconcile
-// then continues as without the call.
+// behind returns how many deliveries the process's cache of a kind lacks until it is as new as a resource version:
+// see [Env]. A positive result counts as a read by the running reconcile. The result 0 does not, because the
+// reconcile then continues as if it had not called behind.
 func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) int {
 	p.reads.Lock()
 	defer p.reads.Unlock()
@@ -190,7 +189,7 @@ func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) in
 	return n
 }
 
-// behind counts the deliveries until the cache is as new as a revision.
+// behind returns the number of deliveries until the cache is as new as a revision.
 func (i *informer) behind(revision uint64) int {
 	switch {
 	case i.synced && i.cache.rv >= revision:
@@ -215,16 +214,16 @@ func upTo(changes []change, revision uint64) int {
 	return len(changes)
 }
 
-// kindState is what the cluster knows about one kind beyond the server: the latest version of every key, and digests of
-// the stored versions.
+// kindState holds what the cluster knows about one kind in addition to the server: the latest version of every key,
+// and digests of the stored versions.
 type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64
-	met             uint64              // the revision at which the cluster met the kind
+	met             uint64              // the revision at which the kind was registered
 	latest          map[string]*version // for a removed key: its last version, without an object
-	removed         []removal           // oldest first; used only if the cluster forgets
+	removed         []removal           // oldest first; empty if the history keeps all records
 	exact, abstract uint64
-	buf             []byte // for look-ups
+	buf             []byte // reused for look-ups
 }
 
 // removal is the last version of a removed key, and the revision of the removal.
@@ -243,8 +242,8 @@ func (s *kindState) current(namespace, name string) *version {
 	return s.latest[string(s.buf)]
 }
 
-// commit stores a new version of a key. obj is nil for a removal. It returns the versions before and after the change,
-// or nil.
+// commit stores a new version of a key. obj is nil for a removal. It returns the versions before and after; nil means
+// that the object did not exist.
 func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
 	return s.commitVersion(key, obj, newVersion)
 }
@@ -264,7 +263,7 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	}
 	v := newVersion(s.salt, key, n, obj)
 	if obj == nil && before != nil {
-		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // a recreated object is another state
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // the state includes the removed UID
 	}
 	s.latest[key] = v
 	s.exact += sim.Mix(v.exact)
@@ -275,8 +274,8 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	return before, v
 }
 
-// forget drops the versions of keys that were removed at a revision or before and do not exist. The digest still
-// includes them.
+// forget drops the versions of keys that were removed at this revision or earlier and do not exist. Their digests
+// remain part of the state's digest.
 func (s *kindState) forget(revision uint64) {
 	n := 0
 	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {

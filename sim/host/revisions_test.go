@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A list from the past has the objects of that time. The changes that follow it lead to the current objects.
+// A list at a past revision contains the objects of that time. The later changes lead to the current objects.
 func TestListAt(t *testing.T) {
 	c := newToyCluster(t, sim.NewSeed(3), 3)
 	defer c.Stop()
@@ -47,7 +47,7 @@ func TestListAt(t *testing.T) {
 		}
 		for _, ch := range later {
 			if then[ch.key()] != ch.before {
-				t.Errorf("the change at %d of %s does not follow", ch.version, ch.key())
+				t.Errorf("the change at %d of %s does not continue the version before it", ch.version, ch.key())
 			}
 			if then[ch.key()] = ch.after; ch.after == nil {
 				delete(then, ch.key())
@@ -55,17 +55,17 @@ func TestListAt(t *testing.T) {
 		}
 		for _, v := range now() {
 			if then[v.key] != v {
-				t.Errorf("from %d the changes do not lead to %s", revision, v.key)
+				t.Errorf("the changes after %d do not lead to %s", revision, v.key)
 			}
 			delete(then, v.key)
 		}
 		if len(then) > 0 {
-			t.Errorf("from %d the changes lead to %d objects more", revision, len(then))
+			t.Errorf("the changes after %d lead to %d objects that do not exist", revision, len(then))
 		}
 	}
 }
 
-// A stream returns its changes in order. Its digest depends on the waiting changes only, and on their order.
+// A stream returns its changes in order. Its digest depends only on the waiting changes and their order.
 func TestStream(t *testing.T) {
 	var all []change
 	for i := range 200 {
@@ -91,7 +91,7 @@ func TestStream(t *testing.T) {
 		}
 		text := fmt.Sprint(from, to)
 		if other, is := seen[s.digest.sum]; is && from != to && other != text {
-			t.Errorf("%s and %s have one digest", other, text)
+			t.Errorf("%s and %s have the same digest", other, text)
 		}
 		seen[s.digest.sum] = text
 	}
@@ -100,7 +100,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A world that keeps only the last steps runs like one that keeps everything, and holds on to few changes.
+// A world that forgets old records runs like a world that keeps all, and keeps few changes.
 func TestForget(t *testing.T) {
 	const keep, rounds = 20, 60
 	play := func(forget int) *Cluster {
@@ -123,7 +123,7 @@ func TestForget(t *testing.T) {
 	}
 	all, some := play(0), play(keep)
 	if all.world.Hash() != some.world.Hash() || all.world.StateHash() != some.world.StateHash() {
-		t.Error("forgetting changed the run")
+		t.Error("the run differs from that of a world that keeps all records")
 	}
 	pods := all.kind(podGVK)
 	if n := len(all.noted); n < 2*rounds {
@@ -135,7 +135,7 @@ func TestForget(t *testing.T) {
 	if n, most := len(some.state(pods).latest), some.server.Len(pods)+2*keep; n > most {
 		t.Errorf("%d keys of pods are remembered, want at most %d", n, most)
 	}
-	// A list at a forgotten revision is answered as of the oldest one that is kept.
+	// A list at a forgotten revision shows the oldest revision that is kept.
 	p := some.Process("toy")
 	p.Restart(1)
 	run(t, some.world, 1000)
@@ -144,7 +144,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// In a world that forgets, events do not pile up for a process that stays down.
+// In a world that forgets old records, no events are kept for a process that is down.
 func TestForgetWhileDown(t *testing.T) {
 	c := newToyCluster(t, sim.NewSeed(7), 3)
 	defer c.Stop()
@@ -168,8 +168,8 @@ func TestForgetWhileDown(t *testing.T) {
 	}
 }
 
-// A cache is behind a write by the deliveries that lead to it. Writes to other kinds do not count. A newer list counts
-// when all of it is delivered.
+// A cache is behind a write by the number of deliveries until it contains the write. Writes to other kinds do not
+// count. A relist counts when all its differences are delivered.
 func TestBehind(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 0)
 	idle := toyController(false)
@@ -199,7 +199,7 @@ func TestBehind(t *testing.T) {
 	check("what is delivered", first, 0)
 	check("no number", "x", 0)
 	if got := p.behind(podGVK, "1"); got != 0 {
-		t.Errorf("a kind that had no object when the process began is behind by %d", got)
+		t.Errorf("the cache of a kind without initial objects is behind by %d", got)
 	}
 
 	i := p.informers[c.kind(configMapGVK)]

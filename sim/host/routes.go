@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// namesKept is the number of key names that share one array.
+// namesKept is the size at which the array of key names in records is replaced by a new one.
 const namesKept = 1024
 
 // notify calls routes and handlers for one change, and records their effect.
@@ -43,7 +43,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	before := c.cause
 	c.cause = rec.Index
 	if len(p.names) >= namesKept {
-		p.names = make([]string, 0, 2*namesKept) // earlier records keep the old array
+		p.names = make([]string, 0, 2*namesKept) // records use the old array
 	}
 	start := len(p.names)
 	observed := p.route(i.gvk, e)
@@ -54,8 +54,8 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c.cause = before
 }
 
-// route runs the controller's routes on an event and applies their effect. It returns the keys whose expectations
-// changed.
+// route calls the controller's routes for an event and applies their effect. It returns the keys whose expectations
+// were lowered.
 func (p *Process) route(gvk schema.GroupVersionKind, e Event) []string {
 	f := &p.effect
 	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0],

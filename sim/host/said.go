@@ -19,9 +19,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// say reports the program's requests to the world, for the run's hash and for the comparison of two runs. Requests that
-// are pending at the same time are ordered by their digests, because it is random which goroutine was first. The
-// world's answers are not reported, because they follow from its state.
+// say reports the program's requests to the world, for the run's hash and for the comparison of two runs. Requests
+// that are pending at the same time are sorted by digest, because it is random which goroutine sent its request
+// first. Answers are not reported, because they follow from the world's state.
 func (g *hosted) say(calls []*Call, queries []Query) {
 	said := make([]sim.Request, 0, len(calls)+len(queries))
 	for _, c := range calls {
@@ -42,7 +42,7 @@ type sent struct {
 	watches bool
 }
 
-// String returns the verb and its object: "create secrets default/web".
+// String returns the verb and the object: "create secrets default/web".
 func (r sent) String() string {
 	verb, name := string(r.Verb), r.Name
 	if r.watches {
@@ -61,8 +61,7 @@ func (r sent) String() string {
 	return strings.Join(strings.Fields(verb+" "+of+" "+at+" "+scopeOf(&fakeapi.Request{List: r.List})), " ")
 }
 
-// digest folds the whole request. Unlike [Call.content] it includes resource versions, which are the same in two runs
-// of a schedule.
+// digest returns a digest of the whole request. Unlike [Call.content], it includes resource versions.
 func (r sent) digest() uint64 {
 	var h sim.Hash
 	h.String(string(r.Verb))
@@ -101,13 +100,13 @@ func (r sent) options() []runtime.Object {
 	}
 	if r.watches && r.List.TimeoutSeconds != nil {
 		list := r.List
-		list.TimeoutSeconds = nil // client-go chooses it at random, and no watch of a program ends because of it
+		list.TimeoutSeconds = nil // client-go chooses it at random, and the host never ends a watch because of it
 		return []runtime.Object{&list}
 	}
 	return []runtime.Object{&r.List}
 }
 
-// Differences lists the fields that differ: first of the object or patch, then of the options, then others.
+// Differences lists the fields that differ: those of the object or patch, then those of the options, then others.
 func (r sent) Differences(other sim.Content) []string {
 	o := other.(sent)
 	all := append(leaves("", content(r.Object), content(o.Object)),
@@ -132,7 +131,7 @@ func content(obj runtime.Object) any {
 	return obj
 }
 
-// leaves describes where two values differ. at is the prefix of the paths.
+// leaves describes each field in which two values differ. at is the prefix of the paths.
 func leaves(at string, a, b any) (all []string) {
 	for _, l := range objectdiff.Of(a, b) {
 		was, is := objectdiff.Shorten(text(l.Was), text(l.Is))
@@ -141,7 +140,7 @@ func leaves(at string, a, b any) (all []string) {
 	return all
 }
 
-// text returns a value as JSON. It shows bytes as text if they are valid text.
+// text returns a value as JSON. It returns valid UTF-8 bytes as a string.
 func text(v reflect.Value) string {
 	if v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && utf8.Valid(v.Bytes()) {
 		v = reflect.ValueOf(string(v.Bytes()))
@@ -167,7 +166,7 @@ func (q *Query) Differences(other sim.Content) []string {
 	return append(leaves("", content(q.Object), content(o.Object)), leaves("", tree(q.Body, ""), tree(o.Body, ""))...)
 }
 
-// tree decodes a body from JSON, or from YAML for an apply. It returns any other encoding as text.
+// tree decodes a body as JSON, or as YAML for an apply. It returns a body that it cannot decode as a string.
 func tree(body []byte, form types.PatchType) (v any) {
 	if len(body) == 0 {
 		return nil
@@ -183,7 +182,7 @@ func tree(body []byte, form types.PatchType) (v any) {
 	return v
 }
 
-// digestObject folds an object with its resource version, if there is one.
+// digestObject adds an object, including its resource version.
 func digestObject(obj runtime.Object, h *sim.Hash) {
 	switch o := obj.(type) {
 	case nil:

@@ -12,7 +12,7 @@ func (r *registration) HasSynced() bool { return r.informer.synced }
 
 func (r *registration) HasSyncedChecker() cache.DoneChecker { return r.informer.HasSyncedChecker() }
 
-// AddEventHandler registers a handler and calls it for the cached objects.
+// AddEventHandler registers a handler and calls it for each cached object.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	r := &registration{informer: i, handler: h}
 	i.handlers = append(i.handlers, r)
@@ -24,7 +24,7 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 	return r, nil
 }
 
-// AddEventHandlerWithResyncPeriod is AddEventHandler, because resyncs are actions ([Process.Resync]) and not timers.
+// AddEventHandlerWithResyncPeriod ignores the period, because resyncs are actions ([Process.Resync]) and not timers.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
 	_ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
@@ -51,7 +51,7 @@ func (i *informer) AddIndexers(x cache.Indexers) error { return i.cache.AddIndex
 
 func (i *informer) HasSynced() bool { return i.synced }
 
-// LastSyncResourceVersion returns the newest delivered revision.
+// LastSyncResourceVersion returns the newest revision that was delivered.
 func (i *informer) LastSyncResourceVersion() string { return i.cache.LastStoreSyncResourceVersion() }
 
 // Run and RunWithContext do nothing, because the scheduler delivers events.
@@ -65,8 +65,8 @@ func (i *informer) GetController() cache.Controller { return controllerStub{i} }
 
 func (i *informer) HasSyncedChecker() cache.DoneChecker { return doneChecker{i} }
 
-// The following methods have no effect without a connection. SetTransform is refused, because a transform would change
-// the cached objects.
+// This informer has no connection that can fail, so it ignores error handlers. SetTransform returns an error, because
+// a transform would change the cached objects.
 func (i *informer) SetWatchErrorHandler(cache.WatchErrorHandler) error { return nil }
 func (i *informer) SetWatchErrorHandlerWithContext(cache.WatchErrorHandlerWithContext) error {
 	return nil

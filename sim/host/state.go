@@ -7,10 +7,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The state of a current reconcile is its position in its code and its variables. The host cannot read them, but they
-// follow from the reconcile's inputs: the key, the versions read from caches, the controller's memory at each turn, and
-// the responses. Therefore these inputs and the pending request are folded. Memory changes only between two turns, so
-// it is folded once per turn.
+// The state of a reconcile is its position in its code and its variables. The host cannot read them, but they follow
+// from the inputs of the reconcile: the key, the versions read from caches, the controller's memory at each turn, and
+// the responses. So the digest of a reconcile contains these inputs and the pending request. The memory changes only
+// between two turns, so it is added once per turn.
 
 // resumeSync starts a reconcile, or continues it with a response.
 func (w *worker) resumeSync() {
@@ -22,7 +22,7 @@ func (w *worker) resumeSync() {
 	w.run()
 }
 
-// listen folds the inputs of a reconcile's turn into its state.
+// listen adds the time and the controller's memory to the digest of a reconcile, at the beginning of a turn.
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
 		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // the reconcile may read the clock
@@ -31,12 +31,12 @@ func (w *worker) listen() {
 	}
 }
 
-// digestMemory folds the controller's own digest of its memory, or everything that the process ever received.
+// digestMemory adds the controller's own digest of its memory, or else everything that the process ever received.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:
 		d.Digest(h)
-	case Stateless: // a Stateless function has no memory
+	case Stateless: // has no memory
 	default:
 		h.Word(uint64(p.memory))
 	}
@@ -68,7 +68,7 @@ func (s *kindState) foldObject(m metav1.Object, local, abstract *sim.Hash) {
 	}
 }
 
-// foldRead folds a read by the running reconcile into the reconcile's state.
+// foldRead adds a read to the digest of the reconcile.
 func (w *worker) foldRead(digest uint64) {
 	if w.concurrentSync != nil {
 		w.concurrentSync.read += sim.Mix(digest)
@@ -77,7 +77,7 @@ func (w *worker) foldRead(digest uint64) {
 	w.local.Word(digest)
 }
 
-// foldRequest folds the pending request of a reconcile into its state.
+// foldRequest adds the pending request of a reconcile to its digest.
 func (w *worker) foldRequest() {
 	c := w.process.cluster
 	if !c.world.Compared() {
@@ -96,7 +96,7 @@ func (w *worker) foldRequest() {
 	h.Word(optionsDigest(r))
 }
 
-// noteRead notes that the running reconcile reads a cached version.
+// noteRead records that the running reconcile reads a cached version.
 func (w *worker) noteRead(v *version) {
 	w.foldRead(v.exact)
 	w.abstract += sim.Hash(sim.Mix(v.abstract))
@@ -106,7 +106,7 @@ func (w *worker) noteRead(v *version) {
 	}
 }
 
-// noteRead notes that the running reconcile reads the cache. v is nil when the read begins.
+// noteRead records that the running reconcile reads the cache. v is nil when the read begins.
 func (i *informer) noteRead(v *version) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process {
@@ -123,7 +123,7 @@ func (i *informer) noteRead(v *version) {
 	}
 }
 
-// noteNamed notes that keys were returned without their objects.
+// noteNamed records that a read returned keys without their objects.
 func (i *informer) noteNamed(keys []string) {
 	w := i.process.cluster.running
 	if w == nil || w.process != i.process || !w.process.cluster.world.Compared() {
@@ -148,7 +148,7 @@ func (i *informer) digest(h *sim.Hash) {
 	for j := range i.backlog {
 		i.backlog[j].digest(h)
 	}
-	if i.relisted > i.cache.rv { // the relist skipped some changes, which count for Behind
+	if i.relisted > i.cache.rv { // Env.Behind counts the changes that the relist skipped
 		h.Word(uint64(len(i.process.cluster.since(i.state, i.cache.rv))))
 	}
 	if !i.synced {

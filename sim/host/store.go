@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// The methods of client-go's cache.Indexer. Lists are sorted by key.
+// The following methods implement client-go's cache.Indexer. Lists are sorted by key.
 
 func (x *indexer) List() []any {
 	defer x.lock()()
@@ -34,7 +34,7 @@ func (x *indexer) lock() (unlock func()) {
 	return x.reads.Unlock
 }
 
-// keys returns keys or values of an index. The result counts as a read of the cache.
+// keys returns list, and records it as read from the cache.
 func (x *indexer) keys(list []string) []string {
 	if x.reader != nil {
 		x.reader.noteNamed(list)
@@ -60,7 +60,7 @@ func (x *indexer) GetByKey(key string) (any, bool, error) {
 	return x.hand(v), true, nil
 }
 
-// Index returns the objects that share an indexed value with obj.
+// Index returns the objects that have a value of the index in common with obj.
 func (x *indexer) Index(name string, obj any) ([]any, error) {
 	defer x.lock()()
 	values := cache.IndexFunc(cache.MetaNamespaceIndexFunc)
@@ -124,7 +124,7 @@ func (x *indexer) GetIndexers() cache.Indexers {
 	return all
 }
 
-// AddIndexers adds indexes, also if the cache contains objects.
+// AddIndexers adds indexes, even if the cache contains objects already.
 func (x *indexer) AddIndexers(more cache.Indexers) error {
 	names := sortedKeys(more)
 	for _, name := range names {
@@ -140,8 +140,8 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 	return nil
 }
 
-// LastStoreSyncResourceVersion returns the newest delivered revision. The consistency store of Kubernetes 1.36 reads
-// it.
+// LastStoreSyncResourceVersion returns the newest revision that was delivered. The consistency store of Kubernetes
+// 1.36 uses it.
 func (x *indexer) LastStoreSyncResourceVersion() string {
 	defer x.lock()()
 	x.asked = true
@@ -157,7 +157,7 @@ func (x *indexer) Bookmark(rv string) {
 // Resync does nothing: see [Process.Resync].
 func (x *indexer) Resync() error { return nil }
 
-// The methods that write refuse, because a write to an informer's cache is a bug of the controller.
+// The methods that write return an error, because a write to an informer's cache is a bug of the controller.
 func (x *indexer) Add(obj any) error           { return x.meddled("Add", obj) }
 func (x *indexer) Update(obj any) error        { return x.meddled("Update", obj) }
 func (x *indexer) Delete(obj any) error        { return x.meddled("Delete", obj) }

@@ -19,13 +19,13 @@ var (
 	configMapGVK = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 )
 
-// toy keeps as many pods labelled app=NAME as a ConfigMap's data says. It reads
-// through a generated lister and has the race every such controller has.
+// toy keeps as many pods with the label app=NAME as the data of a ConfigMap says. It reads from a generated lister,
+// so a stale cache makes it create too many.
 type toy struct {
 	env   *Env
 	pods  corelisters.PodLister
 	maps  corelisters.ConfigMapLister
-	spoil bool // changes a cached pod in place
+	spoil bool // changes a cached pod
 }
 
 func toyController(spoil bool) Controller {
@@ -91,7 +91,7 @@ func toyPod(app string) *corev1.Pod {
 	}
 }
 
-// newToyCluster has a ConfigMap "web" that wants so many pods.
+// newToyCluster returns a cluster with a ConfigMap "web" that wants this number of pods.
 func newToyCluster(t testing.TB, c sim.Choices, replicas int) *Cluster {
 	t.Helper()
 	cl := NewCluster(sim.New(c), fakeapi.New(fakeapi.Options{}))
@@ -111,7 +111,7 @@ func (c *Cluster) createMap(t testing.TB, name string, replicas int) {
 	}
 }
 
-// run steps until the world is quiet, at most limit steps.
+// run takes steps until only faults are enabled. The test fails after limit steps.
 func run(t testing.TB, w *sim.World, limit int) {
 	t.Helper()
 	for range limit {

@@ -19,26 +19,24 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// version is one stored version of one object. The notes and all caches share it, so derived facts are computed only
-// once.
+// version is one stored version of an object. All caches share it, so its digests are computed only once.
 type version struct {
 	obj  runtime.Object
 	meta metav1.Object
 	key  string
-	n    uint32 // number of this version among those of all objects that ever had the key
+	n    uint32 // how many versions of this key have been stored, including those of removed objects
 
-	// exact is a digest of the content with n in place of the resource version. Therefore it does not depend on changes
-	// to other objects.
+	// exact is a digest of the content. It includes n, because other objects affect the resource version.
 	exact uint64
 	// abstract is a digest that leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
 
 	views   []*version // the same object in other API versions
-	encoded []byte     // the encoding when stored; a cached object with another encoding was changed in place
-	sync    uint64     // the reconcile that last checked it; each reconcile checks it once
+	encoded []byte     // the encoding when it was stored; shows whether the cached object was changed in place
+	sync    uint64     // the reconcile that read it last; each reconcile checks it once
 }
 
-// as converts the version to another API version.
+// as returns the version in another API version.
 func (v *version) as(k *fakeapi.Kind) *version {
 	for _, w := range v.views {
 		if w.obj.GetObjectKind().GroupVersionKind() == k.GVK {
@@ -60,7 +58,7 @@ func (v *version) as(k *fakeapi.Kind) *version {
 	return w
 }
 
-// protoObject is an object of a type that k8s.io/api generates.
+// protoObject is an object of a generated type of k8s.io/api.
 type protoObject interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
@@ -157,14 +155,14 @@ func plain(s string) bool {
 	return true
 }
 
-// intact reports whether the object is still as it was stored. buf must have the length of the stored encoding, because
+// intact reports whether the object still has its stored encoding. buf must have the length of that encoding, because
 // computing an object's size takes almost as long as encoding it.
 func (v *version) intact(buf []byte) (same bool) {
 	p, ok := v.obj.(protoObject)
 	if !ok {
 		return bytes.Equal(appendJSON(buf[:0], v.obj.(runtime.Unstructured).UnstructuredContent()), v.encoded)
 	}
-	defer func() { _ = recover() }() // encoding an object that no longer fits the buffer panics
+	defer func() { _ = recover() }() // encoding panics if the object no longer fits into buf
 	n, err := p.MarshalToSizedBuffer(buf)
 	return err == nil && n == len(buf) && bytes.Equal(buf, v.encoded)
 }
@@ -204,7 +202,7 @@ func digestMeta(data []byte, generated bool, exact, abstract *sim.Hash) {
 	}
 }
 
-// digestOwner folds an owner reference without the owner's UID.
+// digestOwner adds an owner reference without the owner's UID.
 func digestOwner(field []byte, abstract *sim.Hash) {
 	for data := message(field); len(data) > 0; {
 		num, f, rest := protoField(data)
@@ -220,15 +218,14 @@ func isCreatedBy(field []byte) bool {
 	return num == 1 && string(message(key)) == createdByAnnotation
 }
 
-// message removes the tag and the length of a length-delimited field.
+// message returns the content of a length-delimited field, without tag and length.
 func message(field []byte) []byte {
 	_, t := binary.Uvarint(field)
 	_, l := binary.Uvarint(field[t:])
 	return field[t+l:]
 }
 
-// protoField returns the number of the first field of an encoded message, the field's bytes with tag and length, and
-// the remaining message.
+// protoField returns the number of the first field of a message, the field with tag and length, and the remainder.
 func protoField(data []byte) (num int, field, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	end := n
@@ -249,8 +246,8 @@ func protoField(data []byte) (num int, field, rest []byte) {
 	return int(tag >> 3), data[:end], data[end:]
 }
 
-// standing caches versions of large objects that exist when clusters begin. Many clusters begin with the same CRDs,
-// which can have a megabyte. Encoding them takes longer than a whole run.
+// standing caches the versions of large objects that exist when a cluster begins. Many clusters begin with the same
+// CRDs, which may have a megabyte. Encoding these takes longer than a whole run.
 var standing standingVersions
 
 type standingVersions struct {
@@ -259,14 +256,14 @@ type standingVersions struct {
 	order []runtime.Object // oldest first
 }
 
-// The size of an encoding from which an object is large, and the number of large objects to keep.
+// An object is large if its encoding has at least largeObject bytes. At most mostStandings large objects are kept.
 const (
 	largeObject   = 16 << 10
 	mostStandings = 256
 )
 
-// version is newVersion for an object that exists when a cluster begins. It caches the version, because stored objects
-// never change.
+// version is like newVersion, for an object that exists when a cluster begins. It can cache the result, because
+// stored objects never change.
 func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtime.Object) *version {
 	c.mutex.Lock()
 	made := c.made[obj]
@@ -295,13 +292,13 @@ func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtim
 	return v
 }
 
-// mutationOf returns the record of a cached object that was changed in place, with the changed field. It decodes the
-// original from the stored encoding.
+// mutationOf returns the record of a cached object that was changed in place. The record names a field that changed;
+// the original is decoded from the stored encoding.
 func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"
 	if original := decode(k.New(), v.encoded); original != nil {
-		gvk := v.obj.GetObjectKind().GroupVersionKind() // the encoding does not contain it
+		gvk := v.obj.GetObjectKind().GroupVersionKind() // not part of the encoding
 		original.GetObjectKind().SetGroupVersionKind(gvk)
 		r.Before = original
 		if leaves := objectdiff.Of(original, v.obj); len(leaves) > 0 {
@@ -321,7 +318,7 @@ func decode(into runtime.Object, data []byte) runtime.Object {
 	return into
 }
 
-// shown formats a value for a message: text without quotes, anything else as JSON.
+// shown formats a value for a message: a string without quotes, anything else as JSON.
 func shown(v reflect.Value) string {
 	if v = objectdiff.Inside(v); !v.IsValid() {
 		return "(absent)"

@@ -39,13 +39,13 @@ func (p *Process) Withheld() bool {
 		p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world has settled, and which keys wait forever. reason says why a world counts as settled
-// although work is left.
+// Settled records that the world has settled, and the keys that wait forever. reason says why a world with remaining
+// work counts as settled; "" if no work remains.
 func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {
 			if p.Withheld() {
-				continue // the events for which it waits may be withheld
+				continue // the awaited events may be among those withheld
 			}
 			for _, key := range p.Waiting() {
 				r := sim.Record{Op: sim.Stuck, Cause: -1, Verb: "wait"}

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// worker is one thread of a process. It is a coroutine that reconciles keys and yields at every API call.
+// worker is one thread of a process: a coroutine that reconciles keys and yields at every API call.
 type worker struct {
 	process *Process
 	id      int
@@ -22,7 +22,7 @@ type worker struct {
 
 	goroutine goroutine.ID // the coroutine's goroutine
 
-	concurrentSync *concurrentSync // the current reconcile if it may start goroutines; otherwise nil
+	concurrentSync *concurrentSync // the current reconcile, if it may start goroutines; otherwise nil
 
 	resume func() (struct{}, bool)
 	turns  func() // calls resume in the bubble of a timed controller; otherwise nil
@@ -31,21 +31,20 @@ type worker struct {
 
 	state workerState
 	key   string
-	sync  uint64 // number of the reconcile in the whole cluster
+	sync  uint64 // number of the reconcile among those of the whole cluster
 	start int    // index of its SyncStart record
 	owner sim.Ref
 	saw   *version // the owner as cached when the reconcile began
 	req   *fakeapi.Request
-	asked int    // the number of records when req was sent
-	late  uint64 // digest of deliveries after req was sent, which the laws do not count as known
+	asked int    // the length of the history when req was sent
+	late  uint64 // digest of the deliveries since req was sent; the laws do not count these as known
 	resp  fakeapi.Response
 	err   error
 
 	live  []liveRead // objects that this reconcile has read from the server
 	reads []*version // cached versions that this reconcile has read, each once
 
-	// local folds all inputs and requests of the reconcile. They determine the reconcile, so local stands for its
-	// private state: see resumeSync.
+	// local is a digest of the inputs and requests of the reconcile, which determine its state: see resumeSync.
 	local, abstract sim.Hash
 }
 
@@ -54,7 +53,7 @@ type liveRead struct {
 	meta metav1.Object
 }
 
-// killed is the panic that unwinds a worker whose process crashed.
+// killed is the panic value that ends the coroutine of a worker whose process crashed.
 type killed struct{}
 
 func newWorker(p *Process, id int) *worker {
@@ -66,7 +65,7 @@ func newWorker(p *Process, id int) *worker {
 		w.stop = func() {}
 		return w
 	}
-	if timed := p.timed; timed != nil { // a coroutine must be resumed in the bubble where it was made
+	if timed := p.timed; timed != nil { // a coroutine must be resumed in the bubble in which it was created
 		timed(func() { w.resume, w.stop = iter.Pull(w.body) })
 		resume, stop := func() { w.resume() }, w.stop
 		w.turns, w.stop = func() { timed(resume) }, func() { timed(stop) }
@@ -93,7 +92,7 @@ func (w *worker) body(yield func(struct{}) bool) {
 	}
 }
 
-// workerHere returns the worker whose coroutine this is, or nil on any other goroutine.
+// workerHere returns the worker whose coroutine calls it, or nil.
 func (p *Process) workerHere() *worker {
 	here := goroutine.Current()
 	for _, w := range p.workers {
@@ -104,7 +103,7 @@ func (p *Process) workerHere() *worker {
 	return nil
 }
 
-// syncOnce calls the controller's Sync. A panic is a bug of the controller. It ends the reconcile, and is reported.
+// syncOnce calls the controller's Sync. If Sync panics, the reconcile ends with an error.
 func (w *worker) syncOnce(ctx context.Context) (err error) {
 	defer func() {
 		r := recover()
@@ -163,8 +162,8 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish adds the key again or forgets it, like workers built on client-go. It runs on the coroutine, in the last step
-// of the reconcile.
+// finish adds the key to the queue again after an error, or forgets its failures. It runs on the coroutine, in the
+// last step of the reconcile.
 func (w *worker) finish() {
 	p := w.process
 	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}
@@ -201,7 +200,7 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 	return w.resp
 }
 
-// execute makes the server execute the pending request. If f is not nil, it replaces the answer.
+// execute executes the pending request. If f is not nil, it replaces the answer.
 func (w *worker) execute(f *FailedRequest) {
 	w.resp = w.process.cluster.serve(w, w.req, f)
 	w.process.linger(w.req)
@@ -219,7 +218,7 @@ func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	if i := w.process.informers[k]; i != nil {
 		key := name
 		if now := i.state.current(namespace, name); now != nil {
-			key = now.key // reuses the string of the cached object
+			key = now.key // the string exists already, so nothing is allocated
 		} else if namespace != "" {
 			key = namespace + "/" + name
 		}
@@ -236,7 +235,7 @@ func (w *worker) told(k *fakeapi.Kind, m metav1.Object) {
 	w.live = append(w.live, liveRead{kind: k, meta: m})
 }
 
-// sign sets the actor of a request's record like stamp, and the reconcile as its cause.
+// sign sets the actor of a request's record, as stamp does, and sets the reconcile as the cause.
 func (w *worker) sign(r *sim.Record) {
 	r.Cause, r.Asked = w.start, w.asked
 	w.stamp(r)
@@ -250,11 +249,11 @@ func (w *worker) stamp(r *sim.Record) {
 	}
 }
 
-// checkCaches finds objects that the reconcile read from its caches and changed in place (WRITE-5). The server and all
-// processes share these objects.
+// checkCaches records each object that the reconcile read from a cache and changed in place (WRITE-5). It matters
+// because the server and all processes share these objects.
 func (w *worker) checkCaches() {
 	c := w.process.cluster
-	if w.process.concurrent() { // the order of the reads is random
+	if w.process.concurrent() { // they were read in random order
 		slices.SortFunc(w.reads, func(a, b *version) int { return strings.Compare(a.key, b.key) })
 	}
 	for _, v := range w.reads {

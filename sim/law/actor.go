@@ -15,35 +15,35 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Process names with a meaning for the laws. Neither is an actor.
+// Process names with a meaning for the laws. No actor has these names.
 const (
 	User   = "user"      // any client outside the world
 	Server = "apiserver" // in FaultHit records of the server's downgrade and upgrade
 )
 
-// Clauses that a runner of worlds names.
+// Clauses that the packages that run worlds refer to.
 const (
 	AlwaysSettles = "EXACT-7"  // violated by a world that does not settle
-	SameEnd       = "EXACT-13" // violated by a settled world that differs from a quiet run of the same actions
+	SameEnd       = "EXACT-13" // violated if a settled world differs from a world with the same actions and no faults
 )
 
 // Reasons of records that end a run.
 const (
 	Disturbed = "disturbed" // Unsettled: a process is down or a watch is paused
-	CutShort  = "cut short" // Settled: only timers of retries were left when the time of the world was over
+	CutShort  = "cut short" // Settled: the time limit was reached, and only timers for retries were left
 )
 
 // Actor is a process that is judged: it runs a controller with a Contract.
 type Actor struct {
 	Process    string                    // its name in the records
-	Controller string                    // "replicaset"; the GC laws judge "garbagecollector", NS-1 judges "namespace"
+	Controller string                    // "replicaset"; the GC laws judge "garbagecollector", NS-1 "namespace"
 	For        schema.GroupVersionKind   // the kind that it reconciles; zero if it has no dependents
 	Owns       []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
 	Contract
 
-	// Opaque is set for a whole program. The records do not say when a reconcile of such a program begins, nor for
-	// which object. Laws that need [Syncs] or [Queues] are not checked for it.
+	// Opaque is set for a whole program. The records do not say when such a program begins a reconcile, or of which
+	// object. Laws that need [Syncs] or [Queues] are not checked for it.
 	Opaque bool
 	// Outside is set for an Opaque program in another process. The records contain only its writes and their answers.
 	// Only laws with [Law].Outside are checked for it.
@@ -58,7 +58,7 @@ func objectOf(value any) runtime.Object {
 	return obj
 }
 
-// collector is the Actor.Controller of the garbage collector. The GC laws judge this actor.
+// collector is the Actor.Controller of the garbage collector, which the GC laws judge.
 const collector = "garbagecollector"
 
 // drainer is the Actor.Controller of the namespace controller.
@@ -66,7 +66,7 @@ const drainer = "namespace"
 
 func (s *Actor) bounds() bool { return s.moments&AtWrite != 0 && s.For.Kind != "" }
 
-// looks reports whether the actor has an invariant that is checked for its owners once the world has settled.
+// looks reports whether the actor has an invariant that is checked for its owners when the world has settled.
 func (s *Actor) looks() bool { return s.moments&WhenSettled != 0 && s.For.Kind != "" }
 
 func among(kinds []schema.GroupVersionKind, kind string) bool {
@@ -84,7 +84,7 @@ func (s *Actor) standsAlone(o sim.Ref) bool {
 	return slices.Contains(s.Standalone, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
 
-// counts reports whether an object is an active dependent.
+// counts reports whether a dependent is active.
 func (s *Actor) counts(value any, m metav1.Object) bool {
 	return !meta.Deleting(m) && (s.Active == nil || s.Active(objectOf(value)))
 }
@@ -92,7 +92,7 @@ func (s *Actor) counts(value any, m metav1.Object) bool {
 // leaves reports whether the actor ignores an owner ([Contract].Ignores).
 func (s *Actor) leaves(owner any) bool { return s.Ignores != nil && s.Ignores(objectOf(owner)) }
 
-// willing reports whether the actor would adopt an orphan that an owner selects.
+// willing reports whether the actor would adopt an orphan that owner selects.
 func (s *Actor) willing(owner any, kind string, orphan any) bool {
 	if s.leaves(owner) {
 		return false
@@ -103,7 +103,7 @@ func (s *Actor) willing(owner any, kind string, orphan any) bool {
 	return s.fits(owner, orphan)
 }
 
-// isOf reports whether apiVersion belongs to the kind that the actor reconciles, or that kind's version is not known.
+// isOf reports whether apiVersion may be the API version of the kind that the actor reconciles.
 func (s *Actor) isOf(apiVersion string) bool {
 	group, version, grouped := strings.Cut(apiVersion, "/")
 	if !grouped {
@@ -112,8 +112,8 @@ func (s *Actor) isOf(apiVersion string) bool {
 	return s.For.Version == "" || s.For.Group == group && s.For.Version == version
 }
 
-// numbered reports whether pod is the name of a pod of a StatefulSet: its name and a number. The laws use this rule
-// whatever the contract says (KIND-STS-1).
+// numbered reports whether pod is a name that a StatefulSet gives to a pod: the set's name and a number. This rule
+// holds for every StatefulSet, whatever its actor's contract says (KIND-STS-1).
 func numbered(set, pod string) bool {
 	digits, its := strings.CutPrefix(pod, set+"-")
 	n, err := strconv.ParseUint(digits, 10, 31)
@@ -125,7 +125,8 @@ func (s *Actor) fits(owner, orphan any) bool {
 	return s.Adoptable == nil || s.Adoptable(objectOf(owner), objectOf(orphan))
 }
 
-// allowed returns how far from Replicas a field of the contract lets an owner be. It panics for a negative number.
+// allowed returns by(owner), or 0 if by is nil: how far the number of dependents may differ from Replicas. It panics
+// if the number is negative. field is the name of by in the contract.
 func (s *Actor) allowed(field string, by func(owner runtime.Object) int, owner any) int {
 	if by == nil {
 		return 0
@@ -139,13 +140,13 @@ func (s *Actor) allowed(field string, by func(owner runtime.Object) int, owner a
 	return n
 }
 
-// floor returns the fewest active dependents that an owner may have.
+// floor returns the minimum number of active dependents of an owner.
 func (s *Actor) floor(owner any) int {
 	return s.Replicas(objectOf(owner)) - s.allowed("MaxUnavailable", s.MaxUnavailable, owner)
 }
 
-// roof returns the most active dependents that an owner may have: 0 if the actor ignores the owner, and a negative
-// number if the contract sets no limit.
+// roof returns the maximum number of active dependents of an owner. It is 0 without surge if the actor ignores the
+// owner, and negative if the contract sets no limit.
 func (s *Actor) roof(owner any) int {
 	n := s.Replicas(objectOf(owner))
 	if s.leaves(owner) {
@@ -157,8 +158,8 @@ func (s *Actor) roof(owner any) int {
 	return n
 }
 
-// mostAtOnce returns the most dependents that an owner may have at one time, by Replicas or MaxActive. It is negative
-// if the contract sets no limit.
+// mostAtOnce returns the maximum number of dependents of an owner at one time, from Replicas or MaxActive. It is
+// negative if the contract sets no limit.
 func (s *Actor) mostAtOnce(owner any) int {
 	if s.Replicas == nil {
 		return s.MaxActive(objectOf(owner))
@@ -166,8 +167,8 @@ func (s *Actor) mostAtOnce(owner any) int {
 	return s.roof(owner)
 }
 
-// Contract says what a controller promises. Its functions must not change their arguments. A law that needs an unset
-// field is not judged.
+// Contract says what a controller promises. Its functions must not change their arguments. If a law needs a field
+// that is not set, it is not checked.
 type Contract struct {
 	Profile Profile // which laws apply
 
@@ -199,17 +200,17 @@ type Contract struct {
 	Counts  []Count                        // the fields that count dependents
 	Counted func(owner runtime.Object) int // how many dependents the status reports
 
-	// The finalizers that the controller adds and removes. The function returns why a terminating object must keep one,
-	// or "" if it may be removed. all lists the stored objects of a kind.
+	// Finalizers are the finalizers that the controller adds and removes. FinalizerReason returns why a terminating
+	// object must keep one, or "" if the finalizer may be removed. all lists the stored objects of a kind.
 
 	Finalizers      []string
 	FinalizerReason func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
-	// RetryOf names the work that is retried when a failed dependent is replaced, or returns "". Retries need a backoff
-	// (WRITE-8).
+	// RetryOf names the work of a failed dependent that is retried when the dependent is replaced, or returns "".
+	// Such a retry needs a backoff (WRITE-8).
 	RetryOf func(owner, failed runtime.Object, all func(kind string) []runtime.Object) string
 
-	// Invariants hold for this kind of controller only.
+	// Invariants are rules of this controller in addition to the laws.
 	Invariants []*Invariant
 }
 
@@ -218,11 +219,11 @@ type Count struct {
 	Name string // "readyReplicas"
 	// Of returns the number in the status. It is negative if the number does not follow from the dependents alone.
 	Of   func(owner runtime.Object) int
-	Ever bool // the number includes deleted dependents: once settled it is at least the number of matching ones that exist
-	Once bool // each dependent that ever matched counts once and for good; the number may lag (EXACT-12)
+	Ever bool // the number also counts deleted dependents; once settled, it is at least the number of existing ones
+	Once bool // each dependent that has ever matched counts once, and still counts later; the number may lag (EXACT-12)
 	// Is reports whether the number includes a dependent that the owner controls, terminating or not.
 	Is func(owner, dependent runtime.Object) bool
-	// Each replaces Is and returns the weight of a dependent. A Deployment adds up numbers of its ReplicaSets.
+	// Each, if set, replaces Is. It returns what a dependent adds: a Deployment adds up numbers of its ReplicaSets.
 	Each func(owner, dependent runtime.Object) int
 }
 

@@ -55,9 +55,9 @@ func adoptAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// statusOnly checks ADOPT-3. For a terminating object, a controller may write its status and remove finalizers. It may
-// delete the object's dependents while its own finalizer is on the object. It may always remove its own finalizers from
-// dependents, because otherwise they would never be deleted.
+// statusOnly checks ADOPT-3. For a terminating object, a controller may write its status and remove finalizers. It
+// may delete the object's dependents while its own finalizer is on the object. It may always remove its own
+// finalizers from dependents: otherwise these would never be deleted.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor != nil && w.Actor.Opaque {
@@ -87,7 +87,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		return
 	}
 	if k != nil && k.read && k.refuses {
-		if !w.Adopts { // ADOPT-4 reports it
+		if !w.Adopts { // otherwise ADOPT-4 reports it
 			j.Report(Informed, what(r)+" for "+r.For.String()+", which a live read showed gone or going")
 		}
 		return
@@ -98,15 +98,15 @@ func statusOnly(j *Judge, r *sim.Record) {
 }
 
 // tidies reports whether a write updates a dependent without changing its owners or finalizers. The EndpointSlice
-// controller does this for terminating objects. Controllers of profile Upstream do not.
+// controller makes such writes for terminating objects. Controllers of profile Upstream may not.
 func (w *Write) tidies(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && !w.Deletes && w.Before != nil && w.After != nil && !w.Adopts &&
 		slices.Equal(w.Before.GetFinalizers(), w.After.GetFinalizers()) &&
 		equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), w.After.GetOwnerReferences())
 }
 
-// cleansUp reports whether a write to a dependent is part of its owner's finalization: it deletes the dependent,
-// removes the finalizer, or releases the dependent.
+// cleansUp reports whether a write to a dependent is part of its owner's finalization: the write deletes the
+// dependent, removes its finalizer, or releases it.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
 	if !w.Deletes && !(meta.Deleting(w.Before) &&
@@ -120,7 +120,7 @@ func (j *Judge) cleansUp(r *sim.Record) bool {
 	return o != nil && j.state.held(w.Actor, o.Meta)
 }
 
-// leavesBehind reports whether an operator removes only its own reference from a dependent.
+// leavesBehind reports whether an operator's write only removes the owner's reference from a dependent.
 func (w *Write) leavesBehind(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }
@@ -133,7 +133,7 @@ func recheck(j *Judge, r *sim.Record) {
 	j.Exercise()
 	k := w.process.work(r)
 	if w.Actor.Opaque {
-		k = nil // the actor may have read live, at an unknown time
+		k = nil // it may have read the owner live, at an unknown time
 	}
 	switch {
 	case k != nil && !k.read:

@@ -30,10 +30,10 @@ func oneController(j *Judge, r *sim.Record) {
 	}
 }
 
-// secondController begins the server's refusal of a second ControllerRef.
+// secondController is the beginning of the server's message when it refuses a second ControllerRef.
 const secondController = "Only one reference can have Controller set to true"
 
-// onlyTrueControls checks API-2: the server refuses an owner for an object without a ControllerRef.
+// onlyTrueControls checks API-2: the server may refuse an owner with this message only if there is a ControllerRef.
 func onlyTrueControls(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
 	if r.Code != 422 || p == nil || p.Actor.For.Kind == "" || !strings.Contains(r.Message, secondController) {
@@ -79,8 +79,7 @@ func badRef(ref *metav1.OwnerReference) string {
 	return ""
 }
 
-// oneWinner checks API-4: an adopter read an orphan, and its write landed after another controller had adopted the
-// object.
+// oneWinner checks API-4: it reports an adopter that had read an orphan, which another controller adopted first.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {
@@ -92,7 +91,7 @@ func oneWinner(j *Judge, r *sim.Record) {
 	}
 }
 
-// restartMovesNothing checks API-5: after a restart and before the next user action, no object leaves an owner that
+// restartMovesNothing checks API-5: between a restart and the next user action, no object may lose an owner that
 // exists and selects it.
 func restartMovesNothing(j *Judge, r *sim.Record) {
 	if r.Op == sim.FaultHit {
@@ -122,8 +121,8 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	}
 }
 
-// ownerAsRead returns the owner as the writer read it if the writer reconciles that owner, and as stored otherwise.
-// After a restart, a controller may still use a selector that was replaced before the crash.
+// ownerAsRead returns the owner as the writer read it, or as stored if the writer does not reconcile that owner. The
+// two may differ: after a restart, a controller may still read a selector that was replaced before the crash.
 func ownerAsRead(r *sim.Record, owner *Object) any {
 	if saw := meta.Of(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
 		return r.SawFor
@@ -131,9 +130,9 @@ func ownerAsRead(r *sim.Record, owner *Object) any {
 	return owner.Value
 }
 
-// replacesVersion checks API-6: a write without a resourceVersion takes an object from its controller. The violation is
-// always Informed. The server would have refused a patch that adds an owner, and an update of an old version. An object
-// whose controller is gone can be taken.
+// replacesVersion checks API-6: a write without a resourceVersion may not take an object from its controller if that
+// controller exists. A violation is always Informed: the server would have refused a patch that adds an owner, or an
+// update of an old version.
 func replacesVersion(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {

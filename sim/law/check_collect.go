@@ -32,8 +32,8 @@ func collectAll(j *Judge, r *sim.Record) {
 	})
 }
 
-// cutLive reports that the garbage collector removed a reference to an existing owner, although no deletion of the
-// owner requires it.
+// cutLive reports a write of the garbage collector that removes a reference to an existing owner, although no
+// deletion of the owner requires it.
 func (j *Judge) cutLive(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || r.Verb != "patch" && r.Verb != "update" {
@@ -50,16 +50,15 @@ func (j *Judge) cutLive(r *sim.Record) {
 			continue
 		}
 		if j.state.orphanings.find(w.Before.GetUID(), refs[i].UID) != nil {
-			continue // an accepted deletion required it; its finalizer was removed first
+			continue // the owner's deletion required it, and the owner's finalizer is removed already
 		}
 		s := committedIf(w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()))
 		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
 	}
 }
 
-// leavesBehind reports that a deletion by the garbage collector orphans the dependents of the deleted object, although
-// no finalizer of the object requires it. A delete without a policy uses the default of the kind, which may be to
-// orphan.
+// leavesBehind reports a deletion by the garbage collector that orphans dependents, although no finalizer of the
+// deleted object requires it. A delete without a policy uses the default of the kind, which may be to orphan.
 func (j *Judge) leavesBehind(r *sim.Record) {
 	w := j.deletedByCollector(r)
 	if w == nil {
@@ -181,8 +180,8 @@ func deleteByUID(j *Judge, r *sim.Record) {
 	}
 }
 
-// eachOwned calls f for every stored object that has owner references, is not terminating, and whose owners the garbage
-// collector can resolve.
+// eachOwned calls f for every stored object that has owner references and is not terminating, if the garbage
+// collector can resolve its owners.
 func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 	watched := j.survey().collector.Actor.Owns
 	for _, l := range j.state.kinds {
@@ -197,7 +196,7 @@ func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 	}
 }
 
-// eachDangling counts each such object as exercised, and calls f for those with an absent owner.
+// eachDangling calls Exercise for each object of eachOwned, and f for those with an absent owner.
 func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	j.eachOwned(func(o *Object, st refStates) {
 		j.Exercise()
@@ -208,8 +207,8 @@ func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 }
 
 // resolvable reports whether the garbage collector can resolve an object's owners. It cannot if the server does not
-// know the kind of an owner, or if a cluster-scoped object refers to a namespaced kind (RULES K93, K96). It does not
-// touch such objects.
+// serve the kind of an owner, or if a cluster-scoped object refers to a namespaced kind (RULES K93, K96). It does not
+// change such objects.
 func (j *Judge) resolvable(o *Object) bool {
 	refs := o.Meta.GetOwnerReferences()
 	for i := range refs {
@@ -221,8 +220,7 @@ func (j *Judge) resolvable(o *Object) bool {
 	return true
 }
 
-// served reports whether the server currently serves objects of this object's kind. A CRD may have stopped serving
-// their version.
+// served reports whether the server still serves the version of an object: a CRD may have stopped serving it.
 func (j *Judge) served(o *Object) bool {
 	obj, ok := o.Value.(runtime.Object)
 	if !ok {
@@ -233,7 +231,7 @@ func (j *Judge) served(o *Object) bool {
 	return kind == "" || served
 }
 
-// resolveAll checks GC-6. The garbage collector sets blockOwnerDeletion to false only to break a cycle.
+// resolveAll checks GC-6. The garbage collector may set blockOwnerDeletion to false only to break a cycle.
 func resolveAll(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		j.unblocked(r)
@@ -259,10 +257,10 @@ func resolveAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// unblocked reports that the garbage collector made a reference non-blocking although no dependent of the object waits
-// for its own dependents, so there is no cycle to break. The law does not require proof that the object waits for
-// itself (RULES K100). The violation is Committed if the garbage collector had been shown something else, or was shown
-// it in the meantime.
+// unblocked reports that the garbage collector made a reference of an object non-blocking, although no dependent of
+// the object waits for its own dependents, so no cycle exists. A cycle need not contain the object itself (RULES
+// K100). The violation is Committed if the actor's caches show a waiting dependent, or have changed since the
+// reconcile began.
 func (j *Judge) unblocked(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || !unblocks(w.Before, w.After) {
@@ -271,7 +269,7 @@ func (j *Judge) unblocked(r *sim.Record) {
 	j.Exercise()
 	uid := w.Before.GetUID()
 	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool {
-		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // of two deletions the second one counts
+		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // an orphaning one may have waited before
 	}) {
 		return
 	}
@@ -294,7 +292,7 @@ func unblocks(before, after metav1.Object) bool {
 	})
 }
 
-// deadlocked reports whether an owner waits for itself, through other owners that wait.
+// deadlocked reports whether an owner waits for itself, directly or through waiting dependents.
 func (j *Judge) deadlocked(o *Object) bool {
 	met := []*Object{o}
 	for i := 0; i < len(met); i++ {

@@ -1,5 +1,5 @@
-// Checks of EXACT-4 and EXACT-5 (writes on an old view), and of EXACT-9, EXACT-10 and FIN-3 (objects that a dependent
-// needs stay, and objects that belong to it are deleted with it).
+// Checks of EXACT-4 and EXACT-5 (writes based on an old read), of EXACT-9 and FIN-3 (an object that another needs
+// must stay), and of EXACT-10 (an object is deleted together with its dependent).
 
 package law
 
@@ -15,14 +15,13 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// sameIncarnation checks EXACT-4: a write lands on another incarnation of the object than the actor read. The violation
-// is always Informed. A UID precondition of a delete or patch, or the resourceVersion of an update, would have
-// prevented it. In contrast, no UID precondition prevents the race of LAW-2.
+// sameIncarnation checks EXACT-4: an actor may not write to an object with another UID than the object that it read.
+// A violation is always Informed, because the actor can prevent it: by a UID precondition of a delete or patch, or by
+// the resourceVersion of an update. No UID precondition prevents the race of LAW-2.
 //
-// A server-side apply names an object by its name, and the deletion of a collection uses a selector. Neither refers to
-// an incarnation.
+// A server-side apply names an object by its name, and a deletecollection uses a selector. Neither refers to a UID.
 //
-// ADOPT-8 covers writes to a recreated object with the name of the reconciled one.
+// If the object has the name of the reconciled one, ADOPT-8 checks the write.
 func sameIncarnation(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || w.Saw == nil || r.Guards.Applies || r.Verb == "deletecollection" {
@@ -38,15 +37,15 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 	j.Report(Informed, what(r)+" meant for an earlier "+r.Object.Kind+" of that name")
 }
 
-// ofFor reports whether a record is about the object that its actor reconciles, or about another object of the same
-// name.
+// ofFor reports whether a record is about the object that its actor reconciles, or a recreated one with its name.
 func ofFor(r *sim.Record) bool {
 	return r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace
 }
 
-// noOlderView checks EXACT-5. The violation is Informed if this life of the process was shown a newer version before
-// the reconcile began. Deliveries during a reconcile do not count. It is Committed if only an earlier life was shown a
-// newer version. Then the actor could not know, but a write with the version that it read would have been refused. Such
+// noOlderView checks EXACT-5. The violation is Informed if the process received a newer version before the reconcile
+// began. Deliveries during a reconcile do not count. It is Committed if only an earlier incarnation of the process
+// received a newer version. Then the actor could not know. But it could have sent the version that it read, and the
+// server would have refused the write. Such
 // conditional writes are never violations.
 //
 // A server-side apply to another object than the reconciled one is exempt as well, because it does not depend on a view
@@ -75,10 +74,10 @@ func noOlderView(j *Judge, r *sim.Record) {
 	}
 }
 
-// byItsCache reports whether the actor deletes by the newest version in its cache, and only answers to its own requests
-// were newer. Operators do not keep such answers. The result is true only if the cached object has the same controller
-// as the stored one. It is always false for profile Upstream: those controllers have expectations, or read the object
-// again.
+// byItsCache reports whether the actor deletes based on the newest version in its cache, and newer versions came only
+// in answers to its own requests, which operators do not keep. It requires that the cached object has the same
+// controller as the stored one. It is false for profile Upstream, because these controllers have expectations or read
+// the object again.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
 	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
@@ -88,15 +87,15 @@ func (w *Write) byItsCache(saw uint64) bool {
 	return ok && meta.Version(cached) == saw && meta.SameRef(meta.ControllerOf(w.Saw), meta.ControllerOf(w.Before))
 }
 
-// undoes reports whether an unconditional update restores what the actor had read, over a change that the actor was
-// never shown.
+// undoes reports whether an unconditional update writes back what the actor had read, and so reverts a change of
+// another client.
 func (w *Write) undoes(r *sim.Record) bool {
 	return r.Verb == "update" && r.Subresource == "" && w.After != nil && meta.SameBody(r.Saw, r.After) &&
 		!meta.SameBody(r.Saw, r.Before)
 }
 
-// asSeen reports whether an object equals what the actor saw, apart from its version. An object that was adopted,
-// released and adopted again is unchanged.
+// asSeen reports whether an object equals what the actor read, apart from its version. An object that was released
+// and adopted again by the same owner still counts as equal.
 func (w *Write) asSeen(r *sim.Record) bool {
 	a, b := w.Saw, w.Before
 	return a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
@@ -106,7 +105,7 @@ func (w *Write) asSeen(r *sim.Record) bool {
 }
 
 // destroys reports whether a write loses something: it deletes an object that has changed since the actor read it,
-// scales down, or reverts a change by another client. A status write loses nothing.
+// scales down, or reverts another client's change. A status write loses nothing.
 func (w *Write) destroys(r *sim.Record) bool {
 	switch {
 	case w.Deletes:
@@ -123,8 +122,8 @@ func (w *Write) destroys(r *sim.Record) bool {
 	return r.Verb == "update" || meta.SameBody(r.Saw, r.After)
 }
 
-// restsOnWhatStays checks an invariant such as EXACT-9 at creations and deletions. A dependent may be created only if the
-// objects that it needs exist. An object that a dependent needs may not be deleted.
+// restsOnWhatStays checks an invariant such as EXACT-9, when an object is created or deleted. A dependent may be
+// created only if the objects that it needs exist. An object that a dependent needs may not be deleted.
 func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil {
@@ -141,18 +140,17 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks checks the invariant of creations for a dependent. all returns the objects of the world.
+// lacks evaluates the invariant for a creation of the dependent among the objects of all. It returns what is missing.
 func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
 	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
 		Get: namedIn(all)})
 }
 
-// nothing is an empty world. A dependent that lacks nothing in it needs no other object.
+// nothing returns the objects of an empty world. A dependent that lacks nothing in it needs no other object.
 func nothing(string) []runtime.Object { return nil }
 
-// madeOnNothing reports a creation although a needed object is missing. It is Informed if that object is also missing
-// in the actor's caches, and was when the reconcile began. The actor may have created objects that its caches do not
-// show yet.
+// madeOnNothing reports that a dependent was created although an object that it needs is missing. The violation is
+// Informed if the object was also missing in the actor's view when the reconcile began. Otherwise it is Committed.
 func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	what := j.lacks(v, r, r.After, j.state.values)
@@ -171,8 +169,9 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	j.Report(s, "made though "+what)
 }
 
-// believes returns the objects of a kind that a process may assume to exist: those in its cache, those from answers,
-// and the other stored ones. unsure is set if one of the stored ones is terminating, which the process may not know.
+// believes returns the objects of a kind that a process may assume to exist: those in its cache, those in answers,
+// and all others that are stored. unsure is set if one of these others is terminating, because the process may not
+// know that.
 func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure bool) {
 	c := p.Cache(kind)
 	all = append(p.shows(kind), p.createdUnseen.of(kind)...)
@@ -190,8 +189,8 @@ func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure 
 	return all, unsure
 }
 
-// pulledAway reports the deletion of an object that another dependent of the same owner needs. It is Informed if
-// the actor knew that dependent and its need.
+// pulledAway reports the deletion of an object that another dependent of the same owner needs. The violation is
+// Informed if the actor knew that dependent and its need.
 func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	w := &j.write
 	gone := w.Before.GetUID()
@@ -224,8 +223,8 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	}
 }
 
-// knewToRest reports whether a process knew that the dependent exists and needs the deleted object, before its
-// reconcile began or from an answer.
+// knewToRest reports whether a process knew, before its reconcile began or from an answer, that the dependent exists
+// and needs the deleted object.
 func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, left func(kind string) []runtime.Object) bool {
 	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)
@@ -233,9 +232,8 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 		j.lacks(v, r, e.Value, left) != ""
 }
 
-// takenAlong checks an invariant at the deletion of a dependent, such as EXACT-10. It is Informed if the actor's caches
-// showed the object that is left behind, and did so when the reconcile began. The actor's own changes since then are
-// stored.
+// takenAlong checks an invariant such as EXACT-10 at the deletion of a dependent: another object must be deleted with
+// it. The violation is Informed if the actor's cache contained that object when the reconcile began.
 func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || !w.Mine || !w.Deletes {
@@ -261,9 +259,9 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	j.Report(s, what)
 }
 
-// usedIsKept checks FIN-3. A cache that shows no use of the object proves nothing, because a use may be too recent. The
-// violation is Committed if the actor listed from the server in this reconcile and found no use, or had read the object
-// as unused.
+// usedIsKept checks FIN-3. The violation is Informed even if the cache shows no use of the object, because the use
+// may be too recent for the cache. It is Committed if the actor listed from the server in this reconcile and found no
+// use, or if the object that it read was unused.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {

@@ -13,10 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// exactStatus checks EXACT-8. During a run, a count may have any value that is possible if each dependent is read at
-// some moment between the start of the reconcile and the request. Once settled it must match the stored objects. If a
-// write does not change a count, the count is checked only once settled. A count that includes deleted dependents may
-// lag, but never exceed the true number; once settled it must include all of them.
+// exactStatus checks EXACT-8. During a run, a count may have any value that results if each dependent is read at some
+// moment between the start of the reconcile and the request. Once settled, it must match the stored objects. A count
+// that a write does not change is checked only once settled. A count that includes deleted dependents may lag, but
+// may never exceed the true number. Once settled, it must equal that number.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledStatuses()
@@ -28,7 +28,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 		return
 	}
 	k := w.counting(r)
-	if k == nil || k.listed { // the list does not record what it showed of each object
+	if k == nil || k.listed { // a list's record does not contain the listed objects
 		return
 	}
 	j.Exercise()
@@ -67,10 +67,10 @@ func between(low, high int) string {
 	return strconv.Itoa(low) + " to " + strconv.Itoa(high)
 }
 
-// explained returns the bounds of a count: the dependents that matched during the whole reconcile, and those that
-// matched at some moment of it, by the actor's cache or by answers. Two groups need not be counted: dependents that the
-// owner does not select or would not adopt, and dependents that a request found gone. This is checked only if low is
-// too high.
+// explained returns the lowest and the highest value of a count that the actor's cache and answers explain. low
+// counts the dependents that matched during the whole reconcile, high those that matched at any moment of it. low
+// leaves out dependents that a request found missing and, with selected, dependents that the owner does not select or
+// would not adopt.
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
 	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
@@ -106,26 +106,26 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 		}
 	}
 	if c.Each != nil && k.missed > 0 {
-		return 0, high // it is not known how much each of them counted
+		return 0, high // what each missing dependent counted is not known
 	}
 	return low - k.missed, high
 }
 
-// moments holds how much one object adds to a count during the reconcile: the most at any moment when the owner may
-// have owned it, and the least over all moments.
+// moments holds how much one object adds to a count during a reconcile: the most at any moment, and the least at all
+// moments.
 type moments struct {
 	c     *Count
-	seen  any // the owner
+	seen  any // the owner as the actor read it
 	owner types.UID
 	mine  bool // the owner owned it at some moment
-	most  int  // its highest contribution to the count, also under another owner
-	least int  // the least it counted as a dependent of the owner; 0 while it was not one, negative before the first moment
+	most  int  // the largest value at any moment, also under another owner
+	least int  // the smallest value, 0 while the owner does not own it; negative before the first moment
 
-	state *State // set if least also checks the owner's selector
+	state *State // set if an object that the owner does not select counts 0 for least
 	sub   *Actor
 }
 
-// sight records the current knowledge of an object; nil if the object is not known any more.
+// sight records what the actor knows about an object now; e is nil if the actor does not know it any more.
 func (m *moments) sight(e *view.Sight) {
 	if e == nil {
 		m.least = 0
@@ -145,7 +145,8 @@ func (m *moments) inCache(value any) {
 	m.at(value, owner)
 }
 
-// at records an object at one moment. An actor counts an adopted object as it read it before the adoption.
+// at records an object at one moment. An adopted object counts for most even as it was before its adoption, because
+// the actor may have read it then.
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
 	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)
@@ -166,7 +167,7 @@ func (j *Judge) settledStatuses() {
 			continue
 		}
 		if o.sub.Counted != nil && o.sub.Counted(objectOf(o.Value)) > o.held {
-			continue // LAW-3 reports it
+			continue // otherwise LAW-3 reports it
 		}
 		for k := range o.sub.Counts {
 			count := &o.sub.Counts[k]
@@ -187,7 +188,7 @@ func (j *Judge) settledStatuses() {
 	}
 }
 
-// such counts the stored dependents that an owner controls and that match the count.
+// such returns the sum of a count over the stored dependents that the owner controls.
 func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
@@ -203,7 +204,7 @@ type once struct {
 	opSet
 	j    *Judge
 	ever map[tally]map[types.UID]bool
-	more map[tally]int // added to the limit, by a write of another client or a finalizer that the actor added again
+	more map[tally]int // added to the limit: for writes of other clients, and for finalizers that the actor added again
 }
 
 type tally struct {
@@ -220,7 +221,7 @@ func (c *once) Reset() {
 	clear(c.more)
 }
 
-// Digest hashes which dependents have matched. The state of the world does not contain this for deleted objects.
+// Digest hashes which dependents have matched, because the state of the world does not contain deleted dependents.
 func (c *once) Digest(h *sim.Hash) {
 	var sum uint64
 	for t, uids := range c.ever { //detcheck:ordered a sum
@@ -250,7 +251,7 @@ func (c *once) Record(r *sim.Record) {
 	}
 }
 
-// note remembers a dependent that matches now.
+// note remembers that a dependent matches a count.
 func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
 		return
@@ -272,14 +273,14 @@ func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	c.ever[t][w.After.GetUID()] = true
 }
 
-// again reports whether the actor adds its finalizer to a dependent again. Then the dependent counts once more.
+// again reports whether the actor adds its finalizer to a dependent again. Then the dependent counts again.
 func again(sub *Actor, w *Write) bool {
 	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
 		return meta.Finalized(w.After, f) && !meta.Finalized(w.Before, f)
 	})
 }
 
-// status checks a status whose count grows. A write of the count by another client raises the limit.
+// status checks a write that increases a count. If another client increases it, the limit is raised.
 func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	n, was := count.Of(objectOf(r.After)), 0
 	if w.Before != nil {

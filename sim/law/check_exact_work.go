@@ -12,9 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// neverTooFew checks EXACT-1. The violation is Informed if there are too few dependents both in the actor's view and in
-// the stored state. It is Committed if there are too few in the stored state only. Inactive dependents may be deleted,
-// and a terminating owner wants none.
+// neverTooFew checks EXACT-1 at the deletion of an active dependent. The violation is Informed if too few dependents
+// are left in the actor's view and in the stored state. It is Committed if too few are left in the stored state only.
+// Deletions for a terminating owner are not violations.
 func neverTooFew(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -44,8 +44,8 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooMany checks EXACT-2. ADOPT-3 covers a creation for a terminating owner. A creation that replaces a dependent
-// deleted by another client is not a violation.
+// neverTooMany checks EXACT-2 at a creation. ADOPT-3 covers creations for a terminating owner. A creation that
+// replaces a dependent that another client deleted is not a violation.
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -95,9 +95,9 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooManyAtOnce checks EXACT-2 for an owner with MaxActive and without Replicas. Informed violations consider the
-// caches at the start of the reconcile and the creations of this reconcile. The actor need not remember creations of
-// earlier reconciles, because it creates rarely.
+// neverTooManyAtOnce checks EXACT-2 for an owner with MaxActive and without Replicas. An Informed violation considers
+// the caches at the start of the reconcile and the creations of this reconcile. It ignores creations of earlier
+// reconciles: the actor need not remember them, because it creates rarely.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -122,9 +122,10 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	}
 }
 
-// oneForEach checks EXACT-3: a write gives a dependent the identity of another dependent of the same owner. It is
-// Informed if the actor was shown the other one before the reconcile began, or created it. An adoption is not a
-// violation, because a matching orphan must be adopted first (ADOPT-2). Once settled, one of the two must be gone.
+// oneForEach checks EXACT-3: a write may not give a dependent the identity of another dependent of the same owner.
+// The violation is Informed if the actor had received the other dependent before the reconcile began, or had created
+// it. An adoption is not a violation, because a matching orphan must be adopted first (ADOPT-2). Once settled, one of
+// the two must be gone.
 func oneForEach(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledIdentities()
@@ -140,7 +141,7 @@ func oneForEach(j *Judge, r *sim.Record) {
 		return
 	}
 	if j.state.mayDuplicate(sub, w.NewOwner.UID, r.After, r.After) {
-		return // an object does not conflict with itself
+		return // this owner allows duplicates of this dependent
 	}
 	j.Exercise()
 	for _, o := range j.state.Dependents(w.NewOwner.UID) {
@@ -154,8 +155,8 @@ func oneForEach(j *Judge, r *sim.Record) {
 	}
 }
 
-// settledIdentities checks EXACT-3 for adopted dependents. A controller without Replicas may keep an adopted dependent,
-// as a Deployment keeps an older ReplicaSet.
+// settledIdentities checks EXACT-3 once settled. It skips owners without a wanted number, which may keep an adopted
+// dependent: a Deployment keeps an older ReplicaSet.
 func (j *Judge) settledIdentities() {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -182,7 +183,7 @@ func (j *Judge) settledIdentities() {
 	}
 }
 
-// mayDuplicate reports whether an owner may have two dependents with the same identity.
+// mayDuplicate reports whether an owner may have dependents a and b with the same identity.
 func (s *State) mayDuplicate(sub *Actor, owner types.UID, a, b any) bool {
 	o := s.Object(owner)
 	return sub.AllowDuplicate != nil && o != nil && sub.AllowDuplicate(objectOf(o.Value), objectOf(a), objectOf(b))
@@ -195,7 +196,7 @@ func (s *Actor) holds(value any, m metav1.Object) string {
 	return s.Identity(objectOf(value))
 }
 
-// knewHolder reports whether the actor knew that an object has the identity, before the reconcile or from an answer to
+// knewHolder reports whether the actor knew that o has the identity, before the reconcile began or from an answer to
 // its own request.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	e := w.process.known.ByUID[o.Meta.GetUID()]
@@ -206,8 +207,8 @@ func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	return e.Since < k.begun && w.Actor.Identity(objectOf(w.process.known.ValueAt(e.UID, k.begun))) == id || e.Ahead
 }
 
-// askedFor reports whether the owner wants this dependent. If every is set, all versions of the owner that the worker
-// may use must want it; otherwise one is enough.
+// askedFor reports whether the owner wants a dependent. If every is set, every version of the owner that the worker
+// may use must want it; otherwise one version is enough.
 func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
 	if w.Actor.Wanted == nil {
 		return true
@@ -221,8 +222,8 @@ func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool
 	return is
 }
 
-// neverUnexercised checks EXACT-2 for an owner that wants dependents by name: the owner wants the created one, and not
-// too many wanted ones exist.
+// neverUnexercised checks EXACT-2 for an owner with Wanted. The owner must want the created dependent, and may not
+// have too many wanted dependents.
 func (j *Judge) neverUnexercised(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -253,7 +254,7 @@ func (j *Judge) neverUnexercised(r *sim.Record) {
 	}
 }
 
-// wanted counts the owner's stored active dependents that a version of the owner wants.
+// wanted returns the number of the owner's stored active dependents that a version of the owner wants.
 func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {
@@ -264,8 +265,8 @@ func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
 	return n
 }
 
-// knownWanted counts the wanted dependents that the worker must know: it was shown them before its reconcile began, or
-// its process created them.
+// knownWanted returns the number of wanted dependents that the worker must know, because its process received them
+// before the reconcile began, or created them.
 func (w *Write) knownWanted(k *work, r *sim.Record) int {
 	n := 0
 	for _, e := range w.process.known.Members(k.owner) {

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// neverFight checks NOFIGHT-1. The runner of the world uses a [fight.Detector] and writes a Fighting record. The
-// record's Reason is the cycle.
+// neverFight checks NOFIGHT-1. The package that runs the world finds fights with a [fight.Detector] and writes a
+// Fighting record. The record's Reason is the cycle.
 func neverFight(j *Judge, r *sim.Record) {
 	j.askEach()
 	if r.Op == sim.Settled { // no fight was found
@@ -27,9 +27,9 @@ func neverFight(j *Judge, r *sim.Record) {
 	j.report(Violation{Strength: Informed, Record: r.Index, Text: text, Cycle: cycle})
 }
 
-// handovers checks NOFIGHT-2. An adoption counts if the owner exists and selects the stored object. A change of labels
-// or a user action starts the count again. An owner that releases on an old view, as after a crash, may adopt the
-// object again. More handovers are then Committed.
+// handovers checks NOFIGHT-2: it counts adoptions of an object. An adoption counts if the owner exists and selects
+// the stored object. A change of labels or a user action resets the count. An owner that releases an object because
+// its view is old, as after a crash, may adopt it again. Violations after such a release are Committed.
 type handovers struct {
 	opSet
 	j    *Judge
@@ -38,7 +38,7 @@ type handovers struct {
 
 type handover struct {
 	epoch, count int
-	behind       bool // an owner released the object on an old view of itself or of the object
+	behind       bool // an owner released the object because its view of itself or of the object was old
 }
 
 func newHandovers(j *Judge) Check {
@@ -77,7 +77,7 @@ func (h *handovers) Record(r *sim.Record) {
 		return
 	}
 	if w.Owner != nil && h.j.inFamily(r, w.Owner) {
-		return // the previous owner is the reconciled object or one of its dependents: no fight
+		return // no fight: the previous owner is the reconciled object or one of its dependents
 	}
 	n := h.of(uid)
 	n.count++
@@ -112,7 +112,7 @@ func (c *handovers) Digest(h *sim.Hash) {
 	h.Word(sum)
 }
 
-// letsGoBehind reports whether an owner releases an object on an old view of the owner or the object.
+// letsGoBehind reports whether an owner releases an object, based on an old version of the owner or the object.
 func (j *Judge) letsGoBehind(r *sim.Record) bool {
 	w := &j.write
 	if w.Actor == nil || w.After == nil || w.Saw == nil || !w.isFor(w.Owner) || meta.SameRef(w.Owner, w.NewOwner) {
@@ -130,7 +130,7 @@ func exactSum(j *Judge, r *sim.Record) {
 	for i := range c.owners {
 		if o := &c.owners[i]; o.want >= 0 && j.settled(o) {
 			if o.excused() {
-				continue // its controller is excused
+				continue // its controller has to wait before it changes the number
 			}
 			j.Exercise()
 			if o.short() {
@@ -146,12 +146,12 @@ type alike struct{ namespace, kind, selector string }
 
 type sum struct {
 	first, n, want, have int
-	working              int  // the number of owners that must have converged
-	waits                bool // one of them has an excuse for too few dependents
+	working              int  // how many of the owners must have converged
+	waits                bool // one of the owners has an excuse for too few dependents
 }
 
-// checkSums adds up the desired dependents of the owners with one selector, and compares the sum with the objects that
-// one of them owns, or that have no owner.
+// checkSums compares, for owners with the same selector, the number of dependents that they want with the number of
+// those that they own or could adopt.
 func (j *Judge) checkSums(c *settledCounts) {
 	if len(c.owners) < 2 {
 		return
@@ -162,7 +162,7 @@ func (j *Judge) checkSums(c *settledCounts) {
 		o := &c.owners[i]
 		sel := j.state.selector(o.sub, o.Value)
 		if o.want < 0 || sel == nil || len(o.sub.Owns) == 0 || o.sub.Adoptable != nil {
-			continue // not comparable: no number is wanted, or more than a selector decides
+			continue // not comparable: the owner wants no number, or adoption depends on more than a selector
 		}
 		key := alike{o.Ref.Namespace, o.sub.Owns[0].Kind, sel.String()}
 		k, ok := at[key]

@@ -1,4 +1,4 @@
-// Checks of FIN-1 and NS-1, and the owner of a finalizer.
+// Checks of FIN-1 and NS-1, and which actor a finalizer belongs to.
 
 package law
 
@@ -12,8 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// finalizersHold checks FIN-1. An actor may write a list of finalizers that it read before another finalizer was added,
-// and so remove that one too. This race is never excused: a resourceVersion, or a test in a JSON patch, prevents it.
+// finalizersHold checks FIN-1: an actor may remove only its own finalizers. It also reports an actor that writes an
+// old list of finalizers and so removes a finalizer added since. This race is never excused: a resourceVersion, or a
+// test operation in a JSON patch, prevents it.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
@@ -30,7 +31,7 @@ func finalizersHold(j *Judge, r *sim.Record) {
 	}
 }
 
-// unseen returns a text if the actor had not read the finalizer that it removes, and "" otherwise.
+// unseen returns an explanation if the actor had not read the finalizer that it removes, and "" otherwise.
 func (w *Write) unseen(finalizer string) string {
 	if w.Saw == nil || meta.Finalized(w.Saw, finalizer) {
 		return ""
@@ -43,9 +44,9 @@ func (s *State) putOn(process, finalizer string) bool {
 	return p != nil && p.puts[finalizer]
 }
 
-// mayTakeOff reports whether a finalizer is the actor's own: one that it declares or has added. An actor of profile
-// Ownership that declares none may remove any that is not the server's and that no other actor declares or has
-// added.
+// mayTakeOff reports whether a finalizer is the actor's own: the actor declares it or has added it. If an actor of
+// profile Ownership declares no finalizers, it may remove all except those of the server, and those that another
+// actor declares or has added.
 func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):
@@ -68,7 +69,7 @@ func (s *State) held(sub *Actor, m metav1.Object) bool {
 	return m != nil && slices.ContainsFunc(m.GetFinalizers(), func(f string) bool { return s.mayTakeOff(sub, f) })
 }
 
-// managed reports whether a process that is up and watches is responsible for a finalizer.
+// managed reports whether a running process with active watches is responsible for a finalizer.
 func (s *State) managed(finalizer string) bool {
 	return s.someWorks(func(p *process) bool {
 		return meta.ByPolicy(finalizer) && p.Actor.Controller == collector ||
@@ -103,7 +104,7 @@ func (s *State) keptByOthers(namespace *Object) bool {
 	})
 }
 
-// someWorks reports whether some process that is up and watches meets a condition.
+// someWorks reports whether is returns true for a running process with active watches.
 func (s *State) someWorks(is func(p *process) bool) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.works() && is(p) })
 }

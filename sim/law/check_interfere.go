@@ -42,8 +42,8 @@ func dontInterfere(j *Judge, r *sim.Record) {
 	j.Report(s, j.interference(r))
 }
 
-// made reports whether the created-by annotation of an object without a ControllerRef names the actor's object. A
-// controller that polls has no other link (KIND-CRON-2).
+// made reports whether an object without a ControllerRef has a created-by annotation that names the actor's object. A
+// controller that polls has no other link to its objects (KIND-CRON-2).
 func (w *Write) made() bool {
 	return w.Actor.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
@@ -56,27 +56,26 @@ func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 		j.colleagues(r, j.write.Owner)
 }
 
-// colleaguesFor reports whether the object itself is reconciled by another controller of the same program. That
-// controller may write to the object, but not change its owners. It may delete the object if the object has no
-// controller.
+// colleaguesFor reports whether another controller of the same program reconciles the object. The actor may write to
+// such an object, but not change its owners. It may delete the object if the object has no controller.
 func (w *Write) colleaguesFor(r *sim.Record) bool {
 	return among(w.Actor.SharedKinds, r.Object.Kind) &&
 		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
 }
 
-// tended reports whether the actor may edit the object, whatever its owner is (MayEdit). For a deletion, the actor also
-// needs an invariant at writes that says which objects to keep.
+// tended reports whether the actor may edit the object, whatever its owner is (MayEdit). A deletion is allowed only
+// if the actor has an AtWrite invariant, which says which objects to keep.
 func (w *Write) tended(r *sim.Record) bool {
 	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.written() == nil)
 }
 
 // concerns reports whether LAW-2 applies to the written object: the actor manages its kind, or the object has a
-// controller, or an actor reconciles its kind. A user's ConfigMap without a controller is exempt. The actor may write
-// to the object that it reconciles. ADOPT-8 covers a recreated object of that name.
+// controller, or an actor reconciles its kind. So a user's ConfigMap without a controller is exempt. The object that
+// the actor reconciles is exempt too; ADOPT-8 covers a recreated object of that name.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
 	if w.Actor.Outside {
-		return w.Owner != nil // the actor's other creations are not known
+		return w.Owner != nil // the records do not contain what else the actor created
 	}
 	if w.Dependent {
 		return true
@@ -88,10 +87,10 @@ func (j *Judge) concerns(r *sim.Record) bool {
 	return w.Owner != nil || j.state.subjectFor(r.Object.Kind) != nil
 }
 
-// cutsOthers reports that a write removes a reference to another existing owner from the actor's dependent, or from an
-// object that the actor may edit. This happens if a write replaces the list of owners, or uses an old copy of it. An
-// actor may remove references to owners of the kind that it reconciles, to its own dependents, and references that it
-// added itself. An invariant at writes says which objects it may hand over. Other laws judge deletions and releases.
+// cutsOthers reports a write that removes the reference to an existing owner from the actor's dependent, or from an
+// object that the actor may edit. The write may replace the list of owners, or restore an old copy of it. The actor
+// may remove a reference (a) to an owner of the kind that it reconciles, (b) to one of its own dependents, (c) that
+// it added itself, (d) if its AtWrite invariant allows it. Other laws judge deletions and releases.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
@@ -112,7 +111,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 	}
 }
 
-// handsOver reports whether the actor's invariant at writes lets it hand the object over.
+// handsOver reports whether the actor's AtWrite invariant allows it to change the owners of the object.
 func (j *Judge) handsOver(r *sim.Record) bool {
 	v := j.write.Actor.written()
 	return v != nil && j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),
@@ -130,9 +129,9 @@ func (s *Actor) written() *Invariant {
 	return nil
 }
 
-// inFamily reports whether an owner is the object that the actor reconciles, or a dependent of it. The actor decides
-// which of these owns an object: a StatefulSet gives a claim to a pod. A Deployment may not do this with pods of its
-// ReplicaSets, because the ReplicaSets have a controller that manages pods.
+// inFamily reports whether an owner is the object that the actor reconciles, or one of its dependents. The actor may
+// move objects between them: a StatefulSet makes a pod the owner of a claim. A Deployment may not do this with pods
+// of its ReplicaSets, because another controller manages the pods of ReplicaSets.
 func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if w.isFor(ref) {
@@ -142,7 +141,7 @@ func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 		return false
 	}
 	if w.Before != nil && w.process.gave[race{w.Before.GetUID(), ref.UID}] {
-		return true // the actor added it, though the owner may be gone now
+		return true // the actor added the reference; the owner may be gone now
 	}
 	if o := j.state.Object(ref.UID); o != nil {
 		return meta.ControlledBy(o.Meta, uidOf(w.For))

@@ -1,5 +1,5 @@
-// This file selects the invariants for a record, and checks invariants at a write to a dependent, such as EXACT-11 (a
-// rollout stays within its bounds).
+// This file selects the invariants to check for a record. It also checks invariants at a write to a dependent, such
+// as EXACT-11 (a rollout stays within its bounds).
 
 package law
 
@@ -14,7 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// invariantLaw returns the New of a law that stands for an [Invariant] in the contracts of controllers.
+// invariantLaw returns the New function of the law with this ID. The law checks the [Invariant] with the ID in each
+// contract.
 func invariantLaw(id string, when When) func(*Judge) Check {
 	var of []sim.Op
 	if when&^WhenSettled != 0 {
@@ -39,8 +40,8 @@ func invariantLaw(id string, when When) func(*Judge) Check {
 	}, of...)
 }
 
-// written checks an invariant at a write of its controller. The write is to a dependent of the reconciled owner.
-// It may also be to another object: to any if the controller reconciles no kind, otherwise to a kind in MayEdit.
+// written checks an invariant of the writing controller. The write may be to a dependent of the reconciled owner, or
+// to another object: any object if the controller reconciles no kind, otherwise one of a kind in MayEdit.
 func (j *Judge) written(v *Invariant, r *sim.Record) {
 	w := &j.write
 	own := w.Actor != nil && w.Dependent
@@ -66,7 +67,7 @@ func (j *Judge) written(v *Invariant, r *sim.Record) {
 	}
 }
 
-// ofWorld returns the New of an invariant of a world.
+// ofWorld returns the New function of the law for an invariant of a world.
 func ofWorld(v *Invariant) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		f := &Facts{Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get}
@@ -107,9 +108,9 @@ func (s *State) with(r *sim.Record, kind string) (all []runtime.Object) {
 	return all
 }
 
-// withinBounds checks an invariant at a write to a dependent. The violation is Informed if the actor's knowledge also
-// violates the invariant: for every version of the owner that it may have used, and with the other dependents as known
-// when the reconcile began or as changed by the actor since.
+// withinBounds checks an invariant at a write to a dependent. The violation is Informed if the write also violates
+// the invariant in the actor's view: for every version of the owner that the actor may have used, and with the other
+// dependents as known when the reconcile began or as changed by the actor since.
 func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -147,9 +148,9 @@ func (w *Write) uid() types.UID {
 	return w.Before.GetUID()
 }
 
-// knewBounds reports whether a write violates the invariant by the actor's knowledge: by the objects that it was shown,
-// and by its caches. The clock may have any value since the reconcile began. Deliveries during the reconcile do not
-// count.
+// knewBounds reports whether a write violates the invariant in the actor's view: by what it knows from deliveries and
+// answers, and by its caches. It tries the time at the start of the reconcile and the time of the write. If a cache
+// changed during the reconcile, the result is false.
 func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	w := &j.write
 	k, p := w.counting(r), w.process
@@ -193,7 +194,7 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	return knew && !late
 }
 
-// toldOf returns the owner's other dependents that the actor knows.
+// toldOf returns the owner's other dependents, as the actor knows them from deliveries and answers.
 func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	for _, e := range w.process.known.Members(k.owner) {
 		if e.UID != w.uid() && e.Value != nil {
@@ -203,8 +204,8 @@ func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	return others
 }
 
-// cached returns the owner's other dependents in the actor's caches, with the actor's own changes of this reconcile. An
-// object adopted in this reconcile is as the cache shows it.
+// cached returns the owner's other dependents, as the actor's caches show them. Objects that the actor has changed in
+// this reconcile are as changed, but objects that it has only adopted are as cached.
 func (w *Write) cached(k *work) (others []runtime.Object) {
 	p := w.process
 	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }

@@ -1,5 +1,5 @@
-// Invariants of the settled world, such as KIND-DS, and invariants at writes to objects other than dependents, such as
-// PODGC-1 and TTL-1.
+// Checks of invariants in the settled world, such as KIND-DS, and of invariants at writes to objects that are no
+// dependents, such as PODGC-1 and TTL-1.
 
 package law
 
@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach checks an invariant for each owner once the world has settled. A change that enqueues nothing may wait
-// until the controller reconciles the owner for another reason.
+// oneOnEach checks an invariant for each owner when the world has settled. Facts.Reconciled is for changes that
+// enqueue nothing: they take effect at a later reconcile.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -38,7 +38,7 @@ func (j *Judge) oneOnEach(id string) {
 	}
 }
 
-// settled returns the invariant of that ID for the settled world, or nil.
+// settled returns the invariant with this ID if it is checked in the settled world, or nil.
 func (s *Actor) settled(id string) *Invariant {
 	if s.moments&WhenSettled == 0 {
 		return nil
@@ -49,9 +49,9 @@ func (s *Actor) settled(id string) *Invariant {
 	return nil
 }
 
-// sparing checks an invariant at a write to an object other than a dependent, such as PODGC-1. The violation is
-// Committed if the actor's knowledge allowed the write, or if it was shown the cause only after its reconcile began. An
-// object counts as gone only after the time in [Invariant].Recent, because it may come back.
+// sparing checks an invariant at a write to an object that is no dependent, such as PODGC-1. The violation is
+// Committed if the actor's view allowed the write, or if a cache that it used has changed since its reconcile began.
+// A deleted object counts as existing for the time [Invariant].Recent, because it may be recreated.
 func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.Before == nil {
@@ -99,7 +99,7 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	j.Report(strength, why)
 }
 
-// facts returns the facts of a write to an object other than a dependent.
+// facts returns the facts of a write to an object that is no dependent.
 func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime.Object,
 	get func(kind, namespace, name string) runtime.Object) *Facts {
 	f := &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(before), All: all, Get: get}
@@ -127,9 +127,9 @@ func cachedAs(c *view.Cache, namespace, name string) runtime.Object {
 	return nil
 }
 
-// inTime checks an invariant at the deletion of an object other than a dependent, such as TTL-1. The violation is
-// Committed if the object was due in the version that the actor was shown, for example if its time has been extended
-// since.
+// inTime checks an invariant at the deletion of an object that is no dependent, such as TTL-1. The violation is
+// Committed if the version that the actor had read allowed the deletion, for example because the time to live was
+// extended later.
 func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if !w.Deletes || r.Before == nil {
@@ -144,8 +144,8 @@ func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	j.Report(strength, why)
 }
 
-// overdue checks an invariant of the settled world for a controller that reconciles no kind. It leaves out terminating
-// objects, and objects whose deletion the server forbids.
+// overdue checks an invariant in the settled world for a controller that reconciles no kind. It leaves out
+// terminating objects, and objects that the server refuses to delete.
 func (j *Judge) overdue(id string, r *sim.Record) {
 	for _, p := range j.state.processes {
 		v := p.Actor.settled(id)
@@ -153,7 +153,7 @@ func (j *Judge) overdue(id string, r *sim.Record) {
 			continue
 		}
 		j.actor = p
-		if v.When == WhenSettled { // an invariant of deletions counts as exercised at a deletion
+		if v.When == WhenSettled { // other invariants are also checked at deletions, and count as exercised there
 			j.Exercise()
 		}
 		what := j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Forever: r.Reason != CutShort, Get: j.state.get,

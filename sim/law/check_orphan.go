@@ -1,5 +1,5 @@
-// Checks of ORPHAN-1 to ORPHAN-4, and of the GC laws on the deletion of an owner: foreground (GC-2) and orphaning
-// (GC-3, GC-4).
+// Checks of ORPHAN-1 to ORPHAN-4, and of the GC laws on deletions of an owner: foreground (GC-2) and orphaning (GC-3,
+// GC-4).
 
 package law
 
@@ -32,7 +32,7 @@ func release(j *Judge, r *sim.Record) {
 	}
 }
 
-// releasedMatching reports a release of an object that its owner selects and would adopt again.
+// releasedMatching reports a release of an object that its owner selects and could adopt.
 func (j *Judge) releasedMatching(r *sim.Record) {
 	w := &j.write
 	if w.Actor.Selector == nil {
@@ -58,7 +58,7 @@ func (j *Judge) unreleased() {
 	for i := range c.owners {
 		o := &c.owners[i]
 		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) || j.state.selector(o.sub, o.Value) == nil {
-			continue // without a selector nothing is known about releases
+			continue // whether it should have been released is not known
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			if !meta.ControlledBy(d.Meta, o.Meta.GetUID()) || !among(o.sub.Owns, d.Ref.Kind) ||
@@ -106,7 +106,7 @@ func policyDecides(j *Judge, r *sim.Record) {
 	}
 }
 
-// forsaken returns what is wrong with an object whose controller is gone, or "".
+// forsaken returns what is wrong with an object whose controller no longer exists, or "".
 func (j *Judge) forsaken(o *Object) string {
 	ref := meta.ControllerOf(o.Meta)
 	if ref == nil || j.state.Object(ref.UID) != nil || j.state.subjectFor(ref.Kind) == nil || !j.resolvable(o) {
@@ -121,8 +121,9 @@ func (j *Judge) forsaken(o *Object) string {
 	return ""
 }
 
-// bitBlind checks ORPHAN-4: the garbage collector considers only controlling references. It deletes an object that
-// another owner keeps, or keeps an object without an existing owner.
+// bitBlind checks ORPHAN-4: the garbage collector must consider owner references that do not control, too. It may not
+// delete an object that such an owner keeps. It may not keep an object whose owners, none of them controlling, are
+// all gone.
 func bitBlind(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.plainDangling()
@@ -188,8 +189,9 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 	}
 }
 
-// overruledForeground reports a deletion that removed the foreground finalizer from an object with dependents that
-// block it (RULES K101). The orphan finalizer has precedence.
+// overruledForeground reports a deletion that removed the foreground finalizer from an object, although a dependent
+// blocks it (RULES K101). If the object now has the orphan finalizer, there is no violation: that finalizer has
+// precedence.
 func overruledForeground(j *Judge, w *Write) {
 	if !w.Deletes || meta.Orphaning(w.After) {
 		return
@@ -246,10 +248,10 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	}
 	for _, o := range left {
 		if o.Meta.GetUID() == owner || !j.served(o) {
-			continue // it is deleted too, or cannot be reached
+			continue // it is deleted as well, or its version is not served
 		}
 		if q := j.state.orphanings.find(o.Meta.GetUID(), owner); q != nil && q.again {
-			continue // the object had been orphaned; ADOPT-7 reports the adoption
+			continue // it was orphaned before, and ADOPT-7 reports its adoption
 		}
 		if w.process.knewTied(r, o, owner) != nil {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
@@ -277,7 +279,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
 	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
 		j.actor = j.state.collecting()
-		j.Exercise() // from now on this deletion must not delete them
+		j.Exercise() // from now on, the garbage collector must not delete the dependents because of this deletion
 		j.actor = w.process
 	}
 	if !w.Deletes || w.process == nil {
@@ -296,12 +298,12 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		case w.GC && r.Verb == "delete" && ref != nil:
 			s := q.strength
 			if k := w.process.work(r); k != nil && k.begun > 0 && k.begun < q.record {
-				s = Committed // the garbage collector was working on another deletion
+				s = Committed // the garbage collector has been at work since before this deletion
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
 		case w.Actor != nil && q.owner == uidOf(r.For) && w.Mine && j.cleansUp(r):
-			return // the finalizer's controller decides what it waits for
+			return // the controller of the finalizer decides about its dependents
 		case w.Actor != nil && q.owner == uidOf(r.For):
 			s := informedIf(meta.Deleting(meta.Of(r.SawFor)))
 			j.Report(s, "deleted for "+r.For.String()+", whose deletion was to orphan it")
@@ -310,8 +312,8 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	}
 }
 
-// overruled reports a deletion that removed the orphan finalizer from an object whose dependents must then stay (RULES
-// K101). An object that is deleted because an owner waits for it is deleted with that owner's policy
+// overruled reports a deletion that removed the orphan finalizer from an object, although its dependents must stay
+// (RULES K101). It skips an object that an owner waits for, because that owner's policy applies to the object
 // (garbagecollector.go, attemptToDeleteItem).
 func overruled(j *Judge, w *Write) {
 	left := j.state.Dependents(w.Before.GetUID())

@@ -1,5 +1,5 @@
-// Checks of LAW-1, LAW-1b and LAW-3. For whole programs, also checks of EXACT-2, ADOPT-3 and ADOPT-8: the records do not
-// say which object a program reconciles, or when it read an object.
+// Checks of LAW-1, LAW-1b and LAW-3. For whole programs, it also has checks of EXACT-2, ADOPT-3 and ADOPT-8, because
+// the records do not say which object such a program reconciles, or when it read an object.
 
 package law
 
@@ -44,8 +44,9 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	}
 }
 
-// colleagues reports whether another controller of the actor's program may reconcile the owner: the program watches the
-// owner's kind, no other actor reconciles that kind, and the owner exists or was shown to the program.
+// colleagues reports whether another controller of the actor's program may reconcile the owner. This is so if the
+// program watches the owner's kind, no other actor reconciles that kind, and the owner exists or the program has
+// received it.
 func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if !w.Actor.Opaque || ref == nil || ref.Kind == w.Actor.For.Kind || j.state.subjectFor(ref.Kind) != nil {
@@ -66,9 +67,9 @@ func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	return false
 }
 
-// ownedLate reports that the actor adds a reference to its own object only after it created the dependent without one,
-// for the same spec. A crash in between leaves a dependent that is never cleaned up. The actor is excused if it has
-// read a newer spec since, or another program created the dependent.
+// ownedLate reports that the actor adds a reference to its own object after it created the dependent without this
+// reference, for the same spec. A crash in between would leave a dependent that is never deleted. The actor is
+// excused if it has read a newer spec since, or if another program created the dependent.
 func (j *Judge) ownedLate(r *sim.Record) {
 	w := &j.write
 	own := uidOf(w.For)
@@ -83,7 +84,7 @@ func (j *Judge) ownedLate(r *sim.Record) {
 	}
 }
 
-// strangeOwner describes the ControllerRef of a created object if it names another object than the reconciled one.
+// strangeOwner describes the ControllerRef of a created object if it does not refer to the reconciled object.
 func (j *Judge) strangeOwner(r *sim.Record) string {
 	ref := j.write.NewOwner
 	switch {
@@ -97,7 +98,8 @@ func (j *Judge) strangeOwner(r *sim.Record) string {
 	return "another " + refName(ref) + " than the one that is being synced"
 }
 
-// misnamed reports a ControllerRef with its owner's UID and a wrong kind or name, which cannot be resolved.
+// misnamed reports a ControllerRef with the owner's UID and a wrong namespace, kind, name or version, so that it
+// cannot be resolved. For profile Upstream, it also reports an adoption without blockOwnerDeletion.
 func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
 	ref := w.NewOwner
@@ -116,7 +118,8 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 	}
 }
 
-// claimOrphansOnly checks LAW-1b and API-6. The server accepts a write that replaces the list of owner references.
+// claimOrphansOnly checks LAW-1b: an actor may not take an object from its controller. The server accepts such a
+// write if it replaces the whole list of owner references.
 func claimOrphansOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {
@@ -131,7 +134,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 		s = w.inherits(r)
 	}
 	if w.isFor(w.Owner) && w.process.tookForOwn(r, w.NewOwner.UID, uidOf(w.For)) {
-		s = Committed // the actor may give the object to one of its own owners, and mistakes the other owner for it
+		s = Committed // the actor confuses the new owner, whose UID differs, with one of its own objects
 	}
 	text := "taken from " + refName(w.Owner) + " by " + refName(w.NewOwner)
 	if o, n := w.Owner, w.NewOwner; o.Kind == n.Kind && o.Name == n.Name {
@@ -140,8 +143,8 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	j.Report(s, text)
 }
 
-// dontShare checks LAW-3. During a run, the count in a status may not exceed the dependents that the process can have
-// seen its owner own in this reconcile. Once settled, it is compared with the stored objects.
+// dontShare checks LAW-3. During a run, the count in a status may not exceed the number of dependents that the
+// process can have read as owned in this reconcile. Once settled, the count is compared with the stored objects.
 func dontShare(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.sharing()
@@ -157,8 +160,8 @@ func dontShare(j *Judge, r *sim.Record) {
 	}
 }
 
-// overcounted reports whether a write raises the count in a status above the number of dependents that the worker can
-// have seen its owner own.
+// overcounted reports whether a write changes the count in a status to more than the number of dependents that the
+// worker can have read as owned.
 func overcounted(w *Write, r *sim.Record) (*work, bool) {
 	if w.Actor == nil || w.Actor.Counted == nil || w.Before == nil || w.After == nil ||
 		r.Object.Kind != w.Actor.For.Kind || string(w.After.GetUID()) != r.For.UID {
@@ -197,7 +200,7 @@ func (j *Judge) sharing() {
 	}
 }
 
-// shared counts the active dependents that an owner selects and does not own.
+// shared returns the number of active dependents that an owner selects and would adopt, but does not own.
 func (j *Judge) shared(o *ownerCount) int {
 	n := 0
 	for _, gvk := range o.sub.Owns {
@@ -211,9 +214,9 @@ func (j *Judge) shared(o *ownerCount) int {
 	return n
 }
 
-// tooManyOfItsOwn reports that a program creates a dependent although answers had shown it as many of its own as the
-// owner ever wanted. Dependents that others created or that the program adopted do not count: it may learn of the
-// former late, and assume that the latter were released.
+// tooManyOfItsOwn reports that a program creates a dependent although it had created the maximum number of active
+// dependents before, and had received the answers. Dependents that others created, or that the program adopted, do
+// not count: the program may learn of the former late, and assume that the latter were released.
 func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	w := &j.write
 	sub, p := w.Actor, w.process
@@ -232,7 +235,7 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	roof = max(roof, once)
 	own, asked := 0, r.Asked
 	if sub.Outside {
-		asked = r.Index // its requests are executed at once
+		asked = r.Index // the program waits for each answer, so it knows all earlier records
 	}
 	for _, e := range p.known.Members(w.NewOwner.UID) {
 		o := j.state.Object(e.UID)
@@ -249,7 +252,7 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 		", and was told that it has made "+strconv.Itoa(own))
 }
 
-// settled reports whether the world has settled since the write's process last started.
+// settled reports whether the world has settled since the writing process last started.
 func (w *Write) settled(r *sim.Record) bool {
 	return w.process.settled && r.Incarnation == w.process.incarnation
 }
@@ -271,9 +274,9 @@ func (j *Judge) forTheGoing(r *sim.Record) {
 	}
 }
 
-// ofTheGone reports that a program writes to a dependent of an owner that no longer existed when the world last
-// settled, although the program has been shown the recreated owner. The program may always remove its own finalizers.
-// If the dependent was recreated since, the write is a race.
+// ofTheGone reports that a program writes to a dependent of an owner that had been recreated before the world last
+// settled. The program must have received the recreated owner. It may always remove its own finalizers. The violation
+// is Committed if the program did not read the dependent with this owner.
 func (j *Judge) ofTheGone(r *sim.Record) {
 	w := &j.write
 	if !w.settled(r) || !w.Dependent || w.Before == nil || w.Owner == nil || w.unhands(r) {

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// nothingStays checks EXACT-6. For each object, it asks whether the processes responsible for its finalizers are up and
-// watch. A process that is down excuses only its own finalizers.
+// nothingStays checks EXACT-6: no object may stay terminating if all processes responsible for its finalizers are
+// running with active watches.
 func nothingStays(j *Judge, r *sim.Record) {
 	if r.Op == sim.Commit {
 		if w := &j.write; w.process != nil && w.Before != nil && len(w.Before.GetFinalizers()) > 0 &&
@@ -38,15 +38,15 @@ func nothingStays(j *Judge, r *sim.Record) {
 	}
 }
 
-// excused reports whether something other than finalizers of running controllers keeps a terminating object: an unknown
-// finalizer, a grace period, the condition that the finalizer waits for, or another excused object. Objects in way are
-// already being checked and do not excuse each other.
+// excused reports whether a terminating object may stay: because of a finalizer that no running controller manages, a
+// grace period, a condition that a finalizer waits for, or another object that may stay. way contains the objects
+// that are being checked already; they do not excuse each other.
 func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
 		return false
 	}
 	if len(way) > 0 && !meta.Deleting(o.Meta) {
-		return !j.resolvable(o) // its owners hold it; an owner that cannot be found (GC-7) does not act
+		return !j.resolvable(o) // it cannot be deleted before its owners, unless an owner cannot be resolved (GC-7)
 	}
 	way = append(way, o)
 	finalizers := o.Meta.GetFinalizers()
@@ -84,7 +84,7 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
-// comeToRest checks EXACT-7. The runner of the world writes an Unsettled record when it stops waiting.
+// comeToRest checks EXACT-7. The package that runs the world writes an Unsettled record when it stops waiting.
 func comeToRest(j *Judge, r *sim.Record) {
 	j.askEach()
 	if r.Op != sim.Settled && r.Reason != Disturbed {
@@ -92,7 +92,7 @@ func comeToRest(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverPanic checks EXACT-7b. The history records how a program ended, or that the world settled without a panic.
+// neverPanic checks EXACT-7b. It is exercised by the end of each program and reconcile, and by a settled world.
 func neverPanic(j *Judge, r *sim.Record) {
 	switch r.Op {
 	case sim.Settled:

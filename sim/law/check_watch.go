@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// reportKeys reports a key that a delivery should have enqueued and did not, or the reverse.
+// reportKeys reports a key that a delivery should have enqueued and did not, or enqueued and should not have.
 func (j *Judge) reportKeys() {
 	if o := &j.route; o.missing != "" {
 		j.Report(Informed, o.missing+" was not synced")
@@ -67,8 +67,8 @@ func offerOrphans(j *Judge, _ *sim.Record) { j.ofOrphan(orphanAdd) }
 
 func ignoreLostOrphans(j *Judge, _ *sim.Record) { j.ofOrphan(orphanGone) }
 
-// ofOrphan checks the routing of an orphan that appears or disappears: it enqueues the right keys and lowers no
-// expectations.
+// ofOrphan checks the routing when an orphan appears or disappears: the right keys are enqueued, and no expectations
+// are lowered.
 func (j *Judge) ofOrphan(e event) {
 	o := &j.route
 	if o.event != e {
@@ -88,10 +88,10 @@ func relabelOffers(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverHang checks WATCH-7. In a terminating namespace nothing can be created, so a controller that waits there after a
-// refused create is exempt (RULES C41).
+// neverHang checks WATCH-7. A terminating namespace is exempt: a create was refused there, and the controller waits
+// for its event (RULES C41).
 func neverHang(j *Judge, r *sim.Record) {
-	if r.Op == sim.Settled { // Stuck records come first
+	if r.Op == sim.Settled { // the Stuck records were written before
 		j.askEach()
 		return
 	}
@@ -106,11 +106,11 @@ func neverHang(j *Judge, r *sim.Record) {
 	j.Report(Informed, "waits for what will not come: "+text)
 }
 
-// createdBy is the annotation in which the selector era recorded the creator of an object.
+// createdBy is the annotation in which controllers of the selector era recorded the creator of an object.
 const createdBy = "kubernetes.io/created-by"
 
-// noTieBreak checks WATCH-8: an event reaches a controller of another kind than the object's owner, or lowers the
-// expectations of a controller that did not create the object.
+// noTieBreak checks WATCH-8: an event may not enqueue an object of another kind than the owner's, and may not lower
+// expectations of an object that did not create the dependent.
 func noTieBreak(j *Judge, r *sim.Record) {
 	o := &j.route
 	if o.event == noEvent || o.event == resync {
@@ -153,11 +153,11 @@ func skipResyncs(j *Judge, r *sim.Record) {
 	}
 }
 
-// event is the routing clause that an event falls under.
+// event is a class of deliveries, for which one routing clause holds.
 type event uint8
 
 const (
-	noEvent    event = iota // not judged: another kind, or a process that polls
+	noEvent    event = iota // none: another kind, or a process that polls
 	ofOwned                 // WATCH-1
 	ofMoved                 // WATCH-3: the ControllerRef changed
 	orphanAdd               // WATCH-4
@@ -172,13 +172,13 @@ type route struct {
 	process  *process
 	old      *metav1.OwnerReference
 	now      *metav1.OwnerReference
-	replaced bool   // by a recreated object
+	replaced bool   // the object was deleted and recreated
 	oldKey   string // of the previous owner, as the cache resolves it; "" for none
 	nowKey   string
 
 	must, may []string
 	missing   string // a key that should have been enqueued; "" for none
-	extra     string // a key that should not have been
+	extra     string // a key that should not have been enqueued; "" for none
 	observed  string // a key whose expectations should not have been lowered
 }
 
@@ -199,8 +199,7 @@ func (o *route) fill(s *State, r *sim.Record, p *process) {
 	o.compare(r, after)
 }
 
-// classify sets the clause. A deletion and a creation under one name that arrive as one update count as a change of
-// owner.
+// classify sets the event. If a deletion and a recreation arrive as one update, they count as a change of owner.
 func (o *route) classify(before, after metav1.Object) {
 	o.old, o.now = meta.ControllerOf(before), meta.ControllerOf(after)
 	o.replaced = before != nil && after != nil && before.GetUID() != after.GetUID()
@@ -222,7 +221,7 @@ func (o *route) classify(before, after metav1.Object) {
 	}
 }
 
-// expect collects the keys that must be enqueued, and those that may be.
+// expect collects the keys that must be enqueued, and those that may also be enqueued.
 func (o *route) expect(s *State, before, after metav1.Object) {
 	ns := ""
 	if after != nil {
@@ -266,7 +265,7 @@ func (o *route) compare(r *sim.Record, after metav1.Object) {
 		}
 	}
 	for _, k := range r.Enqueued {
-		// A key without an object of the kind belongs to another queue.
+		// a key without an object of this kind belongs to another queue
 		if !slices.Contains(o.must, k) && !slices.Contains(o.may, k) && o.process.keyed(k) != nil {
 			o.extra = k
 			break

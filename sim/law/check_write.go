@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneWorker checks WRITE-1: two workers of a process never reconcile the same key at the same time, and a change that
-// arrives during a reconcile leads to another reconcile.
+// oneWorker checks WRITE-1: two workers of a process may not reconcile the same key at the same time, and a change
+// that arrives during a reconcile must lead to another reconcile.
 func oneWorker(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		for _, p := range j.state.processes {
@@ -44,8 +44,8 @@ func (p *process) unsynced(j *Judge) {
 	}
 }
 
-// converges returns the New of WRITE-2, WRITE-3 and WRITE-7: once settled, every owner of a process that had the given
-// fault has its desired dependents.
+// converges returns the New function of WRITE-2, WRITE-3 and WRITE-7. met selects the processes that had a fault,
+// which hardship describes. Once settled, all owners of these processes must have the desired number of dependents.
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {
@@ -61,7 +61,8 @@ func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	}, sim.Settled)
 }
 
-// unconverged returns the first owner without its desired dependents from the process's controller, or nil.
+// unconverged returns the first owner that the process's controller reconciles and that lacks, or exceeds, its
+// desired number of dependents. It returns nil if there is none.
 func (j *Judge) unconverged(p *process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
@@ -86,7 +87,7 @@ func sharedInformers(j *Judge, r *sim.Record) {
 
 func neverMutate(j *Judge, r *sim.Record) {
 	j.Exercise()
-	if r.Op == sim.SyncEnd { // the caches have been compared before this record
+	if r.Op == sim.SyncEnd { // Mutation records were written before
 		return
 	}
 	text := r.Object.String() + " changed in the cache of " + r.Process
@@ -96,11 +97,11 @@ func neverMutate(j *Judge, r *sim.Record) {
 	j.Report(Informed, text)
 }
 
-// waitForCaches checks WRITE-6. A write came too early if an initial list of the process continues or ends after it.
+// waitForCaches checks WRITE-6: a process must have received its initial lists before it writes.
 type waitForCaches struct {
 	opSet
 	j       *Judge
-	refused map[string]int // process -> record of its first refused write before it had synced
+	refused map[string]int // process -> index of its first write that was refused before its caches had synced
 }
 
 func newWaitForCaches(j *Judge) Check {
@@ -184,8 +185,8 @@ func retryErrors(j *Judge, r *sim.Record) {
 	}
 }
 
-// replacesAgain reports that a failed dependent is replaced less than a second after the previous replacement. The time
-// counts from the start of the reconcile of the first replacement.
+// replacesAgain reports that a failed dependent is replaced less than a second after the previous replacement. This
+// time begins at the start of the reconcile that made the previous replacement.
 func (j *Judge) replacesAgain(r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Actor.RetryOf == nil || !w.Dependent || !w.Mine || !w.Deletes {

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// digest hashes what the state holds in addition to the world's own state. A count of fast retries matters only up to
-// the bound, and the time of a failure only if it is the current time.
+// digest hashes what the state holds in addition to the world's own state. A number of fast retries is hashed only up
+// to the limit, and the time since a failure only up to [view.Brief].
 func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)
@@ -78,8 +78,8 @@ func (t *missingNamed) digest() uint64 {
 	return sum
 }
 
-// digestKnown hashes knowledge of a process that is not part of the world's state: knowledge from answers only,
-// deliveries during current reconciles, identities held until then, and newer versions shown to earlier lives.
+// digestKnown hashes what a process knows that is not part of the world's state: knowledge from answers only,
+// knowledge before deliveries during current reconciles, and newer versions that earlier incarnations received.
 func (s *State) digestKnown(sub *Actor, n *view.Known) uint64 {
 	var sum uint64
 	for uid, e := range n.ByUID { //detcheck:ordered a sum
@@ -166,7 +166,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.shown))
 		h.Word(uint64(w.counted))
 		h.String(w.release)
-		h.Word(uint64(w.began + w.more - w.own)) // fewest and most use only their sum
+		h.Word(uint64(w.began + w.more - w.own)) // fewest and most depend only on this sum
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
 		if p.Actor.bounds() || p.Actor.RetryOf != nil {
@@ -183,7 +183,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 	return sum
 }
 
-// newsSince hashes what a process was shown since a record, for laws on garbage collectors.
+// newsSince hashes what a process has received since a record, for laws on garbage collectors.
 func (p *process) newsSince(record int) uint64 {
 	var sum uint64
 	if p.Actor.Controller != collector {
@@ -204,7 +204,7 @@ func (p *process) newsSince(record int) uint64 {
 	return sum
 }
 
-// digestQueue hashes what WRITE-1 and WRITE-8 remember about keys. Fast retries count up to the bound.
+// digestQueue hashes what WRITE-1 and WRITE-8 remember about keys. Fast retries count only up to the limit.
 func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 	var sum uint64
 	for i := range queue.Keys {

@@ -1,5 +1,5 @@
 // Package law checks histories of a cluster against laws. A law is an invariant of ownership: a sentence that must
-// hold, its source, and a check that sees the records of the history one after the other. The package does not know
+// hold, its source, and a check that sees the records of the history one after another. The package does not know
 // where the history comes from: a simulated world, or an audit log.
 //
 // Six names are enough to check a run:
@@ -14,13 +14,13 @@
 //
 // # What a verdict says
 //
-// A violation is Informed if the actor violated the law by what it had been shown. It fails the run. It is Committed
-// if the write was right by what the actor knew, but wrong for the stored state: a lost race. The API has no
-// precondition that prevents it, or the actor sent none. A Committed violation fails the run only if [Judge].Strict
-// is set.
+// A violation is Informed if the actor had seen enough to know that the write was a violation. It fails the run. It
+// is Committed if the write was right by what the actor had seen, but wrong for the stored state: a lost race. Either
+// no precondition of the API prevents the race, or the actor sent none. A Committed violation fails the run only if
+// [Judge].Strict is set.
 //
 // A law is not judged if the source of the records knows less than the law needs ([Law].Needs, [Judge].Evidence). An
-// audit log, for example, knows no deliveries. A law that was judged but never exercised has no result either.
+// audit log, for example, contains no deliveries. A law that was judged but never exercised has no result either.
 //
 // # Adding a law
 //
@@ -43,8 +43,8 @@
 //	}
 //
 // A check reads its record, the meaning of the commit ([Judge.Write]) and what was stored before it ([Judge.State],
-// which holds each [Object]). [Judge.Exercise] records that the law was exercised, and [Judge.Report] that it was
-// violated. [On] is for checks that remember nothing; others implement [Check].
+// which holds each [Object]). It calls [Judge.Exercise] when the law is exercised, and [Judge.Report] when it is
+// violated. [On] is for checks without memory; other checks implement [Check].
 //
 // # What records must say
 //
@@ -52,7 +52,7 @@
 //
 //   - Commit: the actor (Process, Incarnation, Worker, For, SawFor), the request (Verb, Subresource, Guards), the
 //     object (Object, Before, After) and the version that the actor had read (Saw; nil if it read none in this sync).
-//   - Refusal: the same without After; Code and Message as the server sent them.
+//   - Refusal: like Commit, but without After. Code and Message are as the server sent them.
 //   - Read: Verb "get" or "list", Object, After. A get without a result is a Refusal with Code 404.
 //   - Delivery: every informer event of an actor, Before and After as in the informer. Enqueued has every key that
 //     was added to the queue, even if it was there already, at once or for later (AddAfter). Observed has every key
@@ -64,18 +64,18 @@
 //     (of era), or "synced" (every informer of this incarnation has had its initial list). With Process "apiserver",
 //     it is "downgrade" or "upgrade": in between, the server drops the controller field. The judge ignores other
 //     verbs.
-//   - Mutation, Stuck, Unsettled: Message. Fighting: Reason is the records of the cycle ("3,5"); Message if no state
-//     recurs.
-//   - Settled: everything is delivered and nothing is enabled. Liveness laws are judged here, for actors that are not
-//     down or paused.
+//   - Mutation, Stuck, Unsettled: Message. Fighting: Reason has the indexes of the records in the cycle ("3,5");
+//     Message is set if no state recurs.
+//   - Settled: everything is delivered and nothing is enabled. Liveness laws are checked here, for actors that are
+//     not down or paused.
 //
 // A source that lacks some of this sets [Judge].Evidence.
 //
 // # Invariants
 //
 // An [Invariant] is a rule for one kind of controller, or for one world: an ID, a sentence, the moments at which it
-// is checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller, and is also judged by
-// what the controller had been shown. [Invariant.Law] makes a law of an invariant of a world.
+// is checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller, and is also evaluated
+// with what the controller had seen. [Invariant.Law] returns a law for an invariant of a world.
 //
 // # Which function answers which question
 //
@@ -107,8 +107,8 @@
 //
 // # Files
 //
-// Package sim/trial runs a world under all the laws. Here laws_*.go declare the laws, and check_*.go are their
-// checks, a file for each family of clauses. state*.go keep what the records add up to, process*.go what each process
-// was shown and is doing, and write*.go the meaning of one commit. fold.go updates them with each record; judge*.go
-// call the checks.
+// Package sim/trial runs a world under all the laws. In this package, laws_*.go declare the laws, and check_*.go
+// contain their checks, one file for each family of clauses. state*.go hold the state that follows from the records,
+// process*.go what each process has received and is doing, and write*.go the meaning of one commit. fold.go updates
+// them with each record. judge*.go call the checks.
 package law

@@ -2,8 +2,7 @@ package law
 
 import "strings"
 
-// Evidence is a set of facts about a run that the source of its records provides. A law that needs more is not
-// judged.
+// Evidence is the set of facts that the source of the records provides. A law that needs another fact is not judged.
 type Evidence uint8
 
 const (

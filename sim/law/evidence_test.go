@@ -8,8 +8,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// audit leaves of a history what an audit log has: who wrote what. It knows no
-// syncs and no deliveries, and not what anybody had read.
+// audit returns the records of a history that an audit log would have: the writes and refusals, without what the
+// writers had read.
 func audit(t *tape) []sim.Record {
 	var log []sim.Record
 	for _, r := range t.records {
@@ -37,8 +37,7 @@ func judgeAudit(t *tape, profile Profile) *Judge {
 	return j
 }
 
-// What a controller may do it may do in an audit log too, held to whatever
-// profile.
+// A lawful history has no violation in an audit log, under any profile.
 func TestAuditLogHasNoFalsePositives(t *testing.T) {
 	a, b := set("a", 2), set("b", 0)
 	p, q := pod("p", nil), pod("q", b)
@@ -52,7 +51,7 @@ func TestAuditLogHasNoFalsePositives(t *testing.T) {
 		tp.sync("rs", a, func() { tp.commit("rs", "patch", a, relabelled, relabelled.owned()) })
 		tp.sync("rs", b, func() { tp.commit("rs", "delete", b, q, nil) })
 		for _, br := range judgeAudit(tp, profile).Violations() {
-			t.Errorf("profile %s: %s", profile, br)
+			t.Errorf("profile %s: violation in a lawful history: %s", profile, br)
 		}
 	}
 }
@@ -97,7 +96,7 @@ func TestAuditLogConvicts(t *testing.T) {
 	}
 }
 
-// A law that needs more than there is answers that it was not judged, and why.
+// A law that needs missing evidence is not judged, and its verdict says why.
 func TestNotJudged(t *testing.T) {
 	a := set("a", 1)
 	tp := &tape{}
@@ -127,8 +126,8 @@ func TestNotJudged(t *testing.T) {
 	}
 }
 
-// Without the table of kinds a reference to a kind that was not met can't be
-// resolved: the laws that would have to are not judged.
+// Without the table of kinds, a reference to an unknown kind cannot be resolved. Laws that need to resolve it are not
+// judged.
 func TestWithoutTheTableOfKinds(t *testing.T) {
 	tp := &tape{}
 	tp.exist(pod("p", object("Secret", "gone")))
@@ -141,11 +140,11 @@ func TestWithoutTheTableOfKinds(t *testing.T) {
 		}
 	}
 	if n := count(j, "GC-1"); n != 0 {
-		t.Errorf("GC-1 was broken %d times", n)
+		t.Errorf("GC-1: %d violations, want none", n)
 	}
 }
 
-// A law that held and was never asked says nothing, and says so.
+// The verdict on a law without a violation says whether the law was exercised.
 func TestAsked(t *testing.T) {
 	a, p := set("a", 1), pod("p", nil)
 	tp := &tape{}
@@ -158,12 +157,12 @@ func TestAsked(t *testing.T) {
 	for id, want := range map[string]int{"LAW-1b": 1, "LAW-2": 1, "ADOPT-4": 1, "GC-9": 0, "WATCH-1": 0,
 		"ORPHAN-1": 0, "NOFIGHT-1": 0} {
 		if asked[id] != want {
-			t.Errorf("%s was asked %d times, want %d", id, asked[id], want)
+			t.Errorf("%s was exercised %d times, want %d", id, asked[id], want)
 		}
 	}
 }
 
-// Every law can be asked: some story brings its subject matter up.
+// Every law is exercised by at least one story without a violation.
 func TestEveryLawIsExercised(t *testing.T) {
 	asked := map[string]bool{}
 	for _, s := range stories {
@@ -178,12 +177,12 @@ func TestEveryLawIsExercised(t *testing.T) {
 	}
 	for _, l := range All() {
 		if l.New != nil && !asked[l.ID] {
-			t.Errorf("%s is asked in no story that keeps it", l.ID)
+			t.Errorf("%s is exercised in no story that keeps it", l.ID)
 		}
 	}
 }
 
-// asks is how often a law was asked of a controller.
+// asks returns how often a law was exercised by a controller.
 func asks(j *Judge, id, controller string) int {
 	for _, v := range j.Verdicts() {
 		if v.Law.ID == id && id == "EXACT-6" {
@@ -198,8 +197,7 @@ func asks(j *Judge, id, controller string) int {
 	return 0
 }
 
-// A declaration that excuses everything leaves its law unexercised: what held by it alone did
-// not hold.
+// A law that holds only because the controller is excused is not exercised.
 func TestAnExcuseIsNoQuestion(t *testing.T) {
 	for _, x := range []struct {
 		law, controller string
@@ -246,13 +244,13 @@ func TestAnExcuseIsNoQuestion(t *testing.T) {
 		j.Kinds = served
 		tp.observed(j)
 		if n := asks(j, x.law, x.controller); (n > 0) != x.asked {
-			t.Errorf("%s was asked of %s %d times: want any is %v", x.law, x.controller, n, x.asked)
+			t.Errorf("%s was exercised by %s %d times, want exercised: %v", x.law, x.controller, n, x.asked)
 		}
 	}
 }
 
-// profiled judges a history with the ReplicaSet controller held to a profile, and
-// says which laws it breaks.
+// profiled judges a history in which the ReplicaSet controller has this profile. It returns the laws that the history
+// breaks.
 func profiled(t *tape, p Profile) map[string]bool {
 	subs := subjects()
 	subs[0].Profile = p
@@ -266,14 +264,13 @@ func profiled(t *tape, p Profile) map[string]bool {
 	return out
 }
 
-// A controller is held to what its profile owes and to nothing more, while it
-// acts and when settled.
+// Only the laws of a controller's profile are judged, for each record and when settled.
 func TestProfiles(t *testing.T) {
 	a, b, p := set("a", 1), set("b", 0), pod("p", nil)
 	tp := &tape{}
 	tp.exist(a, b, p)
 	tp.show("rs", a, b)
-	tp.deliver("rs", nil, p)                                                    // WATCH-4: a is not synced
+	tp.deliver("rs", nil, p)                                                    // WATCH-4: a is not enqueued
 	tp.start("rs", b)                                                           //
 	tp.add(sim.Record{Op: sim.Read, Process: "rs", Verb: "list", For: b.ref()}) // WRITE-4
 	tp.commit("rs", "create", b, nil, pod("q", nil))                            // LAW-1
@@ -290,13 +287,13 @@ func TestProfiles(t *testing.T) {
 		for p := range Profile(profiles) {
 			want := p >= c.owed
 			if got := profiled(tp, p)[c.law]; got != want {
-				t.Errorf("%s under profile %s: broken is %v, want %v", c.law, p, got, want)
+				t.Errorf("%s under profile %s: broken: %v, want %v", c.law, p, got, want)
 			}
 		}
 	}
 }
 
-// Of the laws that one record breaks the one that says what is wrong comes first.
+// If one record breaks several laws, the law that explains most is reported first.
 func TestPrecedence(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -327,7 +324,7 @@ func TestPrecedence(t *testing.T) {
 		c.tell(tp)
 		j := judge(tp)
 		if f := j.First(); f == nil || f.Law.ID != c.want || len(j.Violations()) < 2 {
-			t.Errorf("%s: first of %v, want %s", c.name, j.Violations(), c.want)
+			t.Errorf("%s: violations %v, want first %s", c.name, j.Violations(), c.want)
 		}
 	}
 }

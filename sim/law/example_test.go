@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// keepSecrets is a law of one's own: a value, as those of the package are.
+// keepSecrets is a law that a user of the package declares.
 var keepSecrets = &law.Law{
 	ID: "OWN-1", Name: "keep-secrets", Source: "our own rules",
 	Sentence: "No controller deletes a Secret that it does not own.",
@@ -24,7 +24,7 @@ var keepSecrets = &law.Law{
 		j.Exercise()
 		switch {
 		case w.Mine:
-		case w.SawMine: // it was, when the controller looked
+		case w.SawMine: // the controller owned the Secret when it read it
 			j.Report(law.Committed, "deleted for "+w.For.String()+", whose it is no more")
 		default:
 			j.Report(law.Informed, "deleted for "+w.For.String())
@@ -32,8 +32,7 @@ var keepSecrets = &law.Law{
 	}, sim.Commit),
 }
 
-// A law of one's own is given to a judge beside those of the package, which may have
-// something to say of the same record.
+// A judge may have other laws than those of the package. Several laws may report violations at one record.
 func Example() {
 	keeper := law.Actor{Process: "keeper", Controller: "keeper", For: schema.GroupVersionKind{Kind: "App"},
 		Owns: []schema.GroupVersionKind{{Kind: "Secret"}}}
@@ -63,7 +62,7 @@ func ExampleInvariant() {
 	oneBucket := &law.Invariant{
 		ID: "one-bucket-per-claim", Sentence: "No two Buckets for one claim.", When: law.AtWrite,
 		Check: func(f *law.Facts) string {
-			claims := map[string]string{} // to the bucket
+			claims := map[string]string{} // claim -> name of its bucket
 			for _, o := range f.All("Bucket") {
 				b := o.(*metav1.PartialObjectMetadata)
 				claim := b.Labels["claim"]

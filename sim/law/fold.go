@@ -43,7 +43,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
-// rest records that the world has settled: each process that is up and watches has been shown everything.
+// rest records that the world has settled: each running process with active watches has received all events.
 func (s *State) rest(r *sim.Record) {
 	if r.Reason == CutShort {
 		return
@@ -54,7 +54,7 @@ func (s *State) rest(r *sim.Record) {
 	}
 }
 
-// noteBare notes an object that was created without a reference to the reconciled object.
+// noteBare notes that an object was created without a reference to the reconciled object.
 func (s *State) noteBare(r *sim.Record, w *Write) {
 	if w.Actor == nil || w.Before != nil || w.After == nil || r.SawFor == nil || string(meta.Of(r.SawFor).GetUID()) !=
 		w.For.UID || meta.RefTo(w.After, uidOf(w.For)) != nil {
@@ -145,7 +145,7 @@ func (p *process) foldFault(r *sim.Record) {
 	}
 }
 
-// lookedAt notes a successful reconcile that began after everything had been shown to the process.
+// lookedAt notes a successful reconcile that began after the process had received all events.
 func (p *process) lookedAt(k *work, r *sim.Record) {
 	if !p.Actor.looks() || !k.busy || k.begun < p.news || r.Message != "" {
 		return
@@ -182,7 +182,7 @@ func (p *process) deliver(r *sim.Record) {
 	if r.Object.Kind == p.Actor.For.Kind && before == nil {
 		p.meet(view.KeyOf(r.Object))
 	}
-	// Another UID under the same name means a deletion, which a relist may have hidden.
+	// another UID under the same name means a deletion, which a relist may have hidden
 	if m := meta.Of(r.Before); p.gone != nil && m != nil && (after == nil || after.GetUID() != m.GetUID()) {
 		p.gone[m.GetUID()] = true
 	}
@@ -193,7 +193,7 @@ func (p *process) deliver(r *sim.Record) {
 	}
 }
 
-// recount updates how many cached objects each owner has, and counts a new one for the workers.
+// recount updates the counts of each owner's cached objects. A new dependent counts for the owner's workers, too.
 func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return
@@ -204,7 +204,7 @@ func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	}
 }
 
-// oneMore counts one more dependent for the workers that reconcile an owner.
+// oneMore adds a dependent to the count of each worker that reconciles this owner.
 func (p *process) oneMore(owner types.UID) {
 	for i := range p.workers {
 		if p.workers[i].owner == owner {
@@ -213,7 +213,7 @@ func (p *process) oneMore(owner types.UID) {
 	}
 }
 
-// noteWrite updates the process with a commit by any process.
+// noteWrite updates the process after a commit of any process.
 func (p *process) noteWrite(r *sim.Record, w *Write) {
 	p.cuts(r, w)
 	if p.Actor.For.Kind == "" {
@@ -240,7 +240,7 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 	}
 }
 
-// gives notes references to owners other than the reconciled object that a write adds.
+// gives notes the owner references that a write adds, except those to the reconciled object.
 func (p *process) gives(w *Write) {
 	if w.After == nil {
 		return
@@ -256,8 +256,8 @@ func (p *process) gives(w *Write) {
 	}
 }
 
-// hangs notes finalizers that a write adds to an existing object, except the server's. The finalizers of a creation may
-// come from a template.
+// hangs notes the finalizers that a write adds to an existing object, except the server's. It ignores creations,
+// because their finalizers may come from a template.
 func (p *process) hangs(w *Write) {
 	if w.Before == nil || w.After == nil {
 		return

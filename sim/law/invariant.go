@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Invariant is a rule for one kind of controller, or for one world, in addition to the laws. An invariant in a
-// [Contract] is checked for that controller. An invariant of a case or a conformance Subject is checked for the whole
-// world. Exploration, minimization and reports treat it as a law.
+// Invariant is a rule for one kind of controller, or for one world, in addition to the laws. If it is in a
+// [Contract], it is checked for that controller. If it is in a case or in a conformance Subject, it is checked for
+// the whole world. Exploration, minimization and reports treat it as a law.
 type Invariant struct {
-	ID       string // "one-bucket-per-claim"; the ID of a law ("EXACT-11") makes the invariant that law for its controller
+	ID       string // "one-bucket-per-claim"; the ID of a law ("EXACT-11") defines that law for the controller
 	Sentence string // what must hold, in one sentence; may be empty if ID names a law
 	When     When   // when Check is called
 	// Check returns what is wrong, or "". It must depend on the facts alone and must not change the objects.
@@ -34,29 +34,30 @@ type memo struct {
 type When uint8
 
 const (
-	WhenSettled  When = 1 << iota // once the world has settled: for each object that the controller reconciles, or for the world
-	BeforeCreate                  // at the create of a dependent; at a delete, for each active dependent as if it were new
+	WhenSettled  When = 1 << iota // when the world has settled: for each reconciled object, or for the world
+	BeforeCreate                  // at a create of a dependent; at a delete, as if each remaining one were created
 	AtWrite                       // at each create, update and delete
 	AtDelete                      // when a deletion is requested or completed
 )
 
-// Facts holds the arguments of an [Invariant]'s Check. A write that violates it is judged twice: by the stored state,
-// and by what its controller had been shown ([Informed]).
+// Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If these
+// violate it, Check is called again with what the controller had seen, to decide whether the violation is [Informed].
 type Facts struct {
 	Now        time.Time
 	Owner      runtime.Object   // the reconciled object; nil in an invariant of a world
 	Dependents []runtime.Object // the objects that Owner controls, without the written object
-	// The written object. Before is nil for a create, After for a delete, and both are nil once the world has settled.
+	// The object before and after the write. Before is nil for a create, After for a delete; both are nil when
+	// settled.
 	Before, After runtime.Object
 
-	Reconciled bool // settled: Owner was reconciled without error after its controller was shown everything
-	Forever    bool // settled for good, not because the time of the world is over
+	Reconciled bool // when settled: Owner was reconciled without error after its controller had received everything
+	Forever    bool // when settled: the world stays as it is; false if only the time limit ended the run
 
-	All func(kind string) []runtime.Object // the objects of a kind; for an invariant of a world after the write
+	All func(kind string) []runtime.Object // the objects of a kind; for an invariant of a world, after the write
 	Get func(kind, namespace, name string) runtime.Object
 }
 
-// Misuse is the one-line text of the judge's panic for a wrong [Invariant] or [Contract].
+// Misuse is the judge's panic value for a wrong [Invariant] or [Contract]: a text of one line.
 type Misuse string
 
 // Error returns the text.

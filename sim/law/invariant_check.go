@@ -30,11 +30,11 @@ func (j *Judge) evaluate(v *Invariant, f *Facts) string {
 	return j.guarded(v, f)
 }
 
-// trusted is how often the Check of an invariant with the ID of a law is guarded. The guard takes longer than the
-// checks of the controllers of this module.
+// trusted is the number of guarded calls of the Check of an invariant with the ID of a law. Later calls are not
+// guarded, because the guard takes longer than the Check functions of the controllers of this module.
 const trusted = 32
 
-// panicked returns the line of the panic in a stack, as " at file:line".
+// panicked returns where the code in a stack panicked, as " at file:line".
 func panicked(stack []byte) string {
 	_, below, _ := strings.Cut(string(stack), "panic(")
 	for _, line := range strings.Split(below, "\n")[2:] {

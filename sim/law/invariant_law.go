@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Law returns the invariant as a law of a world. Each call returns the same value.
+// Law returns the law that checks the invariant for a whole world. Each call returns the same value.
 func (v *Invariant) Law() *Law {
 	v.ofWorld.once.Do(func() { v.ofWorld.law = v.asLaw(ofWorld(v)) })
 	return v.ofWorld.law.(*Law)
 }
 
-// own returns the invariant as a law of the controllers that have it in their Contract, or nil if it stands for a
-// built-in law.
+// own returns the law that checks the invariant for controllers with it in their Contract. It returns nil if the
+// invariant has the ID of a built-in law.
 func (v *Invariant) own() *Law {
 	v.ofContract.once.Do(func() {
 		if ByID(v.ID) == nil {
@@ -34,7 +34,7 @@ func (v *Invariant) asLaw(asks func(*Judge) Check) *Law {
 	return l
 }
 
-// Laws returns the invariants of a contract that do not stand for a built-in law, as laws.
+// Laws returns the laws of the contract's invariants, except invariants that have the ID of a built-in law.
 func (c *Contract) Laws() (all []*Law) {
 	for _, v := range c.Invariants {
 		if l := v.own(); l != nil {
@@ -61,8 +61,8 @@ func (v *Invariant) mistake() string {
 	return ""
 }
 
-// CheckInvariants reports a mistake in invariants, in one line that names the invariant: one that cannot be checked,
-// two with the same ID, or one with the name of a law that cannot be an invariant.
+// CheckInvariants returns an error of one line that names the wrong invariant: one that cannot be checked, one with
+// the ID of another, or one with the name of a law that cannot be an invariant.
 func CheckInvariants(invariants []*Invariant) error {
 	seen := map[string]bool{}
 	for i, v := range invariants {
@@ -89,8 +89,7 @@ func CheckInvariants(invariants []*Invariant) error {
 	return nil
 }
 
-// Check reports what is wrong with a contract itself, in one line that names the field. It returns nil for a valid
-// contract.
+// Check returns an error of one line that names the wrong field of a contract, or nil.
 func (c *Contract) Check() error {
 	switch {
 	case c.Profile >= profiles:

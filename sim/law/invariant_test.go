@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// oneDisk is an invariant of somebody else: no two disks for one app.
+// oneDisk returns an invariant of a user: at most one disk for each app.
 func oneDisk(when When) *Invariant {
 	return &Invariant{ID: "one-disk", Sentence: "No two disks for one app.", When: when, Check: func(f *Facts) string {
 		if n := len(f.All("Disk")); n > 1 {
@@ -21,7 +21,7 @@ func oneDisk(when When) *Invariant {
 	}}
 }
 
-// An invariant holds, is violated, and looks violated while it holds: of a world, and of one controller.
+// An invariant of a world or of one controller holds, is violated, or holds although the cache shows a violation.
 func TestInvariants(t *testing.T) {
 	disks := func(process string, n int) func(t *tape) {
 		return func(t *tape) {
@@ -74,7 +74,7 @@ func TestInvariants(t *testing.T) {
 	}
 }
 
-// What is wrong with an invariant itself, or with a contract, is said in one line with its name.
+// An error about an invariant or a contract has one line, with its name.
 func TestMistakesInInvariants(t *testing.T) {
 	check := func(f func(f *Facts) string) *Invariant {
 		return &Invariant{ID: "mine", Sentence: "It holds.", When: WhenSettled, Check: f}
@@ -153,7 +153,7 @@ func misused(f func()) (text string) {
 	return ""
 }
 
-// The invariant of an actor that comes later is asked once.
+// The invariant of an actor that is added later is checked once.
 func TestInvariantsOfLaterActors(t *testing.T) {
 	v := oneDisk(WhenSettled)
 	j := NewJudge(nil, nil)

@@ -10,24 +10,24 @@ import (
 
 const numOps = int(sim.Unsettled) + 1
 
-// Judge checks a run against a set of laws. It is a [sim.Observer]: it sees every record once, in order, and knows the
-// world only from records. The runner calls Observe, and reads First, Violations and Verdicts. Checks call Write,
-// State, Exercise and Report.
+// Judge checks a run against a set of laws. It is a [sim.Observer]: it sees every record once, in order, and learns
+// about the world only from records. The runner calls Observe, and reads First, Violations and Verdicts. The checks
+// of laws call Write, State, Exercise and Report.
 type Judge struct {
 	Strict bool // a Committed violation fails the run too
 
-	// Limits of some laws. NewJudge sets 1, 10 and 1000.
+	// Limits of some laws. NewJudge sets them to 1, 10 and 1000.
 	Handovers int // NOFIGHT-2: handovers of one object between two user actions
-	HotLoop   int // WRITE-8: consecutive retries of one key with hardly any wait
-	Keep      int // violations kept of each law; later ones are only counted
-	// Memory is the number of records for which the judge at least remembers facts about objects that nothing names any
-	// more. It bounds the memory of a judge of an endless world. The judge never reports a violation that depends on
-	// forgotten facts. Zero means for ever.
+	HotLoop   int // WRITE-8: consecutive retries of one key, each after less than [view.Brief]
+	Keep      int // violations of each law that are kept; later ones are only counted
+	// Memory is the minimum number of records for which the judge remembers facts about an object that no longer
+	// exists. It limits the memory of a judge of an endless run. The judge never reports a violation that depends on
+	// forgotten facts. Zero means that it forgets nothing.
 	Memory int
 
-	// Evidence says what the source of the records provides; zero means all that a world provides. Kinds lists the
-	// kinds that the server serves, to resolve references to kinds without objects; nil if they are not known. Set both
-	// before the first record.
+	// Evidence says what the source of the records provides; zero means everything that a simulated world provides.
+	// Kinds reports whether the server serves a kind, and resolves references to kinds without objects; nil if the
+	// kinds are not known. Set both before the first record.
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
@@ -43,18 +43,18 @@ type Judge struct {
 	laws       []*Law
 	checks     []lawCheck
 	evidence   Evidence
-	assigned   bool                       // byOp is set
-	byOp       [3][profiles][numOps][]int // indexes into checks, in order of report; [1] for Opaque actors, [2] for Outside ones
-	current    int                        // the index of the running check
+	assigned   bool                       // whether byOp is set
+	byOp       [3][profiles][numOps][]int // indexes into checks in order of report, by opaque, heldTo and operation
+	current    int                        // index of the running check
 	record     *sim.Record
 	actor      *process      // the process of the record or of the running check; nil for none
 	now        time.Duration // time of the last record
 	violations []Violation
 	informed   int // index in violations of the first Informed one
-	forgiven   int // records before this one are not judged
+	forgiven   int // records before this index are not judged
 }
 
-// NewJudge returns a judge of a run with these actors. It ignores laws that are checked elsewhere.
+// NewJudge returns a judge of a run with these actors. It has no checks for laws with a nil New.
 func NewJudge(actors []Actor, laws []*Law) *Judge {
 	j := &Judge{Handovers: 1, HotLoop: 10, Keep: 1000, laws: slices.Clip(laws), checks: make([]lawCheck, 0, len(laws))}
 	j.state.init()
@@ -69,12 +69,12 @@ func NewJudge(actors []Actor, laws []*Law) *Judge {
 	return j
 }
 
-// AddActor adds a process, before its first record. For a known process it replaces the description and keeps what
-// the process has seen.
+// AddActor adds a process, before its first record. If the process is known, AddActor replaces its description and
+// keeps what the process has seen.
 func (j *Judge) AddActor(a Actor) { j.state.addActor(a) }
 
-// AddLaw adds a law, such as an invariant of a new actor ([Contract.Laws]), from the next record on. It has no effect
-// if a law with that ID exists.
+// AddLaw adds a law that is checked from the next record on, such as an invariant of a new actor ([Contract.Laws]).
+// It has no effect if the judge has a law with that ID.
 func (j *Judge) AddLaw(l *Law) {
 	if l.New == nil || slices.ContainsFunc(j.laws, func(k *Law) bool { return k.ID == l.ID }) {
 		return
@@ -84,8 +84,8 @@ func (j *Judge) AddLaw(l *Law) {
 	j.assigned = false
 }
 
-// Begin gives the judge the objects that exist before the history begins, as creations that are not judged. Call it
-// before the first record.
+// Begin adds the objects that exist before the history begins. Their creations are not judged. Call it before the
+// first record.
 func (j *Judge) Begin(standing []sim.Record) {
 	for i := range standing {
 		j.write.fill(&j.state, &standing[i], nil, 0)
@@ -93,10 +93,10 @@ func (j *Judge) Begin(standing []sim.Record) {
 	}
 }
 
-// State returns the state after all earlier records. While a check runs, its record is not part of it yet.
+// State returns the state before the current record.
 func (j *Judge) State() *State { return &j.state }
 
-// Write returns the meaning of the current record's commit. It is undefined for other records.
+// Write returns what the current record's commit means. It is undefined for other records.
 func (j *Judge) Write() *Write { return &j.write }
 
 // Observe judges one record.
@@ -122,8 +122,8 @@ func (j *Judge) Observe(r *sim.Record) {
 	j.forget(r.Index)
 }
 
-// heldTo returns the profile of the record's process. A record without an actor, such as Settled, is passed to every
-// law: each law looks up the actors itself.
+// heldTo returns the profile of the record's process. Without an actor, as for Settled, it returns the largest
+// profile, so that every law receives the record. Such laws look up the actors themselves.
 func (p *process) heldTo() Profile {
 	if p == nil {
 		return Upstream
@@ -149,8 +149,7 @@ func (s *Actor) opaque() int {
 	return 0
 }
 
-// Exercise records that the current record exercises the law of the check: the record could have violated it. Checks
-// call it.
+// Exercise records that the current record exercises the law of the running check: the record could have violated it.
 func (j *Judge) Exercise() {
 	j.checks[j.current].asked++
 	if j.actor != nil {
@@ -158,7 +157,7 @@ func (j *Judge) Exercise() {
 	}
 }
 
-// askEach calls Exercise for every process to which the law applies.
+// askEach calls Exercise once, and counts the law as exercised by every process to which it applies.
 func (j *Judge) askEach() {
 	j.checks[j.current].asked++
 	for _, p := range j.state.processes {
@@ -168,7 +167,7 @@ func (j *Judge) askEach() {
 	}
 }
 
-// collecting reports whether a garbage collector is up and watches, and makes it the subject of the running check.
+// collecting reports whether a garbage collector is running with active watches. It makes it the actor of the check.
 func (j *Judge) collecting() bool {
 	j.actor = j.survey().collector
 	return j.actor != nil
@@ -180,14 +179,14 @@ func (j *Judge) binds(s *Actor) bool {
 	return l.Profile <= s.Profile && l.asks(s.opaque())
 }
 
-// settled reports whether the law of the running check must hold for an owner: its controller works, and the law
-// applies to it. It makes that controller's process the subject of the check.
+// settled reports whether the law of the running check must hold for an owner, because the owner's controller works
+// and the law applies to it. It makes the controller's process the actor of the check.
 func (j *Judge) settled(o *ownerCount) bool {
 	j.actor = j.state.byProcess[o.sub.Process]
 	return o.works && j.binds(o.sub)
 }
 
-// survey returns the counts of the settled world, computed once for the record.
+// survey returns the counts of the settled world. They are computed once for each record.
 func (j *Judge) survey() *settledCounts {
 	if !j.settledCounts.done {
 		j.settledCounts.take(&j.state)
@@ -223,10 +222,10 @@ func (j *Judge) Reset() {
 	}
 }
 
-// Digest hashes what the judge remembers beyond the world's own state: obligations of orphaning deletions, lost races,
-// and what the garbage collector was shown and has read. An exhaustive search merges two histories only if the laws
-// have the same future too. Digest leaves out facts that only decide which law's name a violation of NOFIGHT-3 gets:
-// whether a process was off, saw events reordered, or manages objects that others changed.
+// Digest hashes what the judge remembers in addition to the world's own state: unfinished orphaning deletions, lost
+// races, and what the garbage collector has received and read. An exhaustive search may merge two histories only if
+// the laws will also decide equally. Digest leaves out whether a process was off, saw events in another order, or had
+// its objects changed by others. This only decides which law a violation of NOFIGHT-3 is reported for.
 func (j *Judge) Digest(h *sim.Hash) {
 	j.state.digest(h, j.HotLoop, j.now)
 	for i := range j.checks {
@@ -236,7 +235,7 @@ func (j *Judge) Digest(h *sim.Hash) {
 	}
 }
 
-// Undigested returns the first law whose check may have state and is no [sim.Digester], or "".
+// Undigested names the first law whose check may have state but is no [sim.Digester], or returns "".
 func (j *Judge) Undigested() string {
 	for i := range j.checks {
 		switch j.checks[i].check.(type) {
@@ -259,8 +258,8 @@ func (j *Judge) addCheck(l *Law) {
 	j.checks = append(j.checks, lawCheck{law: l, check: l.New(j)})
 }
 
-// assignRecords decides which records each law receives: the evidence must suffice, and the law must apply to the
-// process. It runs at the first record, when everything has been set.
+// assignRecords decides which records each law receives. The evidence must suffice for the law, and the law must
+// apply to the process. It is called at the first record, when everything has been set.
 func (j *Judge) assignRecords() {
 	j.assigned, j.evidence = true, j.given()
 	order := inOrder(j.checks)
@@ -268,7 +267,7 @@ func (j *Judge) assignRecords() {
 	for i, n := range order {
 		wants[i] = j.wants(&j.checks[n])
 	}
-	slab := make([]int, 0, 8*len(order)) // one allocation for all the lists: a judge is made for each run
+	slab := make([]int, 0, 8*len(order)) // one allocation for all the lists, because each run needs a judge
 	for opaque := range j.byOp {
 		for p := range j.byOp[opaque] {
 			for op := range numOps {
@@ -285,7 +284,7 @@ func (j *Judge) assignRecords() {
 	}
 }
 
-// wants returns the operations whose records a law receives: none if the evidence does not suffice.
+// wants returns the operations whose records a law receives. They are empty if the evidence does not suffice.
 func (j *Judge) wants(s *lawCheck) opSet {
 	var all opSet
 	if s.law.Needs&^j.evidence != 0 {
@@ -300,14 +299,14 @@ func (j *Judge) wants(s *lawCheck) opSet {
 	return all
 }
 
-// named orders the reports of one record, because only the first one is reported. Laws come in the order of the clause
-// list, except those with a value here. ADOPT-8 comes first: a recreated owner says more than the fact that another
-// owner has the object (LAW-1b, LAW-2). Laws with the value 1 come last, because they only say how a violation came
-// about: a replaced list of owners (API-6), a garbage collector that considers only controllers (ORPHAN-4), a lost
-// finalizer (FIN-1).
+// named changes the order in which laws report violations at the same record: only the first one is reported. The
+// default order is that of the clause list. ADOPT-8 comes first, because a recreated owner explains more than the
+// fact that another owner has the object (LAW-1b, LAW-2). Laws with the value 1 come last, because they only say how
+// a violation happened: a replaced list of owners (API-6), a garbage collector that considers only controllers
+// (ORPHAN-4), a lost finalizer (FIN-1).
 var named = map[string]int{"ADOPT-8": -1, "API-6": 1, "ORPHAN-4": 1, "FIN-1": 1}
 
-// inOrder returns the indexes of the checks in the order of named.
+// inOrder returns the indexes of the checks in the order in which they report violations.
 func inOrder(checks []lawCheck) []int {
 	places := make([]int, len(checks))
 	order := make([]int, 0, len(checks))

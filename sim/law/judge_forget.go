@@ -11,20 +11,20 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// forgetting lets a judge with limited memory ([Judge].Memory) drop facts about UIDs that nothing has named for that
-// many records. Stored and cached objects, their owners, and objects being reconciled are named. UIDs are not reused,
-// so no later write is about a deleted object.
+// forgetting drops facts about unused UIDs, if the judge's memory is limited ([Judge].Memory). A UID is used if it
+// belongs to a stored or cached object, to an owner of one, or to an object that is being reconciled. A UID that was
+// not used for that many records will never be used again, because UIDs are unique.
 type forgetting struct {
-	next          int // the record at which it next drops facts
+	next          int // index of the record at which facts are dropped next
 	named, doomed map[types.UID]bool
-	unnamed       map[types.UID]bool // UIDs in this round that nothing names
+	unnamed       map[types.UID]bool // UIDs with facts, and found unused, in this round
 }
 
 type forgetter interface {
 	forget(gone func(types.UID) bool)
 }
 
-// forget drops facts that cannot matter any more, if Memory is set and the time has come.
+// forget drops facts about unused UIDs, if Memory is set and the next round is due.
 func (j *Judge) forget(record int) {
 	o := &j.forgetting
 	if j.Memory == 0 || record < o.next {
@@ -42,7 +42,7 @@ func (j *Judge) forget(record int) {
 	o.named, o.doomed, o.unnamed = nil, o.unnamed, nil
 }
 
-// gone reports whether facts about a UID are dropped.
+// gone reports whether facts about a UID are dropped: it was unused in this round and in the previous one.
 func (o *forgetting) gone(uid types.UID) bool {
 	if o.named[uid] {
 		return false
@@ -136,7 +136,7 @@ func (c *once) forget(gone func(types.UID) bool) {
 	maps.DeleteFunc(c.more, func(t tally, _ int) bool { return gone(t.owner) })
 }
 
-// Handovers count only within an epoch.
+// forget keeps the handovers of the current epoch, because the others no longer count.
 func (h *handovers) forget(func(types.UID) bool) {
 	maps.DeleteFunc(h.seen, func(_ types.UID, n handover) bool { return n.epoch != h.j.state.epoch })
 }

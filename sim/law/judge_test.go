@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// Two histories that lead to one state of the cluster are told apart where a law will: by the identity that something
-// held when a sync began, by what was in use when the server was asked, and by what was owned when it was orphaned.
+// Two histories with the same cluster state have different digests if a law may decide differently: because of an
+// earlier identity of a pod, what was in use at a list, or the owners when an object was orphaned.
 func TestDigestTellsWhatWasSoBefore(t *testing.T) {
 	a, p := object("DaemonSet", "a"), pod("p", nil)
 	p.OwnerReferences = pod("p", a).OwnerReferences
@@ -66,18 +66,18 @@ func TestDigestTellsWhatWasSoBefore(t *testing.T) {
 		judge(c[0]).Digest(&x)
 		judge(c[1]).Digest(&y)
 		if x == y {
-			t.Errorf("%s: one digest, %x", name, uint64(x))
+			t.Errorf("%s: both digests are %x", name, uint64(x))
 		}
 		x, y = 0, 0
 		judge(c[0]).Digest(&x)
 		judge(c[0]).Digest(&y)
 		if x != y {
-			t.Errorf("%s: %x and %x of one history", name, uint64(x), uint64(y))
+			t.Errorf("%s: the digests of one history are %x and %x", name, uint64(x), uint64(y))
 		}
 	}
 }
 
-// A judge that forgets whatever it may reports nothing that a judge which remembers does not report.
+// A judge with limited memory reports no violation that a judge with unlimited memory does not report.
 func TestForgetful(t *testing.T) {
 	asked := 0
 	for _, s := range stories {
@@ -97,13 +97,12 @@ func TestForgetful(t *testing.T) {
 		}
 	}
 	if asked == 0 {
-		t.Error("it reports nothing at all")
+		t.Error("no judge reports a violation")
 	}
 }
 
-// A collector was told that an owner is gone, so long ago that the judge has forgotten it,
-// and collects what names that owner only now. It is not reported for not having looked; one
-// of which nothing was forgotten is.
+// A collector deletes a dependent without a live read of the owner. It is reported if it has not received the owner's
+// deletion. It is not reported if it has, even if the judge has dropped that delivery.
 func TestForgetfulOfOwners(t *testing.T) {
 	for memory, want := range map[int]bool{1: false, 0: true} {
 		tp := &tape{}
@@ -128,7 +127,7 @@ func TestForgetfulOfOwners(t *testing.T) {
 			reported = reported || b.Law.ID == "GC-5"
 		}
 		if reported != want {
-			t.Errorf("remembering %d records: reported %v", memory, reported)
+			t.Errorf("remembering %d records: reported: %v", memory, reported)
 		}
 	}
 }
@@ -139,9 +138,8 @@ type reported struct {
 	record   int
 }
 
-// day is a lawful history of two sets with the same selector and n pods each,
-// seen by a controller and a collector: created, run, orphaned by hand,
-// adopted, scaled down.
+// day returns a lawful history of two sets with the same selector and n pods each: the pods are created, started,
+// orphaned by the user, adopted, and scaled down.
 func day(n int) *tape {
 	t := &tape{}
 	a, b := set("a", n), set("b", n)
@@ -189,12 +187,11 @@ func day(n int) *tape {
 
 func TestALawfulDay(t *testing.T) {
 	for _, b := range judge(day(8)).Violations() {
-		t.Errorf("breaks %s", b)
+		t.Errorf("a lawful history breaks %s", b)
 	}
 }
 
-// turns is a history in which two workers take turns, so that one of them is
-// always at work, and a pod changes n times meanwhile.
+// turns returns a history with two workers, of which at least one is always in a reconcile. A pod changes n times.
 func turns(n int) (*tape, *thing, *thing) {
 	t := &tape{}
 	a, b := set("a", 1), set("b", 0)
@@ -219,7 +216,7 @@ func turns(n int) (*tape, *thing, *thing) {
 	return t, a, p
 }
 
-// What a process was shown before all syncs at work is forgotten.
+// The journal drops what the process received before all current reconciles.
 func TestTheJournalIsCut(t *testing.T) {
 	tp, _, _ := turns(20 * view.LongJournal)
 	if n := cap(judge(tp).State().process("rs").known.Journal.Entries); n > 4*view.LongJournal {
@@ -227,11 +224,11 @@ func TestTheJournalIsCut(t *testing.T) {
 	}
 }
 
-// What it was shown since one of them began is not, however much it is.
+// The journal keeps what the process received during a current reconcile, however much it is.
 func TestALongSyncMayCountWhatItWasShown(t *testing.T) {
 	for counted, breaks := range map[int]bool{0: false, 1: false, 2: true} {
 		tp, a, p := turns(2 * view.LongJournal)
-		tp.user(p, nil) // both the beginning of the sync and this moment explain a count
+		tp.user(p, nil) // a count may be that at the start of the reconcile, or the current one
 		tp.deliver("rs", p, nil, "default/a")
 		for i := range 3 * view.LongJournal {
 			q := pod(fmt.Sprint("x", i), set("b", 0))
@@ -244,13 +241,12 @@ func TestALongSyncMayCountWhatItWasShown(t *testing.T) {
 			broken = broken || b.Law.ID == "EXACT-8"
 		}
 		if broken != breaks {
-			t.Errorf("a status that counts %d: broken is %v", counted, broken)
+			t.Errorf("a status that counts %d: broken: %v", counted, broken)
 		}
 	}
 }
 
-// TestMembersByName: which pods are a StatefulSet's the laws read off their names, and not from
-// what the subject says that it would take.
+// TestMembersByName checks that the name of a pod, not the contract, decides whether a StatefulSet may adopt it.
 func TestMembersByName(t *testing.T) {
 	for _, c := range []struct {
 		pod  string
@@ -266,7 +262,7 @@ func TestMembersByName(t *testing.T) {
 			t.Errorf("%s: %v", c.pod, got)
 		}
 		if got := s.willing(owner, "Revision", p); got == c.want {
-			t.Errorf("%s, no Pod: %v, which is not what it says itself", c.pod, got)
+			t.Errorf("%s, not a Pod: %v, but the contract says otherwise", c.pod, got)
 		}
 	}
 }

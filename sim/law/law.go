@@ -8,29 +8,29 @@ import (
 
 // Law is a clause that a program can check on a run.
 type Law struct {
-	ID        string   // of the clause: "LAW-2"
+	ID        string   // the ID of its clause: "LAW-2"
 	Name      string   // "dont-interfere"
 	Sentence  string   // what must hold: one sentence, or a list (a), (b)
 	Source    string   // its source: document and section
 	Profile   Profile  // the law applies to controllers of this profile and larger ones
 	Needs     Evidence // the evidence that its check needs
 	Unchecked string   // the part of the sentence that is not checked; "" for none
-	Races     bool     // programs are judged although Needs has [Syncs]; their violations are Committed
+	Races     bool     // programs are judged even if Needs has [Syncs]; their violations are Committed
 
-	// FromSettled: programs are judged although Needs has [Syncs], by what they had been shown when the world settled.
+	// FromSettled: programs are judged even if Needs has [Syncs], by what they had seen when the world settled.
 	FromSettled bool
-	Ends        bool // programs are judged although Needs has [Syncs], by how they end
+	Ends        bool // programs are judged even if Needs has [Syncs], by how they end
 
-	Outside bool // programs in other processes are judged, by their writes
+	Outside bool // programs in other processes are judged, by their writes only
 
-	New   func(j *Judge) Check // returns a new check for one run, see [On]; nil for a law that a test checks
-	Where string               // the test that checks a law with a nil New
+	New   func(j *Judge) Check // returns a new check for one run, see [On]; nil if a test checks the law
+	Where string               // the test that checks the law if New is nil
 
-	byInvariant bool       // it applies to controllers that have an [Invariant] with its ID
-	invariant   *Invariant // the invariant that this law stands for; nil for the laws of this package
+	byInvariant bool       // the law applies to controllers with an [Invariant] that has its ID
+	invariant   *Invariant // the invariant that the law checks; nil for the laws of this package
 }
 
-// asks reports whether a law applies to actors of this opaqueness: 0, 1 (Opaque) or 2 (Outside).
+// asks reports whether a law applies to an actor. opaque is 0, 1 (Opaque) or 2 (Outside).
 func (l *Law) asks(opaque int) bool {
 	switch opaque {
 	case 0:
@@ -41,19 +41,20 @@ func (l *Law) asks(opaque int) bool {
 	return l.Outside
 }
 
-// IsInvariant reports whether the law was made from an [Invariant].
+// IsInvariant reports whether the law belongs to an [Invariant].
 func (l *Law) IsInvariant() bool { return l.invariant != nil }
 
-// ofPrograms reports whether a law applies to whole programs, whose reconciles have no known start.
+// ofPrograms reports whether a law applies to whole programs, for which the starts of reconciles are not known.
 func (l *Law) ofPrograms() bool {
 	return l.Races || l.FromSettled || l.Ends || l.Needs&^ofPrograms == 0
 }
 
-// Check is a law's state for one run. It sees each record, in order, before the judge's State is updated with it.
+// Check is the state of a law's check for one run. It receives each record, in order, before the record changes the
+// judge's State.
 //
-// A Check with a method Wants(sim.Op) bool receives only the records for which Wants is true. A Check with a method
-// Reset is reused for the next run; other checks are created again ([Judge.Reset]). An exhaustive search needs a
-// [sim.Digester] if the check has state that matters later.
+// If a Check has a method Wants(sim.Op) bool, it receives only the records for which Wants is true. If it has a
+// method Reset, it is reused for the next run; otherwise a new check is created ([Judge.Reset]). A check with a
+// memory must be a [sim.Digester] for exhaustive search.
 type Check interface {
 	Record(r *sim.Record)
 }
@@ -88,7 +89,7 @@ func (p *pure) Record(r *sim.Record) { p.f(p.j, r) }
 
 func (p *pure) Reset() {}
 
-// On returns the New of a law with a stateless check function. f receives the records of these operations.
+// On returns a New function for a check without memory. f receives the records of these operations.
 func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 	set := ops(list...)
 	return func(j *Judge) Check { return &pure{set, j, f} }
@@ -97,14 +98,14 @@ func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 // Verdict is the result for one law.
 type Verdict struct {
 	Law       *Law
-	Why       string     // why it was not judged: "needs deliveries"; "" if it was
+	Why       string     // why the law was not judged: "needs deliveries"; "" if it was judged
 	Count     int        // violations of any strength
 	First     *Violation // the first that fails the run, or the first of any strength; nil for none
-	Exercised int        // how often the run exercised it; 0 without a violation proves nothing
-	By        []Share    // by controller, in the order of actors; controllers that did not exercise it are left out
+	Exercised int        // how often the run exercised the law; 0 without a violation proves nothing
+	By        []Share    // for each controller that exercised the law, in the order of actors
 }
 
-// shares returns the shares of a check, added up by controller.
+// shares returns the shares of a check, added up for each controller.
 func (s *State) shares(check int) []Share {
 	var all []Share
 	for _, p := range s.processes {

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/internal/clause"
 )
 
-// story is one mini history and what a law says of it.
+// story is a short history, and the verdict of one law on it.
 type story struct {
 	law, name string
 	want      verdict
@@ -23,12 +23,11 @@ const (
 	committed         // Committed only
 )
 
-// stories are told for every law: at least one that keeps it and one that
-// breaks it. A history that keeps its law and is not marked otherwise keeps
-// all others too.
+// stories contains for each law at least one story that keeps it, and one that breaks it. A story that keeps its law
+// must keep all other laws, unless it is marked.
 var stories []story
 
-// tells adds stories to those that [TestLaws] judges. Each file of stories adds its own.
+// tells adds stories to those of [TestLaws]. Each file of stories calls it.
 func tells(s []story) bool {
 	stories = append(stories, s...)
 	return true
@@ -61,7 +60,7 @@ func TestLaws(t *testing.T) {
 			}
 			if s.want == kept {
 				for _, b := range j.Violations() {
-					t.Errorf("breaks %s", b)
+					t.Errorf("breaks another law: %s", b)
 				}
 			}
 		})
@@ -78,7 +77,7 @@ func TestEveryLawIsKeptAndBroken(t *testing.T) {
 	for _, l := range All() {
 		if l.New == nil {
 			if l.Where == "" {
-				t.Errorf("%s has neither a check nor a place where it is pinned", l.ID)
+				t.Errorf("%s has neither a check nor a test that checks it", l.ID)
 			}
 			continue
 		}
@@ -92,10 +91,10 @@ func TestLawsAreComplete(t *testing.T) {
 	ids, names := map[string]bool{}, map[string]bool{}
 	for _, l := range All() {
 		if l.ID == "" || l.Name == "" || l.Sentence == "" || l.Source == "" {
-			t.Errorf("%s %s lacks something", l.ID, l.Name)
+			t.Errorf("%s %s: an empty field", l.ID, l.Name)
 		}
 		if ids[l.ID] || names[l.Name] {
-			t.Errorf("%s %s is there twice", l.ID, l.Name)
+			t.Errorf("%s %s occurs twice", l.ID, l.Name)
 		}
 		ids[l.ID], names[l.Name] = true, true
 		if ByID(l.ID) != l {
@@ -104,7 +103,7 @@ func TestLawsAreComplete(t *testing.T) {
 	}
 	for _, n := range []string{"take-ownership", "dont-interfere", "dont-share", "orphans-survive"} {
 		if !names[n] {
-			t.Errorf("no law is called %s", n)
+			t.Errorf("no law has the name %s", n)
 		}
 	}
 	for _, c := range clause.All() {
@@ -114,7 +113,7 @@ func TestLawsAreComplete(t *testing.T) {
 	}
 }
 
-// TestTakeoverByReplacing: what the server lets through breaks two laws, and API-6 says how it came about.
+// TestTakeoverByReplacing checks that a write that replaces the controller breaks two laws, and then API-6.
 func TestTakeoverByReplacing(t *testing.T) {
 	a, b := set("a", 1), set("b", 1)
 	p := pod("p", a)
@@ -163,7 +162,7 @@ func TestSinceAndReset(t *testing.T) {
 	}
 	j.Reset()
 	if len(j.Violations()) != 0 || j.State().Object(a.UID) != nil || len(j.State().Kind("Pod")) != 0 {
-		t.Error("reset left something behind")
+		t.Error("violations remain after a reset")
 	}
 	tp.observed(j)
 	if n := count(j, "LAW-1"); n != 2 {

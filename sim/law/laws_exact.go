@@ -21,8 +21,8 @@ var restLaws = []*Law{{
 	New: On(neverPanic, sim.SyncEnd, sim.FaultHit, sim.Settled),
 }}
 
-// exactLaws apply to every moment of a run, not only to the settled state, and to any controller. They come after the
-// other laws: if two laws are violated at one record, the other one says more.
+// exactLaws apply at every moment of a run, not only to the settled state, and to any controller. They are the last
+// in the list: if a record also violates another law, that law explains more.
 var exactLaws = []*Law{{
 	ID: "EXACT-1", Name: "never-too-few",
 	Needs: Commits | Reads | Deliveries | Syncs,

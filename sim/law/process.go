@@ -11,85 +11,85 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// process is the state of an actor's process by the records: what it has been shown, and what it is doing.
+// process is the state of an actor's process according to the records: what it has received, and what it is doing.
 type process struct {
 	Actor Actor
 
 	incarnation int
 	down        bool
-	stopped     bool     // for good: it will not act again
+	stopped     bool     // it will not act again
 	held        []string // kinds whose watch is paused; "" for all
 	caches      []*view.Cache
 	workers     []work
-	former      []work // the work of the previous incarnation: its last requests may still arrive
+	former      []work // the work of the previous incarnation, whose last requests may still arrive
 	queue       view.Queue
 
-	settled bool // the world has settled in this life
+	settled bool // the world has settled in this incarnation
 	synced  bool // every informer of this incarnation has had its initial list
 	early   int  // index of its first write before the initial lists; -1 for none
 	version uint64
-	kind    string // the kind delivered with that version
+	kind    string // the kind of the last delivery that set version
 
-	reordered bool // events of two kinds reached it in another order than they happened
+	reordered bool // it received events of two kinds in another order than they happened
 	wasOff    bool // it was down, paused or late for a while
 	disturbed bool // others changed its dependents
 
-	tried map[try]time.Duration // retries by replacing a failed dependent, with the start of each one's reconcile
+	tried map[try]time.Duration // start of the reconcile that last replaced a failed dependent, for each kind of work
 
-	gone    map[types.UID]bool // garbage collector: owners that it was shown to be gone
+	gone    map[types.UID]bool // garbage collector: owners whose deletion it has received
 	lookups map[coords]lookup  // result of the last live read of each name
-	forgot  bool               // gone or lookups is incomplete
-	cut     map[types.UID]cut  // garbage collector: by object, references that it removed and that its cache may still show
+	forgot  bool               // the judge has dropped entries of gone or lookups
+	cut     map[types.UID]cut  // garbage collector: by object, removed references that its cache may still contain
 
 	shares []Share // by index of the check
 
-	looked map[view.Key]bool // keys reconciled without error since the last delivery; for invariants
-	news   int               // the record of the last delivery to it
+	looked map[view.Key]bool // keys reconciled without error since the last delivery; only for invariants
+	news   int               // index of the record of the last delivery
 
-	met           map[view.Key]bool // keys of the reconciled kind that it was ever shown
-	puts          map[string]bool   // finalizers that it has added to objects
-	gave          map[race]bool     // references to other owners that it has added
+	met           map[view.Key]bool // keys of the reconciled kind that it has ever received
+	puts          map[string]bool   // finalizers that it has added to existing objects
+	gave          map[race]bool     // references that it has added, except those to the reconciled object
 	known         view.Known        // objects of the kinds that it reconciles and manages
-	roofs         map[types.UID]int // programs: the largest number of dependents that each owner was ever seen to want
+	roofs         map[types.UID]int // programs: the most dependents that any received version of each owner wants
 	createdUnseen createdUnseen
 }
 
 // work is what one worker is doing.
 type work struct {
 	owner types.UID // of For; "" when idle
-	begun int       // the record of its SyncStart
+	begun int       // index of the record of its SyncStart
 	at    time.Duration
 	key   view.Key
 
 	read    bool      // it has read For live in this reconcile
-	live    types.UID // the UID that it found there, unless that object was terminating
-	refuses bool      // the object that it read forbids adoption: gone, recreated or terminating
+	live    types.UID // the UID that it read; "" if the object was missing or terminating
+	refuses bool      // that read forbids adoption: the object was missing, recreated or terminating
 
-	counted int // dependents of For that it can have seen in this reconcile
-	shown   int // active ones in its cache when the reconcile began, if MaxActive is set
+	counted int // dependents of For that it can have read in this reconcile
+	shown   int // active dependents in its cache when the reconcile began, if MaxActive is set
 
 	busy   bool
 	began  int         // active dependents of For that it knew when the reconcile began (EXACT-1)
-	more   int         // dependents that it has been shown since
-	fewer  int         // dependents that have since been shown to be inactive or gone
-	own    int         // net number of dependents that its own writes in this reconcile added
-	listed bool        // it has listed dependents live, or possible users of the object that its finalizer keeps
-	missed int         // dependents that its requests found gone
-	used   []types.UID // objects with its finalizer that were in use at its last list
+	more   int         // dependents that became active since, in what it has received
+	fewer  int         // dependents that became inactive or were deleted since, in what it has received
+	own    int         // dependents added by its own writes in this reconcile, minus those removed
+	listed bool        // it has listed dependents live, or other objects if it protects objects in use
+	missed int         // dependents that its requests did not find
+	used   []types.UID // objects with its finalizer that were in use when it last listed
 
-	release string // the error of a release that found the object gone; "" for none
+	release string // the error of a release that did not find the object; "" for none
 	refused bool   // another request of the reconcile was refused
 }
 
-// fewest returns the smallest number of active dependents of its owner that the worker may have seen in this reconcile.
-// The worker may have looked at each of them at another moment, but knows its own writes and which dependents its
-// requests found gone.
+// fewest returns the smallest number of active dependents that the worker may have counted for its owner in this
+// reconcile. It may have read each dependent at another moment. But it knows its own writes, and which dependents its
+// requests did not find.
 func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
 
-// most returns the largest number that the worker may have seen.
+// most returns the largest number of active dependents that the worker may have counted.
 func (k *work) most() int { return k.began + k.more + k.own }
 
-// lookup is the result of a live read: the UID ("" if not found), and whether the object waited for its dependents.
+// lookup is the result of a live read: the UID ("" for 404), and whether the object waited for its dependents.
 type lookup struct {
 	uid     types.UID
 	waiting bool
@@ -110,14 +110,14 @@ func (p *process) Cache(kind string) *view.Cache {
 
 func (p *process) manages(kind string) bool { return p.Actor.manages(kind) }
 
-// follows reports whether the process's knowledge of a kind is kept.
+// follows reports whether known contains objects of a kind.
 func (p *process) follows(kind string) bool {
 	return p.Actor.For.Kind != "" && (kind == p.Actor.For.Kind || p.manages(kind))
 }
 
 func (p *process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
 
-// work returns the work of the record's worker, or nil if it is not known any more.
+// work returns the work of the record's worker, or nil if it is no longer kept.
 func (p *process) work(r *sim.Record) *work {
 	list := &p.workers
 	if r.Incarnation == p.incarnation-1 {
@@ -135,7 +135,8 @@ func (p *process) work(r *sim.Record) *work {
 	return &(*list)[n]
 }
 
-// resolve returns the key of a reference's owner in the process's cache, or "". Kind, name and UID must agree.
+// resolve returns the key of the owner that a reference names, or "" if the owner is not in the process's cache with
+// the same kind, name and UID.
 func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	if ref == nil || ref.Kind != p.Actor.For.Kind {
 		return ""
@@ -167,7 +168,7 @@ func (p *process) meet(name view.Key) {
 	p.met[name] = true
 }
 
-// restart forgets what a process loses in a crash.
+// restart resets what a process loses in a crash.
 func (p *process) restart(incarnation int) {
 	p.incarnation = incarnation
 	p.known.Crash()
@@ -199,14 +200,14 @@ func (p *process) forgetRun() {
 	clear(p.tried)
 }
 
-// Share is the verdict on a law for one controller. If Exercised is 0 and there is no violation, nothing is known.
+// Share is the result of a law for one controller. Without a violation it proves nothing if Exercised is 0.
 type Share struct {
 	Controller string
 	Exercised  int // how often it exercised the law
 	Broken     int // Informed violations
 }
 
-// share returns the process's share of the check with that index.
+// share returns the process's share of the law with this index.
 func (p *process) share(check int) *Share {
 	for len(p.shares) <= check {
 		p.shares = append(p.shares, Share{Controller: p.Actor.Controller})

@@ -1,4 +1,4 @@
-// What a process learns about an object from deliveries and answers, and the effect on the counts of its workers.
+// What a process learns about an object from deliveries and answers, and how this changes the counts of its workers.
 
 package law
 
@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// shown notes a delivery.
+// shown updates known with a delivery.
 func (p *process) shown(r *sim.Record) {
 	before, after := meta.Of(r.Before), meta.Of(r.After)
 	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
@@ -31,7 +31,7 @@ func (p *process) shown(r *sim.Record) {
 	}
 }
 
-// told notes the answer to a request of the process. A lost answer has no effect.
+// told updates known with the answer to a request of the process. A lost answer has no effect.
 func (p *process) told(r *sim.Record) {
 	if r.Lost || r.Incarnation != p.incarnation || !p.follows(r.Object.Kind) {
 		return
@@ -47,7 +47,7 @@ func (p *process) told(r *sim.Record) {
 		e = p.learn(r.Object.Kind, r.After, after, r.Index, k)
 	} else if before := meta.Of(r.Before); before != nil {
 		if e = n.ByUID[before.GetUID()]; e != nil {
-			p.set(e, nil, nil, r.Index, k) // kept: an older event about it may still arrive
+			p.set(e, nil, nil, r.Index, k) // kept in known, because an older event about it may still arrive
 		}
 	}
 	if e != nil && p.makes(r) {
@@ -62,14 +62,14 @@ func (p *process) told(r *sim.Record) {
 	}
 }
 
-// makes reports whether the process's write changes more of an object than its owners.
+// makes reports whether a write of the process changes more of an object than its owners.
 func (p *process) makes(r *sim.Record) bool {
 	return p.Actor.bounds() && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
 		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
 }
 
-// gap forgets what is known only from answers about a kind that was listed again. An object missing from the list is
-// gone, and no event will report it. Workers in a reconcile have known it until then.
+// gap forgets objects of a kind that are known only from answers, because the kind was listed again. An object that
+// the list lacks was deleted, and no event will report that. The journal still tells that workers knew it before.
 func (p *process) gap(kind string, record int) {
 	n := &p.known
 	p.createdUnseen.gap(p, kind)
@@ -83,7 +83,8 @@ func (p *process) gap(kind string, record int) {
 	}
 }
 
-// learn notes a version of an object, unless a newer one is known. by is the worker that wrote it, or nil for an event.
+// learn adds a version of an object to known, unless a newer one is known. by is the worker that received it as the
+// answer to a request; nil for an event.
 func (p *process) learn(kind string, value any, m metav1.Object, record int, by *work) *view.Sight {
 	n, uid, version := &p.known, m.GetUID(), meta.Version(m)
 	e := n.ByUID[uid]
@@ -104,8 +105,8 @@ func (p *process) learn(kind string, value any, m metav1.Object, record int, by 
 	return e
 }
 
-// raise keeps the largest number of dependents that a program was ever shown an owner to want. Which version the
-// program uses is not known.
+// raise updates the largest number of dependents that an owner wanted in any version that a program received. It is
+// not known which version the program uses.
 func (p *process) raise(kind string, uid types.UID, value any) {
 	sub := &p.Actor
 	if !sub.Opaque || kind != sub.For.Kind || sub.Replicas == nil && sub.MaxActive == nil {
@@ -127,11 +128,11 @@ func (p *process) removed(uid types.UID, record int) {
 		delete(p.known.ByUID, uid)
 		delete(p.known.Past, uid)
 		p.known.Confirm(e)
-		*e = view.Sight{} // its memory is shared with other entries, so clear the values
+		*e = view.Sight{} // clear the values, because the block of memory stays in use
 	}
 }
 
-// set changes the knowledge about an object, and adjusts the counts of the workers that reconcile its owner.
+// set changes what is known about an object, and adjusts the counts of the workers that reconcile its owner.
 func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by *work) {
 	n := &p.known
 	p.note(record, e)
@@ -153,7 +154,8 @@ func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by 
 	e.Value, e.Meta = value, m
 }
 
-// moved adjusts the workers' counts for an owner by one active dependent.
+// moved adjusts the counts of workers, after an owner has got (by is 1) or lost (-1) an active dependent. doer is the
+// worker whose request changed it; nil for an event.
 func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
 	if owner == "" || !active {
 		return
@@ -172,7 +174,7 @@ func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
 	}
 }
 
-// note keeps the knowledge about an object that was valid until now, while any worker is in a reconcile.
+// note adds what was known about an object until now to the journal, if any worker is in a reconcile.
 func (p *process) note(record int, e *view.Sight) {
 	if !p.atWork() || e == nil {
 		return
@@ -183,8 +185,8 @@ func (p *process) note(record int, e *view.Sight) {
 	p.known.Journal.Note(e, record)
 }
 
-// oldestSync returns the record at which the oldest reconcile began, among current ones and ended ones whose last
-// requests may still arrive.
+// oldestSync returns the index of the record at which the oldest reconcile began: among the current ones, and those
+// of the previous incarnation whose last requests may still arrive.
 func (p *process) oldestSync() int {
 	oldest := math.MaxInt
 	for _, list := range [][]work{p.workers, p.former} {
@@ -197,7 +199,7 @@ func (p *process) oldestSync() int {
 	return oldest
 }
 
-// atWork reports whether any worker is in a reconcile. If none is, the journal of changes starts again.
+// atWork reports whether any worker is in a reconcile. If not, it clears the journal.
 func (p *process) atWork() bool {
 	for i := range p.workers {
 		if p.workers[i].busy {
@@ -208,8 +210,8 @@ func (p *process) atWork() bool {
 	return false
 }
 
-// mayHaveSeen notes a change of an object that an Outside program reconciles. The program may have been shown either
-// version. A deleted object is forgotten.
+// mayHaveSeen updates roofs with a change of an object that an Outside program reconciles. The program may have read
+// the object before or after the change. A deleted object is forgotten.
 func (p *process) mayHaveSeen(w *Write, r *sim.Record) {
 	switch {
 	case w.After == nil:

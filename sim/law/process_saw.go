@@ -1,4 +1,4 @@
-// What a process had been shown when it acted.
+// What a process had seen when it acted.
 
 package law
 
@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// owners calls f with every version of the reconciled owner that the process knew during the reconcile. The answer of a
-// live read counts, even if a newer version or the deletion was delivered since.
+// owners calls f with every version of the reconciled owner that the process knew during the reconcile. The answer of
+// a live read counts even if the process has received a newer version or the deletion since.
 func (p *process) owners(k *work, f func(owner any)) {
 	if e := p.known.ByUID[k.owner]; e != nil && e.Value != nil {
 		f(e.Value)
@@ -26,14 +26,14 @@ func (p *process) owners(k *work, f func(owner any)) {
 	}
 }
 
-// owns reports whether an owner controls an object, by the process's knowledge.
+// owns reports whether an owner controls an object, according to the process's knowledge.
 func (p *process) owns(object, owner types.UID) bool {
 	e := p.known.ByUID[object]
 	return e != nil && e.Owner == owner
 }
 
-// tookForOwn reports whether the record's worker may have considered an object a dependent of an owner: by the
-// process's knowledge now, or at some moment since the reconcile began.
+// tookForOwn reports whether the record's worker may have believed that an owner controls an object: because the
+// process knows this now, or knew it at some moment since the reconcile began.
 func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
 	k := p.work(r)
 	return p.owns(object, owner) || k != nil && slices.ContainsFunc(p.known.Journal.Entries, func(g view.Glimpse) bool {
@@ -41,16 +41,16 @@ func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
 	})
 }
 
-// sawGoing reports whether the garbage collector's cache shows that an owner's deletion orphans its dependents or waits
-// for them.
+// sawGoing reports whether the garbage collector's cache shows that an owner is terminating, and either orphans its
+// dependents or waits for them.
 func (p *process) sawGoing(owner *Object) bool {
 	c := p.Cache(owner.Ref.Kind).Get(owner.Ref.Namespace, owner.Ref.Name)
 	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
 }
 
-// sawBefore returns a dependent's reference as the process had been shown it before it sent the record's request, or
-// nil. If the record does not say when that was, the start of the reconcile counts, or the current record if there is
-// none.
+// sawBefore returns a dependent's reference as the process had received it before it sent the record's request, or
+// nil. If the record does not say when the request was sent, the reference must have been received before the
+// reconcile began. If that is unknown too, the current cache counts.
 func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
 	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() {
@@ -66,8 +66,8 @@ func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.O
 	return meta.RefTo(c.Meta, owner)
 }
 
-// knewTied is sawBefore for an existing reference. A cached reference that the process itself has removed proves
-// nothing about a reference that was added later.
+// knewTied returns the reference of sawBefore, or nil if the process itself has removed that reference. If another
+// client adds the reference again, the process may not know it.
 func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	if slices.Contains(p.cut[o.Meta.GetUID()].owners, owner) {
 		return nil
@@ -75,13 +75,13 @@ func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.Ow
 	return p.sawBefore(r, o, owner)
 }
 
-// cut holds the references that a garbage collector removed from an object by a write that its cache does not show yet.
+// cut holds the references that a garbage collector removed from an object, until its cache shows the removal.
 type cut struct {
 	owners  []types.UID
-	version uint64 // of the write
+	version uint64 // the version that the write stored
 }
 
-// cuts notes the references that a garbage collector's write removed.
+// cuts notes the references that a write of the garbage collector removes.
 func (p *process) cuts(r *sim.Record, w *Write) {
 	if !w.GC || w.process != p || r.Lost || r.Incarnation != p.incarnation || w.Before == nil || w.After == nil {
 		return
@@ -96,7 +96,7 @@ func (p *process) cuts(r *sim.Record, w *Write) {
 	}
 }
 
-// shownCut forgets an object's removed references once this version or a later one is shown.
+// shownCut forgets an object's removed references when a delivery shows the write or a later version.
 func (p *process) shownCut(before, after metav1.Object) {
 	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
 		delete(p.cut, before.GetUID())
@@ -106,15 +106,15 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the process knew another incarnation of the commit's object when its reconcile began.
+// tookForAnother reports whether the process knew the commit's object with another UID when its reconcile began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)
 }
 
-// knowsAbsent reports whether a garbage collector knew that an owner is gone: by a live read in each namespace where it
-// could be, or by the event of its deletion. A read that showed it terminating is enough. If the judge has forgotten
-// facts, the answer is yes.
+// knowsAbsent reports whether a garbage collector knew that an owner does not exist: by a live read, in the
+// dependent's namespace or without a namespace, or by the event of its deletion. It is also true if a read showed the
+// owner waiting for its dependents, and if the judge has forgotten facts.
 func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
 	if p.forgot || p.gone[ref.UID] || p.readWaiting(ref, namespace) {
 		return true

@@ -1,5 +1,5 @@
-// A worker's reconcile: its start, its live reads and its refused requests. A process's cache and the answers to its
-// own requests may differ, and a worker may use either.
+// A worker's reconcile: its start, its live reads and its refused requests. A worker may use the process's cache or
+// the answers to its own requests, and the two may differ.
 
 package law
 
@@ -42,7 +42,7 @@ func (p *process) start(r *sim.Record) {
 	}
 }
 
-// countsRead notes that a worker may count a dependent that it has read live and that its cache does not show.
+// countsRead adds a dependent that a worker has read live and that its cache does not contain.
 func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	k := p.work(r)
 	if k == nil || found == nil || !p.manages(r.Object.Kind) {
@@ -57,14 +57,14 @@ func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	}
 }
 
-// answered notes what a process learnt from a live read or a refusal.
+// answered updates the process after a live read or a refusal.
 func (p *process) answered(s *State, r *sim.Record) {
 	if r.Op == sim.Refusal && r.Verb != "get" {
 		p.refused(s, r)
 		return
 	}
 	if k := p.work(r); k != nil && r.Verb == "list" {
-		k.counted = math.MaxInt / 2 // it may count what the list shows
+		k.counted = math.MaxInt / 2 // the worker may count everything that the list contains
 		k.listed = k.listed || p.manages(r.Object.Kind) || p.Actor.FinalizerReason != nil
 		if p.manages(r.Object.Kind) {
 			p.lists(s, r, k)
@@ -76,7 +76,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 		p.told(r)
 	}
 	if r.Verb != "get" {
-		// A write without effect, such as a repeated adoption.
+		// the write had no effect, as a repeated adoption
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
 			if meta.ControlledBy(found, k.owner) {
 				k.counted++
@@ -106,7 +106,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 	}
 }
 
-// used returns the terminating objects that have the actor's finalizer and are in use.
+// used returns the terminating objects that are in use and have a finalizer of the actor.
 func (p *process) used(s *State) (all []types.UID) {
 	if p.Actor.FinalizerReason == nil {
 		return nil
@@ -120,8 +120,9 @@ func (p *process) used(s *State) (all []types.UID) {
 	return all
 }
 
-// lists notes what a live list may have shown about the owner's dependents: new ones that exist, and known ones that do
-// not. If the list's options exclude some dependents, the resulting range of counts is larger than needed.
+// lists widens the range of counts after a live list: the list may contain dependents that the process did not know,
+// and lack dependents that it knew. If options of the list exclude some dependents, the range is wider than
+// necessary.
 func (p *process) lists(s *State, r *sim.Record, k *work) {
 	if k.owner == "" {
 		return
@@ -144,8 +145,8 @@ func (p *process) lists(s *State, r *sim.Record, k *work) {
 	}
 }
 
-// refused notes a refused write. The refusal may say that a dependent is gone. A refused creation says that the name is
-// in use. A refused release of an object that is gone or recreated must not fail the reconcile (ORPHAN-2).
+// refused updates a worker after a refused write. The refusal may tell that a dependent does not exist any more. If a
+// release is refused because the object was deleted or recreated, the reconcile must not fail (ORPHAN-2).
 func (p *process) refused(s *State, r *sim.Record) {
 	k := p.work(r)
 	if k == nil {
@@ -174,16 +175,17 @@ func (p *process) lostRelease(s *State, r *sim.Record) bool {
 	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
 }
 
-// tookFor reports whether the actor read the object of e as active. The caller has checked that the answer to the write r
-// shows an inactive object.
+// tookFor reports whether the actor had read the object of e as active. The caller has checked that the answer to the
+// write r shows it inactive.
 func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
 	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)
 }
 
-// eitherWay adjusts the counts of a worker that starts a reconcile while its cache does not yet show the process's own
-// adoptions and releases. The worker may use either state. It must remember the process's creations and deletions, as
-// expectations do. Upstream's consistency store does not note releases either (RULES D47).
+// eitherWay widens the range of counts of a worker whose cache does not yet show the process's own adoptions and
+// releases: the worker may use the state before or after them. It must remember the process's creations and
+// deletions, as expectations do. It need not remember releases, because upstream's consistency store does not either
+// (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
 		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
@@ -193,7 +195,7 @@ func (p *process) eitherWay(k *work) {
 		ref := meta.ControllerOf(m)
 		counts := p.Actor.counts(e.Cached, m)
 		was := ref != nil && ref.UID == k.owner
-		orphan := ref == nil && e.Owner == k.owner // the cache does not show its adoption yet
+		orphan := ref == nil && e.Owner == k.owner // adopted, but the cache still shows an orphan
 		switch is := e.Active && e.Owner == k.owner; {
 		case !is && counts && (was || orphan):
 			k.more++
@@ -203,8 +205,8 @@ func (p *process) eitherWay(k *work) {
 	}
 }
 
-// takesFor reports whether a worker may count an object twice that it adopted: its cache showed an active orphan at
-// some moment of the reconcile.
+// takesFor reports whether a worker may count an object that it adopted as one more: at some moment of the reconcile,
+// its cache showed the object as an active orphan.
 func (p *process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
 	e := n.ByUID[uid]
@@ -226,22 +228,23 @@ func (p *process) takesFor(uid types.UID, k *work) bool {
 	return false
 }
 
-// countsStill reports whether an object is active by the process's cache and inactive by an answer. A controller does
-// not look in answers for changes by others, such as a deletion.
+// countsStill reports whether an object that an answer shows as inactive still counts as active, because the cache
+// shows it as active. A controller does not look in answers for changes by others, such as a deletion. The result is
+// false if the process itself has requested the deletion.
 func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
 	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Actor.counts(e.Cached, meta.Of(e.Cached))
 }
 
-// createdUnseen holds objects that a process created and has not been shown since, for kinds that are not followed
-// otherwise. The process assumes that they exist, and may be wrong (EXACT-9).
+// createdUnseen holds objects that a process has created and not received since, of kinds that known does not
+// contain. The process assumes that they exist, and may be wrong (EXACT-9).
 type createdUnseen []created
 
 type created struct {
 	at    coords
-	value runtime.Object // as it was created
+	value runtime.Object // as the server answered
 }
 
-// note records a commit of the process.
+// note adds the object of a creation.
 func (m *createdUnseen) note(p *process, r *sim.Record, w *Write) {
 	if p.Actor.moments&BeforeCreate == 0 || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
 		p.follows(r.Object.Kind) {
@@ -251,13 +254,14 @@ func (m *createdUnseen) note(p *process, r *sim.Record, w *Write) {
 	*m = append(*m, created{coordsOf(r.Object), objectOf(r.After)})
 }
 
-// shown forgets an object that a delivery or an answer shows.
+// shown removes an object, because the process has received it.
 func (m *createdUnseen) shown(what sim.Ref) {
 	at := coordsOf(what)
 	*m = slices.DeleteFunc(*m, func(x created) bool { return x.at == at })
 }
 
-// gap forgets the objects of a kind that is listed again, unless a current reconcile may have used them before.
+// gap removes the objects of a kind that was listed again. It keeps them while a reconcile that may have used them is
+// in progress.
 func (m *createdUnseen) gap(p *process, kind string) {
 	if slices.ContainsFunc(p.workers, func(k work) bool { return k.busy }) {
 		return
@@ -287,7 +291,7 @@ func (m createdUnseen) digest() (sum uint64) {
 
 func coordsOf(r sim.Ref) coords { return coords{r.Kind, r.Namespace, r.Name} }
 
-// try identifies what an owner retries when its failed dependent is replaced.
+// try names what an owner retries by replacing a failed dependent.
 type try struct {
 	owner types.UID
 	what  string

@@ -13,14 +13,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// State holds the sum of the records so far: the stored objects, which any check may read, and for the checks of this
-// package the knowledge and the work of each process.
+// State holds what follows from the records so far: the stored objects, which any check may read, and what each process
+// knows and does, for the checks of this package.
 type State struct {
-	stored // look-up methods
+	stored // the stored objects, with look-up methods
 
 	processes           []*process
 	byProcess           map[string]*process
-	last                *process // the last result of process; nil for none
+	last                *process // the last result of the method process; nil for none
 	selectors           map[selecting]labels.Selector
 	orphanings          orphanings
 	missingNamed        missingNamed
@@ -28,18 +28,18 @@ type State struct {
 	recentlyDeleted     recentlyDeleted
 	uncertainCounts     uncertainCounts
 	forbidden           forbidden
-	spared              forbidden           // objects whose deletion the server forbids
+	spared              forbidden           // objects that the server refuses to delete
 	deletedSinceSettled deletedSinceSettled // nil without programs
 
 	epoch     int  // number of user actions and era switches so far
-	dropping  bool // the server's version does not know the controller field
+	dropping  bool // the server drops the controller field of owner references
 	restarted bool // a process crashed or restarted in this epoch
 }
 
 const selectorCache = 4096
 
-// selecting is the key of a cached selector: two controllers may reconcile the same kind, and two eras may read
-// different selectors.
+// selecting is the key of a cached selector. It includes the actor, because two controllers may reconcile the same
+// kind, and two eras may read selectors differently.
 type selecting struct {
 	sub   *Actor
 	owner any
@@ -95,7 +95,7 @@ func (s *State) addActor(sub Actor) {
 	s.byProcess[sub.Process] = p
 }
 
-// process returns the process of an actor by name, or nil.
+// process returns the actor's process with this name, or nil.
 func (s *State) process(name string) *process {
 	if s.last == nil || s.last.Actor.Process != name {
 		s.last = s.byProcess[name]
@@ -112,7 +112,7 @@ func (s *State) subjectFor(kind string) *Actor {
 	return nil
 }
 
-// selector returns the selector of one version of an owner, by an actor's contract.
+// selector returns the selector of one version of an owner, according to the actor's contract.
 func (s *State) selector(sub *Actor, owner any) labels.Selector {
 	if sub.Selector == nil {
 		return nil
@@ -129,7 +129,7 @@ func (s *State) selector(sub *Actor, owner any) labels.Selector {
 	return sel
 }
 
-// Selects reports whether an owner's selector matches an object. A namespaced owner selects in its namespace only.
+// Selects reports whether an owner's selector matches an object. A namespaced owner selects only in its namespace.
 func (s *State) Selects(sub *Actor, owner any, object metav1.Object) bool {
 	if ns := meta.Of(owner).GetNamespace(); ns != "" && ns != object.GetNamespace() {
 		return false
@@ -158,14 +158,14 @@ func (s *State) get(kind, namespace, name string) runtime.Object {
 	return nil
 }
 
-// everOwned counts the dependents that owners have ever had, for kinds whose status also counts deleted ones. The
-// status may not exceed this number (EXACT-8).
+// everOwned counts, for each owner, the dependents that it has ever had. It is kept for kinds whose status also
+// counts deleted dependents: the status may not exceed this number (EXACT-8).
 type everOwned struct {
 	kinds []string
-	had   map[types.UID]int // by owner; status values written by other clients are taken as true
+	had   map[types.UID]int // by owner; an increase of the status by another client is added
 }
 
-// know adds an actor whose owners are followed.
+// know adds the kind of an actor whose status counts deleted dependents.
 func (e *everOwned) know(sub *Actor) {
 	if slices.ContainsFunc(sub.Counts, func(c Count) bool { return c.Ever }) && !slices.Contains(e.kinds, sub.For.Kind) {
 		e.kinds = append(e.kinds, sub.For.Kind)
@@ -190,7 +190,7 @@ func (e *everOwned) fold(s *State, r *sim.Record, w *Write) {
 	}
 }
 
-// told returns how much a write raises the numbers that include deleted dependents.
+// told returns the largest increase, by a write, of a count that also counts deleted dependents.
 func (s *Actor) told(before, after any) (n int) {
 	for i := range s.Counts {
 		c, was := &s.Counts[i], 0
@@ -223,12 +223,13 @@ func (e *everOwned) digest() uint64 {
 	return sum
 }
 
-// uncertainCounts holds owners whose status a restarted process wrote before it had been shown everything. No later
-// life can tell what that process counted. Violations of such counts are only Committed (EXACT-8, EXACT-12).
+// uncertainCounts holds owners whose status a restarted process wrote before it had received all dependents. No later
+// incarnation can know what that process counted. Violations about such counts are only Committed (EXACT-8,
+// EXACT-12).
 type uncertainCounts map[types.UID]bool
 
-// fold handles a commit: a status write, or the removal of a finalizer from a dependent whose owner is not in the
-// process's cache.
+// fold updates the set with a commit: a status write, or a write that removes a finalizer from a dependent whose
+// owner is not in the process's cache.
 func (v *uncertainCounts) fold(s *State, r *sim.Record, w *Write) {
 	p := w.process
 	if p == nil || p.incarnation == 0 || w.After == nil || !slices.ContainsFunc(p.Actor.Counts, forGood) {
@@ -259,16 +260,16 @@ func (v uncertainCounts) digest() (sum uint64) {
 	return sum
 }
 
-// forGood reports whether a number includes deleted dependents.
+// forGood reports whether a count includes deleted dependents.
 func forGood(c Count) bool { return c.Once || c.Ever }
 
-// guesses reports whether permanent counts in a process's write may be a guess of this life or an earlier one.
+// guesses reports whether a count in a process's write may be a guess, of this incarnation or an earlier one.
 func (s *State) guesses(p *process, r *sim.Record, owner types.UID) bool {
 	return s.uncertainCounts[owner] || p.incarnation > 0 && p.behind(s, r, owner)
 }
 
-// behind reports whether the process has not been shown the current version of some dependent of the owner, or only
-// since its reconcile began. Then it cannot tell what an earlier life has counted.
+// behind reports whether the process has not received the current version of each dependent of the owner, or only
+// since its reconcile began. Then it cannot know what an earlier incarnation has counted.
 func (p *process) behind(s *State, r *sim.Record, owner types.UID) bool {
 	k := p.work(r)
 	for _, gvk := range p.Actor.Owns {

@@ -8,32 +8,31 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Object is a stored object. The pointer is valid until the object is removed. Value and Meta are of the current
-// version.
+// Object is a stored object. The pointer is valid until the object is removed.
 type Object struct {
 	Ref   sim.Ref
 	Value any
-	Meta  metav1.Object // of Value
+	Meta  metav1.Object // the metadata of Value
 	slot  int           // index in the list of its kind
 	maker *Actor        // the actor that created it; nil if no actor did
 	bare  bareness
 }
 
-// bareness names the owner for which an object was created without a reference, and the generation of the owner's spec;
-// zero for none.
+// bareness names the owner for which an object was created without a reference to it, and the owner's generation at
+// that time. It is zero for other objects.
 type bareness struct {
 	owner types.UID
 	spec  int64
 }
 
-// stored holds the objects that exist by the records, indexed by UID, name, kind and owner.
+// stored holds the objects that exist according to the records, indexed by UID, name, kind and owner.
 type stored struct {
 	byUID  map[types.UID]*Object
 	byName map[coords]*Object
 	kinds  []*kindList
 	owned  map[types.UID]*dependents
 
-	spare   []*Object // for reuse
+	spare   []*Object // freed structs, for reuse
 	spareDs []*dependents
 	spareKs []*kindList
 }
@@ -49,7 +48,7 @@ type kindList struct {
 	objects []*Object
 }
 
-// dependents are the objects with a reference to one owner, which may be absent.
+// dependents holds the objects with a reference to one owner. The owner may be missing.
 type dependents struct{ objects []*Object }
 
 func newStored() stored {
@@ -107,8 +106,8 @@ func (s *stored) Dependents(owner types.UID) []*Object {
 	return nil
 }
 
-// put notes a change of an object. before is nil for a creation, after for a removal. maker is the actor that created
-// it.
+// put stores a change of an object. before is nil for a creation, and after is nil for a removal. maker is the actor
+// that creates the object.
 func (s *stored) put(kind string, value any, before, after metav1.Object, maker *Actor) {
 	if after == nil {
 		if before != nil {
@@ -226,8 +225,7 @@ func (s *stored) unindex(o *Object, ref *metav1.OwnerReference) {
 	}
 }
 
-// activeUpTo counts the stored active dependents that an owner controls. It stops when the count
-// reaches enough; -1 means no limit.
+// activeUpTo counts the stored active dependents that an owner controls. It stops at enough; -1 means no limit.
 func (s *stored) activeUpTo(sub *Actor, owner types.UID, enough int) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {

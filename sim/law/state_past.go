@@ -13,15 +13,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// recentlyDeleted holds cluster-scoped objects that were deleted a short while ago, if an invariant uses
-// [Invariant].Recent.
+// recentlyDeleted holds cluster-scoped objects that were deleted less than [Invariant].Recent ago.
 type recentlyDeleted struct {
 	long time.Duration // the longest Recent of any invariant; 0 for none
 	gone map[coords]deletion
 }
 
-// deletion holds when an object was deleted, and its last value. If it came back and was deleted again, the first time
-// counts.
+// deletion holds the time of an object's deletion, and its last value. If the object was recreated and deleted again,
+// it keeps the first deletion.
 type deletion struct {
 	value any
 	at    time.Duration
@@ -40,7 +39,8 @@ func (l *recentlyDeleted) fold(r *sim.Record) {
 	}
 }
 
-// within returns the object and the time since its deletion if that is no longer than long, and nil otherwise.
+// within returns the object at these coordinates and the time since its deletion, if that is less than long.
+// Otherwise it returns nil.
 func (l *recentlyDeleted) within(at coords, long, now time.Duration) (any, time.Duration) {
 	if p, was := l.gone[at]; was && now-p.at < long {
 		return p.value, now - p.at
@@ -62,9 +62,9 @@ func (l *recentlyDeleted) digest(now time.Duration) uint64 {
 	return sum
 }
 
-// deletedSinceSettled holds objects whose deletion was requested or completed since the world last settled. Any other
-// terminating or deleted object was already so at that time. The set is kept for programs only. Their worlds are never
-// searched exhaustively, so Digest leaves it out.
+// deletedSinceSettled holds objects that were deleted, or whose deletion was requested, since the world last settled.
+// The set is kept only for programs. Digest leaves it out, because worlds with programs are never searched
+// exhaustively.
 type deletedSinceSettled map[types.UID]bool
 
 func (p deletedSinceSettled) fold(before metav1.Object, ends bool) {
@@ -73,12 +73,13 @@ func (p deletedSinceSettled) fold(before metav1.Object, ends bool) {
 	}
 }
 
-// forbidden maps the UID of an owner to the process that the server forbade to create its dependents, by a quota or for
-// lack of permission. A change by another client may lift that, so it removes the entry, and the process has to try
-// again. The UID "" stands for any owner, because it is not known for which one a program creates.
+// forbidden maps an owner to the process that the server did not allow to create dependents of it, because of a quota
+// or a missing permission. A change by another client may allow the creation, so it removes the entry, and the
+// process has to try again. The UID "" stands for every owner, because it is not known for which owner a program
+// creates.
 type forbidden map[types.UID]string
 
-// refused records the server's answer to a create.
+// refused records a create that the server refused with 403.
 func (f *forbidden) refused(r *sim.Record, program bool) {
 	if r.Code != http.StatusForbidden || r.Verb != "create" || r.For.UID == "" && !program {
 		return
@@ -86,7 +87,7 @@ func (f *forbidden) refused(r *sim.Record, program bool) {
 	f.note(uidOf(r.For), r)
 }
 
-// spared records that the server forbids a deletion, by the UID of the object.
+// spared records a deletion that the server refused with 403, by the UID of the object.
 func (f *forbidden) spared(r *sim.Record) {
 	if r.Code == http.StatusForbidden && r.Verb == "delete" && r.Saw != nil {
 		f.note(meta.Of(r.Saw).GetUID(), r)
@@ -100,7 +101,7 @@ func (f *forbidden) note(uid types.UID, r *sim.Record) {
 	(*f)[uid] = r.Process
 }
 
-// fold updates the map with a commit. Heartbeats and events change nothing.
+// fold removes the entries of other processes after a commit. Heartbeats and Events do not count.
 func (f forbidden) fold(r *sim.Record) {
 	if len(f) == 0 || r.Object.Kind == "Event" ||
 		r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
@@ -120,7 +121,7 @@ func (f forbidden) more(owner *Object) bool {
 	return is || anyOfThem
 }
 
-// asksAgain reports whether a process has retried a key whose creations are forbidden. Then the error was not ignored.
+// asksAgain reports whether a process has retried a key whose creations are forbidden.
 func (s *State) asksAgain(p *process, k *view.Queued) bool {
 	o := s.Named(p.Actor.For.Kind, k.Namespace, k.Name)
 	return k.Again && o != nil && s.forbidden.more(o)
@@ -134,9 +135,10 @@ func (f forbidden) digest() uint64 {
 	return sum
 }
 
-// missingNamed holds dependents with names chosen by their controller that another actor deleted, or that the
-// controller deleted after they had finished. They are not interchangeable: web-0 is created again although web-1 is
-// surplus, and web-1 is deleted although web-0 is missing. Neither violates EXACT-1 or EXACT-2.
+// missingNamed holds missing dependents whose names their controller had chosen. Another actor has deleted them, or
+// the controller did so after they had finished. Such dependents are not interchangeable: the controller may create
+// web-0 although web-1 is surplus, and may delete web-1 although web-0 is missing. Neither violates EXACT-1 or
+// EXACT-2.
 type missingNamed struct {
 	names map[place]bool
 	count map[types.UID]int // by owner
@@ -171,8 +173,8 @@ func (t *missingNamed) fold(s *stored, r *sim.Record, w *Write) {
 	}
 }
 
-// ownName reports whether an object's creator chose its name: the server did not generate it, or the contract has
-// Wanted.
+// ownName reports whether an object's creator chose its name: the server did not generate it, or the contract of the
+// creator has Wanted.
 func ownName(s *stored, w *Write) bool {
 	if w.Before.GetGenerateName() == "" {
 		return true
@@ -204,22 +206,22 @@ func (t *missingNamed) restores(owner types.UID, r *sim.Record) bool {
 	return t.count[owner] > 0 && t.names[place{owner, r.Object.Kind, view.KeyOf(r.Object)}]
 }
 
-// orphaning is the obligation of an accepted orphaning deletion to one dependent: its reference must be removed, and it
+// orphaning is what an accepted orphaning deletion requires for one dependent: its reference must be removed, and it
 // must never be deleted because of that owner.
 type orphaning struct {
 	owner    types.UID
-	record   int      // the record that accepted the deletion
+	record   int      // index of the record that accepted the deletion
 	lost     bool     // the reference was removed
 	again    bool     // an adopter added it again (ADOPT-7)
-	strength Strength // of the violation if the dependent is deleted: Committed if the cause could not be known
+	strength Strength // of the violation if the dependent is deleted: Committed if the collector could not know
 }
 
-// orphanings holds these obligations by dependent.
+// orphanings holds the orphanings of each dependent.
 type orphanings struct {
 	byObject map[types.UID][]orphaning
 }
 
-// find returns the obligation of an owner's deletion to an object, or nil.
+// find returns the orphaning of an object by the deletion of this owner, or nil.
 func (p *orphanings) find(object, owner types.UID) *orphaning {
 	list := p.byObject[object]
 	for i := range list {
@@ -249,8 +251,8 @@ func (p *orphanings) fold(s *stored, r *sim.Record, w *Write) {
 	}
 }
 
-// orphaned notes that the garbage collector removed a reference that was added after the owner's deletion had been
-// accepted.
+// orphaned notes that the garbage collector removed a reference that was added after the deletion of the owner had
+// been accepted.
 func (p *orphanings) orphaned(s *stored, r *sim.Record, w *Write) {
 	uid := w.Before.GetUID()
 	for _, ref := range w.Before.GetOwnerReferences() {
@@ -271,8 +273,9 @@ func (p *orphanings) make(s *stored, owner types.UID, record int) {
 	}
 }
 
-// ownerDone handles the removal of an owner's orphan finalizer. A dependent that still refers to the owner was missed,
-// and knowingly if the garbage collector had seen it. If another client removes the finalizer, the obligation ends.
+// ownerDone updates the orphanings when the owner's orphan finalizer is removed. If the garbage collector removes it,
+// a dependent that still refers to the owner was missed; the strength says whether the collector knew the dependent.
+// If another client removes it, the orphanings of this owner end.
 func (p *orphanings) ownerDone(s *stored, r *sim.Record, w *Write) {
 	owner := w.Before.GetUID()
 	for _, o := range s.Dependents(owner) {
@@ -304,7 +307,7 @@ func (p *orphanings) foldDependent(r *sim.Record, w *Write) {
 		had, has := was != nil, is != nil
 		switch {
 		case had && has && (was.Kind != is.Kind || was.Name != is.Name) && w.Actor == nil:
-			p.drop(uid, q.owner) // it refers to another owner now
+			p.drop(uid, q.owner) // the reference names another owner now
 		case had && !has:
 			q.lost = true
 		case has && !had && w.Actor != nil:

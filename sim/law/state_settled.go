@@ -14,30 +14,30 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// settledCounts holds the owners and orphans of the settled world. It is computed once for all laws.
+// settledCounts holds the owners and orphans of the settled world. It is computed once for all checks.
 type settledCounts struct {
 	done      bool
-	collector *process     // a garbage collector that is up and watches; nil for none
-	owners    []ownerCount // every object that a controller reconciles, once per controller; without terminating ones
-	orphans   []*Object    // dependents without a ControllerRef; without terminating ones
+	collector *process     // a running garbage collector with active watches; nil for none
+	owners    []ownerCount // reconciled objects that are not terminating, once for each of their controllers
+	orphans   []*Object    // dependents without a ControllerRef that are not terminating
 	slots     map[types.UID]int
 }
 
-// ownerCount is an owner with the number of active dependents that it owns and wants, by the contract of one of the
-// controllers that reconcile it.
+// ownerCount is an owner, and the number of active dependents that it owns and wants according to the contract of one
+// of its controllers.
 type ownerCount struct {
 	*Object
 	sub   *Actor
-	next  int // index of the same object under the next controller that reconciles it; -1 for none
+	next  int // index of the same object for the next of its controllers; -1 for none
 	owned int
-	held  int  // dependents that it owns, inactive ones included
+	held  int  // dependents that it owns, including inactive ones
 	want  int  // -1 if the contract does not say
 	waits bool // its controller creates no more because of a dependent's state (BlocksCreate) or because the server forbids it
-	turns bool // nor does it remove any: the owner wants dependents by name, one after the other
-	works bool // every process of its controller is up and watches: the owner must have converged
+	turns bool // its controller deletes none either: the owner wants dependents by name, one after another
+	works bool // every process of its controller is running with active watches, so the owner must have converged
 }
 
-// short reports whether an owner has another number of dependents than it wants, without an excuse.
+// short reports whether an owner has too few or too many dependents, without an excuse.
 func (o *ownerCount) short() bool {
 	return o.want >= 0 && o.owned != o.want && !o.excused()
 }
@@ -49,8 +49,8 @@ func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + strconv.Itoa(o.want) + ", owns " + strconv.Itoa(o.owned)
 }
 
-// detail describes an owner with dependents of several kinds: how many of each it owns, and up to two orphans of each
-// kind, which its controller may have counted. It leaves out kinds without either.
+// detail lists, for an owner with dependents of several kinds, how many of each kind it owns, and up to two orphans
+// of each kind that its controller may have counted. It leaves out kinds without either.
 func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {
@@ -81,7 +81,7 @@ func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	return text
 }
 
-// take computes the counts from what is stored.
+// take computes the counts from the stored objects.
 func (c *settledCounts) take(s *State) {
 	if c.slots == nil {
 		c.slots = map[types.UID]int{}
@@ -110,8 +110,8 @@ func (c *settledCounts) take(s *State) {
 	}
 }
 
-// described reports whether an earlier process runs the same controller for the same kind. If two controllers share a
-// kind, each is judged for its own work.
+// described reports whether a process before index i runs the same controller for the same kind. Two controllers of
+// one kind are judged separately.
 func (s *State) described(i int) bool {
 	sub := &s.processes[i].Actor
 	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.runs(sub) })
@@ -122,12 +122,12 @@ func (p *process) runs(sub *Actor) bool {
 	return p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller
 }
 
-// counted reports whether a process before index i, not stopped, manages the kind as well.
+// counted reports whether a process before index i, which has not stopped, also manages the kind.
 func (s *State) counted(i int, kind string) bool {
 	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.manages(kind) })
 }
 
-// allWork reports whether all processes that run the actor's controller for its kind are up and watch.
+// allWork reports whether all processes that run the actor's controller for its kind are running with active watches.
 func (s *State) allWork(sub *Actor) bool {
 	return !slices.ContainsFunc(s.processes, func(p *process) bool { return p.runs(sub) && !p.stopped && !p.works() })
 }
@@ -154,7 +154,7 @@ func (c *settledCounts) addOwners(s *State, sub *Actor) {
 	}
 }
 
-// standsAlone reports whether o is a Standalone object of some controller.
+// standsAlone reports whether a controller declares o as Standalone.
 func (s *State) standsAlone(o sim.Ref) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.Actor.standsAlone(o) })
 }
@@ -181,21 +181,21 @@ func (c *settledCounts) count(s *State, kind string) {
 	}
 }
 
-// wouldOwn reports whether an owner selects an active orphan.
+// wouldOwn reports whether an orphan is active and an owner selects it.
 func (s *State) wouldOwn(o *ownerCount, orphan *Object) bool {
 	return among(o.sub.Owns, orphan.Ref.Kind) && o.sub.counts(orphan.Value, orphan.Meta) &&
 		s.Selects(o.sub, o.Value, orphan.Meta)
 }
 
-// awaits reports whether the state of a dependent keeps an owner's controller from creating more.
+// awaits reports whether a dependent blocks further creations for an owner ([Contract].BlocksCreate).
 func (s *State) awaits(sub *Actor, owner *Object) bool {
 	return sub.BlocksCreate != nil && slices.ContainsFunc(s.Dependents(owner.Meta.GetUID()), func(d *Object) bool {
 		return meta.ControlledBy(d.Meta, owner.Meta.GetUID()) && sub.BlocksCreate(objectOf(owner.Value), objectOf(d.Value))
 	})
 }
 
-// agrees panics if an actor's contract contradicts itself for its stored owners: it returns a negative number, or only
-// selectors that can never match.
+// agrees panics if the functions of an actor's contract contradict themselves for the stored owners: if one returns a
+// negative number, or if no owner has a selector that can match anything.
 func (s *State) agrees(a *Actor) {
 	unselective, selects := (*Object)(nil), false
 	for _, o := range s.Kind(a.For.Kind) {
@@ -211,12 +211,12 @@ func (s *State) agrees(a *Actor) {
 	}
 }
 
-// matchable reports whether a selector matches some labels. Its keys are independent of each other: each needs a value
-// that all of its requirements accept, which may be none, or one that they do not name.
+// matchable reports whether a selector can match any labels. It checks each key separately: some value, or the
+// absence of the key, must satisfy all requirements of the key. It tries the values in the requirements, and one other.
 func matchable(sel labels.Selector) bool {
 	all, selects := sel.Requirements()
 	for _, r := range all {
-		values := []labels.Set{{}, {r.Key(): "-"}} // no label has the value "-"
+		values := []labels.Set{{}, {r.Key(): "-"}} // "-" stands for all values that no requirement names
 		of := slices.DeleteFunc(slices.Clone(all), func(q labels.Requirement) bool { return q.Key() != r.Key() })
 		for _, q := range of {
 			if q.Operator() == selection.GreaterThan || q.Operator() == selection.LessThan {
@@ -242,7 +242,7 @@ const (
 	solid                   // the owner exists
 )
 
-// refState resolves an owner reference of an object in a namespace.
+// refState returns the state of an owner reference of an object in this namespace.
 func (s *stored) refState(ref *metav1.OwnerReference, namespace string) refState {
 	o := s.byUID[ref.UID]
 	switch {
@@ -256,7 +256,7 @@ func (s *stored) refState(ref *metav1.OwnerReference, namespace string) refState
 	return solid
 }
 
-// reaches reports whether an owner reference leads to an existing owner that the reference can reach.
+// reaches reports whether an owner reference names an existing owner, and the owner is not in another namespace.
 func (s *stored) reaches(ref *metav1.OwnerReference, namespace string) bool {
 	return ref != nil && s.refState(ref, namespace) > foreign
 }

@@ -106,7 +106,7 @@ var _ = tells([]story{
 
 func (o *thing) counting(n int) *thing { return o.as(func(o *thing) { o.Counted = n }) }
 
-// threaded stores a vault that allows three threads, and Pods that have one each.
+// threaded stores a vault that allows three threads, and two Pods with one thread each.
 func (t *tape) threaded() (v, p, q *thing) {
 	v = object("Vault", "v").threads(3)
 	p, q = pod("p", v).threads(1), pod("q", v).threads(1)
@@ -116,7 +116,7 @@ func (t *tape) threaded() (v, p, q *thing) {
 
 func (o *thing) threads(n int) *thing { return o.as(func(o *thing) { o.Threads = n }) }
 
-// busy stores a Job that may have so many at one time, shown to its controller.
+// busy stores a Job that may have most active pods at one time.
 func (t *tape) busy(most int) *thing {
 	a := job("a")
 	a.Replicas = most
@@ -125,8 +125,7 @@ func (t *tape) busy(most int) *thing {
 	return a
 }
 
-// Stories of owners that want no number of dependents, but only so many at
-// one time, and of what a status may have that is not active.
+// Stories of owners with a maximum number of dependents at one time, and of statuses that count inactive ones.
 var _ = tells([]story{
 	{"EXACT-2", "one at a time", kept, func(t *tape) {
 		a := t.busy(1)
@@ -197,7 +196,7 @@ var _ = tells([]story{
 	}},
 })
 
-// madeBy has a controller that polls delete what it has made, and whose it is now.
+// madeBy adds that a controller that polls deletes a pod that it created, and that now has this owner.
 func (t *tape) madeBy(owner *thing) {
 	a := object("CronJob", "a")
 	p := pod("p", owner)
@@ -209,8 +208,7 @@ func (t *tape) madeBy(owner *thing) {
 	t.sync("cron", a, func() { t.commit("cron", "delete", a, p, nil) })
 }
 
-// timing is a subject that deletes Runs so many minutes after they have failed as there are
-// Threads to them.
+// timing returns a controller that deletes a failed Run after as many minutes as the Run has Threads.
 func timing() []Actor {
 	stays := func(r *thing, now time.Time) string {
 		switch {
@@ -240,7 +238,7 @@ func timing() []Actor {
 
 var _ = plays(timing)
 
-// failed is a Run that goes after so many minutes.
+// failed returns a failed Run to delete after this number of minutes.
 func failed(minutes int) *thing {
 	r := object("Run", "r")
 	r.Failed, r.Threads = true, minutes
@@ -297,7 +295,7 @@ var _ = tells([]story{
 	{"TTL-1", "it is left while its controller is down", kept, func(t *tape) { t.leaves(failed(1), "", true) }},
 })
 
-// leaves settles with an object still there.
+// leaves adds that the world settles while an object still exists.
 func (t *tape) leaves(r *thing, reason string, down bool) {
 	t.exist(r)
 	t.show("ttl", r)

@@ -2,7 +2,7 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
-// chained stores three sets, each the owner of the next and blocked by it.
+// chained stores three sets. Each owns the next one, which blocks its deletion.
 func (t *tape) chained() (a, b, c *thing) {
 	a = set("a", 1)
 	b = set("b", 1).owned(controlledBy(a))
@@ -12,19 +12,20 @@ func (t *tape) chained() (a, b, c *thing) {
 	return a, b, c
 }
 
-// unblocking is an object whose references block nobody any more.
+// unblocking returns an object whose reference does not block its owner.
 func unblocking(o, owner *thing) *thing {
 	ref := controlledBy(owner)
 	ref.BlockOwnerDeletion = nil
 	return o.owned(ref)
 }
 
-// finalized is an object that its own finalizer says how to delete, though nobody does.
+// finalized returns an object with a finalizer for a deletion policy, although it is not terminating.
 func finalized(o *thing, finalizer string) *thing {
 	return o.as(func(o *thing) { o.Finalizers = []string{finalizer} })
 }
 
-// below has the collector delete the middle one of a chain, its owner gone, which then is as f makes it.
+// below adds that the collector deletes the middle set of a chain, after its owner is gone. f returns that set before
+// and after.
 func (t *tape) below(f func(b *thing) (before, after *thing)) *sim.Record {
 	a, b, _ := t.chained()
 	before, after := f(b)

@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// seen has a process be shown sets.
+// seen stores sets and shows them to the controller.
 func (t *tape) seen(names ...string) []*thing {
 	var out []*thing
 	for _, n := range names {
@@ -205,7 +205,7 @@ var _ = tells([]story{
 	}},
 })
 
-// reordered has a process see a pod before an older change of its set.
+// reordered adds that a process receives a pod before an older change of its set.
 func reordered(t *tape, replicas int) {
 	a := set("a", replicas)
 	p := pod("p", a)
@@ -224,7 +224,7 @@ func restarted(t *tape, replicas int) {
 	t.settled()
 }
 
-// meddled has the user delete a set's only pod.
+// meddled adds that the user deletes the only pod of a set.
 func meddled(t *tape, replicas int) {
 	a := set("a", replicas)
 	p := pod("p", a)
@@ -233,7 +233,7 @@ func meddled(t *tape, replicas int) {
 	t.settled()
 }
 
-// replaces has a vault's controller delete a Pod that has failed.
+// replaces adds that a vault's controller deletes a failed Pod.
 func (t *tape) replaces(v *thing, node string) {
 	p := pod("p", v).on(node)
 	failed := p.as(func(o *thing) { o.Failed = true })
@@ -242,7 +242,7 @@ func (t *tape) replaces(v *thing, node string) {
 	t.sync("vault", v, func() { t.commit("vault", "delete", v, failed, nil) })
 }
 
-// Stories of a vault whose Pods fail.
+// Stories of a vault with failed Pods.
 var _ = tells([]story{
 	{"WRITE-8", "what fails again is replaced after a second", kept, func(t *tape) {
 		v := t.vault()
@@ -294,7 +294,7 @@ var _ = tells([]story{
 	}},
 })
 
-// Stories of one key that fails each time it is tried.
+// Stories of a key whose reconcile always fails.
 var _ = tells([]story{
 	{"WRITE-8", "waits twice as long each time, and at last as long as client-go ever does", kept, func(t *tape) {
 		a := t.seen("a")[0]
@@ -312,7 +312,7 @@ var _ = tells([]story{
 		t.succeeds(a)
 		t.settled()
 	}},
-	{"WRITE-8", "waits a minute each time", kept, func(t *tape) { // long, if not ever longer: no hot loop
+	{"WRITE-8", "waits a minute each time", kept, func(t *tape) { // a constant delay, but no hot loop
 		a := t.seen("a")[0]
 		for range 20 {
 			t.fails(a, time.Minute)
@@ -360,7 +360,7 @@ var _ = tells([]story{
 	}},
 })
 
-// fails lets a reconcile of a set fail, and the given time pass until the retry.
+// fails adds that a reconcile of a set fails, and that the retry comes after wait.
 func (t *tape) fails(a *thing, wait time.Duration) {
 	t.start("rs", a)
 	t.end("rs", a, "etcdserver: request timed out")

@@ -2,7 +2,7 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
-// collects has the collector delete a pod as it should: told that the owner is gone.
+// collects adds that the collector receives the deletion of the owner, and deletes the pod.
 func (t *tape) collects(p, owner *thing) *sim.Record {
 	t.deliver("gc", owner, nil)
 	return t.commit("gc", "delete", nil, p, nil)
@@ -17,8 +17,8 @@ func (t *tape) dependent() (a, p *thing) {
 	return a, p
 }
 
-// blocksAgain has a user make a reference one that blocks which the collector was shown as one that
-// does not, while its owner waits, and the collector let the owner go.
+// blocksAgain adds that a user makes a reference to a waiting owner blocking, and that the collector then removes the
+// owner. shown is set if the collector receives the change of the reference.
 func (t *tape) blocksAgain(shown bool) {
 	a := set("a", 1)
 	p := pod("p", nil).owned(plain(a))
@@ -32,8 +32,8 @@ func (t *tape) blocksAgain(shown bool) {
 	t.commit("gc", "patch", nil, b, nil)
 }
 
-// tiedAgain has the collector orphan a dependent, a user tie it to its owner again before the
-// collector is shown either, and the collector let the owner go.
+// tiedAgain adds that the collector orphans a dependent, that a user adds the reference again, and that the collector
+// then removes the owner. shown is set if the collector receives the added reference.
 func (t *tape) tiedAgain(shown bool) {
 	a, p := t.dependent()
 	b := t.becomes(a, a.dying(orphanFinalizer))
@@ -249,8 +249,8 @@ var _ = tells([]story{
 	}},
 })
 
-// readopted has a set adopt its pod again after the collector orphaned it, and
-// the collector delete the pod when the set is gone.
+// readopted adds that a set adopts its pod again after the collector has orphaned it. Then the collector deletes the
+// pod, because the set is gone.
 func readopted(t *tape, looked bool) {
 	a := set("a", 1)
 	t.start("rs", a)
@@ -264,7 +264,7 @@ func readopted(t *tape, looked bool) {
 	t.collects(q, a)
 }
 
-// twoOwners has a pod wait for by one owner and held by another.
+// twoOwners stores a pod for which one owner waits. The other owner keeps the pod.
 func twoOwners(t *tape) (waiting, other, p *thing) {
 	a, b := set("a", 0), set("b", 1)
 	p = pod("p", nil).owned(plain(a), controlledBy(b))

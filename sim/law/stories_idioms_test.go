@@ -7,7 +7,7 @@ var (
 	applied   = sim.Guards{Applies: true}
 )
 
-// app stores an App, shown to its operator, and a pod.
+// app stores an App and p, and shows both to the operator.
 func (t *tape) app(p *thing) (a, q *thing) {
 	a = object("App", "a")
 	t.exist(a)
@@ -19,19 +19,17 @@ func (t *tape) app(p *thing) (a, q *thing) {
 	return a, p
 }
 
-// elsewhere puts an object into another namespace.
+// elsewhere returns an object in another namespace.
 func (o *thing) elsewhere() *thing { return o.as(func(o *thing) { o.Namespace = "edge" }) }
 
-// keyed makes a record one of a sync of a key that names no object of the kind
-// that the process syncs.
+// keyed sets the key of a record's reconcile. The key names no object of the kind that the process reconciles.
 func keyed(r *sim.Record, namespace, name string) {
 	r.For, r.SawFor = sim.Ref{Kind: "App", Namespace: namespace, Name: name}, nil
 }
 
 func edited(o *thing) *thing { return o.as(func(o *thing) { o.Node = "n1" }) }
 
-// Stories of what operators of tutorials do, each beside what it must not be
-// taken for.
+// Stories of usual operators, each beside a similar violation.
 var _ = tells([]story{
 	{"LAW-2", "CreateOrUpdate finds an orphan by its name", kept, func(t *tape) {
 		a, p := t.app(pod("a", nil))
@@ -141,7 +139,7 @@ var _ = tells([]story{
 	{"GC-3", "adopted again after it was orphaned", committed, func(t *tape) {
 		a, _ := t.app(nil)
 		b := t.becomes(a, a.dying(orphanFinalizer))
-		p := pod("p", a) // made by one that had not seen it
+		p := pod("p", a) // its creator had not seen it yet
 		t.commit("op", "create", a, nil, p)
 		q := p.owned()
 		t.commit("gc", "patch", nil, p, q)
@@ -154,8 +152,7 @@ var _ = tells([]story{
 	}},
 })
 
-// ordinals is a set whose controller made its pods by names of its own choice, of
-// which somebody took the first.
+// ordinals stores a set, whose controller creates pods a-0 and a-1. The process by then deletes a-0.
 func (t *tape) ordinals(want int, by string) (a, last *thing) {
 	a = set("a", want)
 	t.exist(a)
@@ -175,7 +172,7 @@ func (t *tape) ordinals(want int, by string) (a, last *thing) {
 	return a, last
 }
 
-// scaled is the user's, shown.
+// scaled adds that the user scales a set, and that the controller receives it.
 func (t *tape) scaled(a *thing, want int) *thing {
 	b := a.as(func(o *thing) { o.Replicas = want })
 	t.shows("rs", a, b, "default/a")
@@ -210,8 +207,8 @@ var _ = tells([]story{
 	}},
 })
 
-// Stories of a controller that keeps its dependents by a finalizer until
-// it has counted them, as Job does.
+// Stories of a controller with a finalizer that keeps its dependents until it has counted them, like the Job
+// controller.
 var _ = tells([]story{
 	{"LAW-2", "takes its own finalizer off an orphan", kept, func(t *tape) {
 		t.frees(pod("p", nil), stays, tracking)
@@ -291,8 +288,7 @@ var _ = tells([]story{
 	}},
 })
 
-// tallied has a Job whose two pods have ended say of how many it has counted, in one
-// write after another.
+// tallied adds a Job with two finished pods. Each status write sets the number of counted pods.
 func (t *tape) tallied(numbers ...int) {
 	a := job("a")
 	t.exist(a, pod("p", a).on("n").as(func(o *thing) { o.Failed = true }),
@@ -307,10 +303,10 @@ func (t *tape) tallied(numbers ...int) {
 	t.settled()
 }
 
-// ofOtherWork is what a key stands for that names no Job.
+// ofOtherWork is a key that names no Job.
 var ofOtherWork = sim.Ref{Kind: "Job", Namespace: "default", Name: "orphan:p"}
 
-// unhands is the story of a controller that removes its finalizer from a dependent of an earlier owner of the same name.
+// unhands adds that a controller removes its finalizer from a dependent of an earlier owner of the same name.
 func (t *tape) unhands(is func(p *thing) *thing) {
 	a := job("a")
 	p := pod("p", a)
@@ -327,7 +323,7 @@ func (t *tape) unhands(is func(p *thing) *thing) {
 
 func (o *thing) ended() *thing { return o.as(func(o *thing) { o.Failed = true }) }
 
-// frees has the Job controller write a pod that finalizers hold.
+// frees adds that the Job controller writes to a pod with finalizers.
 func (t *tape) frees(p *thing, left func(*thing) *thing, finalizers ...string) {
 	p = p.held(finalizers...)
 	t.exist(p)
@@ -337,7 +333,7 @@ func (t *tape) frees(p *thing, left func(*thing) *thing, finalizers ...string) {
 func stays(p *thing) *thing { return p }
 func goes(*thing) *thing    { return nil }
 
-// counted has a status say how many of two that are there, and of others, ended.
+// counted adds a status that counts n finished pods. Two finished pods exist.
 func (t *tape) counted(n int) {
 	a := job("a").as(func(o *thing) { o.Placed = n })
 	ended := func(name string) *thing { return pod(name, a).as(func(o *thing) { o.Node = name }) }
@@ -345,7 +341,7 @@ func (t *tape) counted(n int) {
 	t.settled()
 }
 
-// outgrown has an owner keep what it does not select.
+// outgrown adds that a controller keeps a pod that its owner no longer selects.
 func (t *tape) outgrown(process string, a *thing) {
 	t.exist(a, pod("p", a).labelled("db"))
 	t.start(process, a)

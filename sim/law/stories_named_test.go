@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// byName is a controller whose dependents are told apart by their names: of a set s of
-// two it makes Pods s-0 and s-1. It keeps Revisions, too, of which it hears nothing, and
-// says whose Claims are.
+// byName returns a controller that distinguishes its dependents by name: for a set s with two replicas it creates
+// Pods s-0 and s-1. It also creates Revisions, without a watch, and sets the owners of Claims.
 func byName() Actor {
 	number := func(owner, object runtime.Object) int {
 		rest, ok := strings.CutPrefix(object.(*thing).Name, owner.(*thing).Name+"-")
@@ -42,7 +41,7 @@ func byName() Actor {
 	}
 }
 
-// line is a set s of named pods, which its controller made and knows.
+// line stores a set s. Its controller creates pods with these names, and receives them.
 func (t *tape) line(want int, pods ...string) (a *thing, have []*thing) {
 	a = set("s", want)
 	a.Kind = "StatefulSet"
@@ -57,14 +56,14 @@ func (t *tape) line(want int, pods ...string) (a *thing, have []*thing) {
 	return a, have
 }
 
-// resized is a set that its controller knows to want another number.
+// resized adds that the user scales a set, and that the controller receives it.
 func (t *tape) resized(a *thing, want int) *thing {
 	b := a.as(func(o *thing) { o.Replicas = want })
 	t.shows("sts", a, b, "default/s")
 	return b
 }
 
-// gives is a write by which a set's controller gives a claim to somebody.
+// gives adds that a set's controller changes the owners of a claim.
 func (t *tape) gives(a, claim *thing, to ...metav1.OwnerReference) *thing {
 	next := claim.owned(to...)
 	t.sync("sts", a, func() { t.commit("sts", "update", a, claim, next).Guards.ResourceVersion = true })
@@ -236,7 +235,8 @@ var _ = tells([]story{
 	}},
 })
 
-// givesToFreed has a user take a pod from its set, and the set's controller give that pod a claim.
+// givesToFreed adds that a user removes a pod from its set, and that the controller makes the pod the owner of a
+// claim.
 func (t *tape) givesToFreed(shown bool) {
 	a, p := t.line(1, "s-0")
 	c := t.claim(a)
@@ -247,7 +247,7 @@ func (t *tape) givesToFreed(shown bool) {
 	t.gives(a, c, controlledBy(p[0]))
 }
 
-// Stories of dependents that their owner selects, and that would not be taken for one of its own.
+// Stories of dependents that their owner selects, but whose names do not fit it.
 var _ = tells([]story{
 	{"API-5", "let go after a restart, of another name than a member has", kept, func(t *tape) {
 		a, _ := t.line(0)
@@ -273,7 +273,7 @@ var _ = tells([]story{
 	{"EXACT-8", "a terminating set leaves out all", broken, func(t *tape) { t.tellsOf(-1, "s-0", "x") }},
 })
 
-// tellsOf has the status of a set of named pods that is going say how many it has; less than none is none at all.
+// tellsOf adds that the status of a terminating set counts n pods; a negative n stands for no count.
 func (t *tape) tellsOf(n int, pods ...string) {
 	a, _ := t.line(len(pods))
 	for _, name := range pods {

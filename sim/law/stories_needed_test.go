@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// vaults is a subject whose Pods need Disks or Shelves of the names that they give as their
-// nodes. The Disks are its own as well.
+// vaults returns a controller whose Pods need a Disk or a Shelf with the name of their node. It also owns the Disks.
 func vaults() Actor {
 	return Actor{Process: "vault", Controller: "vault", For: kind("Vault"), Owns: kinds("Pod", "Disk"),
 		Contract: Contract{
@@ -61,7 +60,7 @@ func vaults() Actor {
 		}}
 }
 
-// lidded stores a vault with a Pod, and a lid that is to go with that, and shows them.
+// lidded stores a vault with a Pod, and a lid that must be deleted with the Pod. It shows them to the controller.
 func (t *tape) lidded() (v, p, l *thing) {
 	v, l = object("Vault", "v"), object("Lid", "p")
 	p = pod("p", v)
@@ -70,7 +69,7 @@ func (t *tape) lidded() (v, p, l *thing) {
 	return v, p, l
 }
 
-// owned is an object of a kind that an owner controls.
+// owned returns an object with this controller.
 func owned(kind, name string, owner *thing) *thing {
 	return object(kind, name).owned(controlledBy(owner))
 }
@@ -283,7 +282,8 @@ var _ = tells([]story{
 	}},
 })
 
-// letsGoOfFailed takes the finalizer off a disk that says itself that it is in use, as was read or not.
+// letsGoOfFailed adds that a controller removes the finalizer from a disk whose status says that it is in use. read
+// is set if the controller had read that status.
 func (t *tape) letsGoOfFailed(read bool) {
 	d := object("Disk", "d").dying(inUse)
 	t.exist(d)

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// What third-party operators do, rightly and wrongly.
+// Stories of operators, with and without violations.
 var _ = tells([]story{
 	{"LAW-2", "its own with another owner, left as it is", kept, func(t *tape) {
 		t.shares(func(p, b *thing) *thing { return p.labelled("other") })
@@ -114,7 +114,7 @@ var _ = tells([]story{
 	}},
 })
 
-// shares has a set that owns a pod together with another object write to it.
+// shares adds that a set's controller writes to a pod that also has another owner.
 func (t *tape) shares(change func(p, b *thing) *thing) {
 	a, b := set("a", 1), object("ConfigMap", "b")
 	p := pod("p", a)
@@ -123,7 +123,7 @@ func (t *tape) shares(change func(p, b *thing) *thing) {
 	t.sync("rs", a, func() { t.commit("rs", "update", a, p, change(p, b)) })
 }
 
-// putsBack has a set's controller label a pod that has been changed since it read it.
+// putsBack adds that a set's controller labels an old version of a pod.
 func (t *tape) putsBack(version bool) {
 	a, p := t.family(1, "p")
 	q := p[0].as(func(o *thing) { o.Node = "n1" })
@@ -134,7 +134,7 @@ func (t *tape) putsBack(version bool) {
 	})
 }
 
-// hangs has one controller put a finalizer on an object and another take it off.
+// hangs adds that one controller adds a finalizer to an object, and that another one removes it.
 func (t *tape) hangs(puts, takes string) {
 	o := t.stored(object("App", "a"))
 	held := o.as(func(o *thing) { o.Finalizers = []string{"example.com/late"} })
@@ -142,19 +142,19 @@ func (t *tape) hangs(puts, takes string) {
 	t.commit(takes, "update", o, held, held.as(func(o *thing) { o.Finalizers = nil }))
 }
 
-// keyed has a set's controller make a pod for it in the sync of some key.
+// keyed adds that a set's controller creates a pod for the set in a reconcile of another key.
 func (t *tape) keyed(key string) {
 	a, _ := t.family(1)
 	t.commit("rs", "create", nil, nil, pod("p", a)).For = sim.Ref{Kind: "ReplicaSet", Namespace: "default", Name: key}
 }
 
-// lists has a controller list the pods live.
+// lists adds that a controller lists the pods live.
 func (t *tape) lists(process string, owner *thing) {
 	t.add(sim.Record{Op: sim.Read, Process: process, Verb: "list", Object: sim.Ref{Kind: "Pod", Namespace: "default"},
 		For: owner.ref(), SawFor: owner})
 }
 
-// The text of a violation shows what is wrong.
+// The text of a violation says what is wrong.
 func TestTold(t *testing.T) {
 	gone, a := set("a", 0), set("a", 1).again()
 	for _, c := range []struct {
@@ -196,7 +196,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// What a live list did not show any more need not be counted.
+// A controller need not count a pod that its live list lacks.
 func TestListedGone(t *testing.T) {
 	tp := &tape{}
 	a, p := tp.family(1, "p")
@@ -209,7 +209,7 @@ func TestListedGone(t *testing.T) {
 	}
 }
 
-// app is an object of the operator's: it selects nothing.
+// app returns an object of the operator, without a selector.
 func app(name string) *thing { return object("App", name) }
 
 func job(name string) *thing {
@@ -224,7 +224,7 @@ func (o *thing) held(finalizers ...string) *thing {
 
 const (
 	tracking = "batch.kubernetes.io/job-tracking" // declared by the job controller
-	cleanup  = "example.com/cleanup"              // the operator's, who declares none
+	cleanup  = "example.com/cleanup"              // of the operator, whose contract does not declare it
 )
 
 var _ = tells([]story{
@@ -261,7 +261,7 @@ var _ = tells([]story{
 	}},
 })
 
-// misnames creates a pod, or adopts p, with a ControllerRef that f changes.
+// misnames adds that a controller creates a pod, or adopts p, with a ControllerRef that f changes.
 func (t *tape) misnames(p *thing, f func(*metav1.OwnerReference)) {
 	a := set("a", 1)
 	t.exist(a)
@@ -357,8 +357,7 @@ var _ = tells([]story{
 	}},
 })
 
-// otherQueue has the operator delete a pod of an owner of some kind for a key
-// that is the pod's.
+// otherQueue adds that the operator deletes a pod in the reconcile of a key with the pod's name.
 func (t *tape) otherQueue(kind string) {
 	a := object(kind, "a")
 	p := pod("p", a)
@@ -367,7 +366,7 @@ func (t *tape) otherQueue(kind string) {
 	t.commit("op", "delete", nil, p, nil).For = sim.Ref{Kind: "App", Namespace: "default", Name: "p"}
 }
 
-// adoptsHeld has a controller adopt a pod whose finalizers change with that.
+// adoptsHeld adds that a controller adopts a pod and changes its finalizers in the same write.
 func (t *tape) adoptsHeld(process string, a *thing, before, after []string) {
 	p := pod("p", nil).held(before...)
 	t.exist(a, p)

@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// inUse is the finalizer of one who keeps what Pods use.
+// inUse is the finalizer of controllers that protect objects in use.
 const inUse = "example.com/in-use"
 
 var _ = plays(placing)
 
-// placing are a subject that wants one dependent on each node, others that go by what is
-// there beside the objects that they write, and one that shares its kind.
+// placing returns three controllers: one with a dependent on each node, one that checks other objects than it writes,
+// and one that shares its kind.
 func placing() []Actor {
 	return []Actor{
 		{Process: "ds", Controller: "daemonset", For: kind("DaemonSet"), Owns: kinds("Pod"), Contract: Contract{Profile: Upstream,
@@ -180,7 +180,8 @@ var _ = tells([]story{
 	}},
 })
 
-// joins has a DaemonSet make a pod for a node that another of its own has come to be on meanwhile, or had before.
+// joins adds that a DaemonSet creates a pod for a node with another pod of the set. meanwhile is set if that pod was
+// bound during the reconcile.
 func (t *tape) joins(meanwhile bool) {
 	a := object("DaemonSet", "a")
 	p := pod("p", a)

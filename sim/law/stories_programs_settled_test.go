@@ -2,8 +2,7 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
-// Stories of programs after a rest: whatever they looked at since, they had been shown
-// what there was then.
+// Stories of programs after the world has settled: they have received everything that existed then.
 var _ = tells([]story{
 	{"ADOPT-3", "a program adopts for an owner that was terminating when the world settled", broken, func(t *tape) {
 		own := t.goesBefore(func() { t.settled() })
@@ -144,8 +143,7 @@ var _ = tells([]story{
 		}},
 })
 
-// goesBefore has a fleet that holds a pod, and wants two, be deleted; somebody else's finalizer
-// holds it. Then something happens.
+// goesBefore stores a terminating fleet with a pod, and calls then.
 func (t *tape) goesBefore(then func()) (own *thing) {
 	was := fleet("own", 2)
 	own = was.dying("example.com/foreign")
@@ -157,8 +155,7 @@ func (t *tape) goesBefore(then func()) (own *thing) {
 	return own
 }
 
-// comesBack has a pod come back that a fleet owned which has been deleted and recreated,
-// since something happened.
+// comesBack stores a pod of a fleet that was deleted and recreated. It calls then before the pod appears.
 func (t *tape) comesBack(then func(), finalizers ...string) (p *thing) {
 	own := fleet("own", 0)
 	next := own.again()
@@ -174,5 +171,5 @@ func (t *tape) comesBack(then func(), finalizers ...string) (p *thing) {
 	return p
 }
 
-// handle is the finalizer of the program's own.
+// handle is the program's own finalizer.
 const handle = "example.com/program"

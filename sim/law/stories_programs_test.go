@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// program is one of which nobody knows when a sync begins, nor whom it is for.
+// program returns a whole program: the records do not say which object it reconciles, and when.
 func program() Actor {
 	return Actor{Process: "program", Controller: "fleet", For: kind("Fleet"),
 		Owns: kinds("Pod"), Opaque: true, Contract: Contract{Profile: Upstream, Selector: selectorOf,
@@ -18,7 +18,7 @@ func program() Actor {
 	}
 }
 
-// limiting is a program that asks for no number, but for no more than so many at one time.
+// limiting returns a program with a maximum number of dependents at one time.
 func limiting() Actor {
 	s := program()
 	s.Process, s.Controller, s.For.Kind, s.Replicas = "limiting", "queue", "Queue", nil
@@ -27,19 +27,19 @@ func limiting() Actor {
 	return s
 }
 
-// doubling is a program with a second controller, which works on what the first makes.
+// doubling returns a program with a second controller for the same dependents.
 func doubling() Actor {
 	s := program()
 	s.Process, s.Controller, s.SharedKinds = "doubling", "doubling", kinds("Pod")
 	return s
 }
 
-// labels has it write a label to a pod as f leaves it.
+// labels adds that the program labels a pod that f returns.
 func (t *tape) labels(f func(own, other, p *thing) *thing) {
 	t.writes(f, func(_, p *thing) *thing { return p.labelled("seen") })
 }
 
-// writes has it make something of a pod as f leaves it; nil deletes it.
+// writes adds that the program changes a pod that f returns. If to returns nil, the program deletes it.
 func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing) *thing) {
 	own, other := fleet("own", 1), fleet("other", 1)
 	t.exist(own, other)
@@ -53,7 +53,7 @@ func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing
 	t.unattributed(verb, is, is, after).Process = "doubling"
 }
 
-// limits has it make so many pods for an owner that allows some.
+// limits adds that the program creates made pods for an owner that allows most.
 func (t *tape) limits(most, made int) (own, last *thing) {
 	own = fleet("q", most)
 	own.Kind = "Queue"
@@ -69,7 +69,8 @@ func (t *tape) limits(most, made int) (own, last *thing) {
 	return own, last
 }
 
-// beside has it make one, and crash, and make another when f has happened and it has been shown the first again.
+// beside adds that the program creates a pod, and crashes. After f and the event of that pod, it creates a second
+// pod.
 func (t *tape) beside(f func(p *thing)) {
 	own, p := t.limits(1, 1)
 	t.fault("limiting", "crash")
@@ -87,14 +88,14 @@ func fleet(name string, replicas int) *thing {
 	return o
 }
 
-// unattributed is a commit of a program: nobody knows for which of its objects it is.
+// unattributed adds a commit of a program. The record does not say which object is reconciled.
 func (t *tape) unattributed(verb string, saw, before, after *thing) *sim.Record {
 	r := t.commit("program", verb, nil, before, after)
 	r.Saw, r.Guards = value(saw), sim.Guards{}
 	return r
 }
 
-// away has a program delete a pod that it saw as f left it and that g has changed since.
+// away adds that a program deletes a pod. It had read the pod as f returns it; g has changed it since.
 func (t *tape) away(f, g func(own, other, p *thing) *thing) {
 	own, other := fleet("own", 1), fleet("other", 1)
 	t.exist(own, other)
@@ -243,7 +244,7 @@ var _ = tells([]story{
 	}},
 })
 
-// another has a program make a pod for an object of a kind that nothing is known of.
+// another adds that a program creates a pod for an object of an unknown kind.
 func (t *tape) another(then func(app, p *thing)) {
 	app := object("Gadget", "a")
 	p := pod("p", app)
@@ -254,7 +255,7 @@ func (t *tape) another(then func(app, p *thing)) {
 	then(app, p)
 }
 
-// takes has a program adopt a pod for an owner as f has left it.
+// takes adds that a program adopts a pod for an owner that f has changed.
 func (t *tape) takes(f func(own *thing) *thing) {
 	own, p := fleet("own", 1), pod("p", nil)
 	t.exist(own, p)
@@ -265,8 +266,8 @@ func (t *tape) takes(f func(own *thing) *thing) {
 	t.unattributed("patch", p, p, p.owned(controlledBy(own)))
 }
 
-// A collector that is a program lets an owner go that was to orphan a dependent, which it
-// has been shown, and collects that: nobody knows whether it could have known.
+// A collector that is a program deletes a dependent that the owner's deletion should orphan. Its records do not say
+// what it knew.
 func TestAProgramThatCollects(t *testing.T) {
 	own := fleet("own", 1)
 	p, going := pod("p", own), own.dying(metav1.FinalizerOrphanDependents)
@@ -292,10 +293,10 @@ func TestAProgramThatCollects(t *testing.T) {
 	}
 }
 
-// denied has a program that wants one pod be refused it, and rest.
+// denied adds that the server refuses a program's creation of a pod, and that the world settles.
 func (t *tape) denied(code int) { t.deniedBefore(code, func() {}) }
 
-// deniedBefore is denied, with something that happens before the rest.
+// deniedBefore is denied, with a call of then before the world settles.
 func (t *tape) deniedBefore(code int, then func()) {
 	own := fleet("own", 1)
 	t.exist(own)
@@ -305,22 +306,22 @@ func (t *tape) deniedBefore(code int, then func()) {
 	t.settled()
 }
 
-// says has a process write an event.
+// says adds that a process creates an Event.
 func (t *tape) says(process string) {
 	e := pod("e", nil)
 	e.Kind = "Event"
 	t.commit(process, "create", nil, nil, e)
 }
 
-// outsider is a program in another process.
+// outsider returns a program in another process.
 func outsider() Actor {
 	s := program()
 	s.Process, s.Controller, s.Outside = "outsider", "outsider", true
 	return s
 }
 
-// abroad has one make so many pods for a fleet that asked for some, and asks for some now; the answers
-// to those before told are lost.
+// abroad adds that the outsider creates made pods for a fleet whose replicas changed from asked to asks. It does not
+// receive the answers to the first told ones.
 func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 	own = fleet("own", asked)
 	t.exist(own)
@@ -335,7 +336,7 @@ func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 	return own
 }
 
-// fills has a program make so many pods for an owner that wants some, and see each.
+// fills adds that a program creates made pods for an owner that wants want, and receives each.
 func (t *tape) fills(want, made int) *thing {
 	own := fleet("own", want)
 	t.exist(own)

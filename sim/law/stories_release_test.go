@@ -67,7 +67,8 @@ var _ = tells([]story{
 	}},
 })
 
-// leavesBehind has an operator take its reference off a pod of its dying owner, and do something else to it.
+// leavesBehind adds that an operator removes its reference from a pod of its terminating owner. beside changes the
+// pod further.
 func (t *tape) leavesBehind(a *thing, beside func(p *thing)) {
 	p := pod("p", a)
 	q := p.owned()
@@ -76,7 +77,7 @@ func (t *tape) leavesBehind(a *thing, beside func(p *thing)) {
 	t.commit("op", "update", a, p, q)
 }
 
-// cleansUp has a controller delete a pod of its dying owner.
+// cleansUp adds that a controller deletes a pod of its terminating owner.
 func (t *tape) cleansUp(process string, a *thing) {
 	p := pod("p", a)
 	t.exist(a, p)
@@ -149,7 +150,7 @@ var _ = tells([]story{
 	{"GC-3", "shown after the request left", committed, func(t *tape) { t.lateDependent(-1) }},
 })
 
-// unscoped leaves a cluster-scoped object whose owner, of some kind, is gone.
+// unscoped stores a cluster-scoped object whose owner is gone.
 func (t *tape) unscoped(kind string) {
 	o := object("Node", "n")
 	o.Namespace = ""
@@ -157,7 +158,7 @@ func (t *tape) unscoped(kind string) {
 	t.settled()
 }
 
-// cuts has the collector take the reference to b off a pod with a dead one.
+// cuts adds that the collector removes all references of a pod: to b, and to an owner that is gone.
 func (t *tape) cuts(b *thing) {
 	a := set("a", 0)
 	p := pod("p", nil).owned(plain(a), plain(b))
@@ -166,8 +167,8 @@ func (t *tape) cuts(b *thing) {
 	t.commit("gc", "patch", nil, p, p.owned())
 }
 
-// lateDependent has the collector shown a dependent while it works, and then let
-// its owner go with a request that left so many records from now.
+// lateDependent adds that the collector receives a dependent during its work, and then removes the owner. It sent
+// that request left records before now.
 func (t *tape) lateDependent(left int) {
 	a := set("a", 1)
 	b := a.dying(orphanFinalizer)
@@ -182,15 +183,14 @@ func (t *tape) lateDependent(left int) {
 	r.Asked = r.Index + left
 }
 
-// What a deletion promised its dependents the collector may still do when it has
-// let the owner go too early, and something else holds that: the too early is
-// another law's.
+// If the collector has removed the orphan finalizer too early, it may still orphan the dependents while another
+// finalizer keeps the owner. Another law reports the early removal.
 func TestPromisedLate(t *testing.T) {
 	tp := &tape{}
 	a := set("a", 1)
 	p := pod("p", a)
 	tp.exist(a, p)
-	tp.show("gc", a) // and not the pod
+	tp.show("gc", a) // but not the pod
 	b := a.dying(orphanFinalizer, cleanup)
 	tp.user(a, b)
 	tp.start("gc", nil)
@@ -199,7 +199,7 @@ func TestPromisedLate(t *testing.T) {
 	tp.commit("gc", "patch", nil, p, p.owned())
 	for _, b := range judge(tp).Violations() {
 		if b.Law.ID != "GC-3" || b.Strength != Committed {
-			t.Errorf("breaks %s", b)
+			t.Errorf("breaks another law: %s", b)
 		}
 	}
 }

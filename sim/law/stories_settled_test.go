@@ -77,8 +77,8 @@ var _ = tells([]story{
 	}},
 })
 
-// back has a set's controller let go of what it had adopted before a crash, and
-// take it back; it may have gone by a list from before the pod's labels came back.
+// back adds that a controller releases a pod that it had adopted before a crash, and adopts it again. older is set if
+// it had read the pod with labels that do not match.
 func (t *tape) back(older bool) {
 	a, p := t.orphan(1)
 	q := t.adopts("rs", a, p)
@@ -94,8 +94,8 @@ func (t *tape) back(older bool) {
 	t.commit("rs", "patch", a, r, r.owned(controlledBy(a))).Incarnation = 1
 }
 
-// chargedBetween has an object go from one owner to another, and the server has written what a
-// quota was charged since it was let go: nobody has acted in between.
+// chargedBetween adds that a pod passes from one owner to another. Between release and adoption, the server writes
+// the usage of a quota.
 func (t *tape) chargedBetween() {
 	a, b, p, q := set("a", 1), rc("b", 1), pod("p", nil), pod("other", nil)
 	t.exist(a, b, p, q)
@@ -106,7 +106,7 @@ func (t *tape) chargedBetween() {
 	t.adopts("rc", b, free)
 }
 
-// Stories of owners that lack what the server forbids.
+// Stories of owners whose dependents the server forbids.
 var _ = tells([]story{
 	{"NOFIGHT-3", "more is forbidden", kept, func(t *tape) { t.forbidden(2); t.settled() }},
 	{"NOFIGHT-3", "more was forbidden, and another client has written since", broken, func(t *tape) {
@@ -138,7 +138,7 @@ var _ = tells([]story{
 	}},
 })
 
-// forbidden has a set that wants one pod try so often to make it, and be refused.
+// forbidden adds that a set's controller tries to create a pod, and is refused each time.
 func (t *tape) forbidden(tries int) *thing {
 	a, _ := t.family(1)
 	for range tries {
@@ -150,7 +150,7 @@ func (t *tape) forbidden(tries int) *thing {
 	return a
 }
 
-// namespace is one that holds a pod and a set.
+// namespace stores a namespace, a pod and a set.
 func (t *tape) namespace() (ns, p, s *thing) {
 	ns = object("Namespace", "default")
 	ns.Namespace = ""
@@ -195,7 +195,7 @@ var _ = tells([]story{
 	}},
 })
 
-// second is another controller of Apps, beside the operator: it keeps Secrets for them.
+// second returns a second controller of Apps, which owns Secrets.
 func second() Actor {
 	return Actor{Process: "second", Controller: "second", For: kind("App"), Owns: kinds("Secret"),
 		Contract: Contract{
@@ -205,7 +205,7 @@ func second() Actor {
 		}}
 }
 
-// manned is an App for which the second of its controllers is to keep Secrets.
+// manned stores an App that wants Secrets of the second controller.
 func (t *tape) manned(replicas int) *thing {
 	a := object("App", "a")
 	a.Replicas, a.Selector = replicas, a.Labels
@@ -219,8 +219,7 @@ func secretOf(name string, owner *thing) *thing {
 	return s
 }
 
-// Stories of a kind that two controllers sync, each for a part of what it
-// asks for. The operator, which comes first, says nothing of numbers.
+// Stories of a kind with two controllers. The contract of the first one, the operator, has no number of replicas.
 var _ = tells([]story{
 	{"NOFIGHT-3", "the second controller of a kind has made what it was to", kept, func(t *tape) {
 		a := t.manned(1)
@@ -262,8 +261,7 @@ var _ = tells([]story{
 	}},
 })
 
-// What an owner selects each controller of its kind reads for itself, and one that is
-// upgraded reads it again.
+// The selector of an owner depends on the controller, and on the contract after an upgrade.
 func TestSelectorIsOfItsController(t *testing.T) {
 	all := func(runtime.Object) labels.Selector { return labels.Everything() }
 	none := func(runtime.Object) labels.Selector { return labels.Nothing() }
@@ -277,6 +275,6 @@ func TestSelectorIsOfItsController(t *testing.T) {
 	}
 	j.AddActor(Actor{Process: "a", Controller: "a", For: kind("App"), Contract: Contract{Selector: none}})
 	if j.state.Selects(&j.state.processes[0].Actor, owner, p) {
-		t.Error("selects as before the upgrade")
+		t.Error("the selector is still that of the contract before the upgrade")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// family stores a set that wants so many and has pods, all shown to its controller.
+// family stores a set with replicas want and these pods. Its controller receives all of them.
 func (t *tape) family(want int, pods ...string) (a *thing, have []*thing) {
 	a = set("a", want)
 	t.exist(a)
@@ -20,7 +20,7 @@ func (t *tape) family(want int, pods ...string) (a *thing, have []*thing) {
 	return a, have
 }
 
-// status is a write of a set's status in a sync that saw the set as it is.
+// status adds a write of a set's status. The reconcile has read the current set.
 func (t *tape) status(a *thing, f func(o *thing)) {
 	t.commit("rs", "update", a, a, a.as(f)).Subresource = "status"
 }
@@ -238,7 +238,7 @@ var _ = tells([]story{
 	}},
 })
 
-// on is the next version of a pod, placed on a node.
+// on returns the next version of a pod, on a node.
 func (o *thing) on(node string) *thing {
 	return o.as(func(o *thing) { o.Node = node })
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// thing is an object of any kind, as small as the laws allow.
+// thing is an object of any kind with the fields that the laws need.
 type thing struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 	Selector map[string]string
 	Replicas int
 	Counted  int
-	Placed   int // how many of its own are on a node, by its status
-	Threads  int // what it has, by what it says; of an owner: what its dependents say, added up
+	Placed   int // a status: number of own pods on a node
+	Threads  int // number of threads of a dependent; in an owner's status, their sum
 	Surge    int
 	Lacking  int
 	Node     string
@@ -30,7 +30,7 @@ type thing struct {
 
 func (o *thing) DeepCopyObject() runtime.Object { return o.as(func(*thing) {}) }
 
-// kind is a kind of the objects of stories.
+// kind returns the kind with this name.
 func kind(name string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Version: "v1", Kind: name}
 }
@@ -84,7 +84,7 @@ func plain(o *thing) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "v1", Kind: o.Kind, Name: o.Name, UID: o.UID}
 }
 
-// as is the object's next version, changed by f.
+// as returns the object's next version, changed by f.
 func (o *thing) as(f func(o *thing)) *thing {
 	uids++
 	c := *o
@@ -126,10 +126,10 @@ func value(o *thing) any {
 	return o
 }
 
-// tape is a history under construction.
+// tape is a history that a story adds records to.
 type tape struct {
 	records   []sim.Record
-	generates bool // the names of pods are the server's
+	generates bool // the server generates the names of pods
 	at        time.Duration
 }
 
@@ -139,7 +139,7 @@ func (t *tape) add(r sim.Record) *sim.Record {
 	return &t.records[len(t.records)-1]
 }
 
-// commit is a write by a process in a sync of owner; what it saw is before.
+// commit adds a write of a process in a reconcile of owner. The process had read before.
 func (t *tape) commit(process, verb string, owner, before, after *thing) *sim.Record {
 	o := after
 	if o == nil {
@@ -149,7 +149,7 @@ func (t *tape) commit(process, verb string, owner, before, after *thing) *sim.Re
 		Object: o.ref(), Before: value(before), After: value(after), Saw: value(before), Guards: sim.Guards{UID: true}})
 }
 
-// exist stores objects, by the user.
+// exist adds that the user creates objects.
 func (t *tape) exist(objects ...*thing) {
 	for _, o := range objects {
 		t.commit(User, "create", nil, nil, o)
@@ -164,33 +164,33 @@ func (t *tape) user(before, after *thing) *sim.Record {
 	return t.commit(User, verb, nil, before, after)
 }
 
-// becomes has the user change an object, and returns what it is then.
+// becomes adds that the user changes an object, and returns the new version.
 func (t *tape) becomes(before, after *thing) *thing {
 	t.user(before, after)
 	return after
 }
 
-// shows is becomes, and delivers the change to a process.
+// shows is like becomes, and also delivers the change to a process.
 func (t *tape) shows(process string, before, after *thing, enqueued ...string) *thing {
 	t.user(before, after)
 	t.deliver(process, before, after, enqueued...)
 	return after
 }
 
-// stored has the user create an object.
+// stored adds that the user creates an object, and returns the object.
 func (t *tape) stored(o *thing) *thing {
 	t.exist(o)
 	return o
 }
 
-// appears is stored, and delivers the object to a process.
+// appears is like stored, and also delivers the object to a process.
 func (t *tape) appears(process string, o *thing, enqueued ...string) *thing {
 	t.exist(o)
 	t.deliver(process, nil, o, enqueued...)
 	return o
 }
 
-// observed shows the history to a judge.
+// observed passes the records to a judge.
 func (t *tape) observed(j *Judge) {
 	for i := range t.records {
 		j.Observe(&t.records[i])
@@ -202,7 +202,7 @@ func (t *tape) refuse(process, verb string, owner, object, saw *thing, code int,
 		Object: object.ref(), Saw: value(saw), Code: code, Message: message})
 }
 
-// read is a live get of an object in a sync of owner.
+// read adds a live get of an object in a reconcile of owner.
 func (t *tape) read(process string, owner, found *thing) *sim.Record {
 	return t.add(sim.Record{Op: sim.Read, Process: process, Verb: "get", For: owner.ref(), Object: found.ref(),
 		After: value(found)})
@@ -216,7 +216,7 @@ func (t *tape) end(process string, owner *thing, err string) *sim.Record {
 	return t.add(sim.Record{Op: sim.SyncEnd, Process: process, For: owner.ref(), SawFor: value(owner), Message: err})
 }
 
-// sync is a sync of owner with a live read of it.
+// sync adds a reconcile of owner that begins with a live read of owner and calls f.
 func (t *tape) sync(process string, owner *thing, f func()) {
 	t.start(process, owner)
 	t.read(process, owner, owner)
@@ -233,7 +233,7 @@ func (t *tape) deliver(process string, before, after *thing, enqueued ...string)
 		After: value(after), Enqueued: enqueued})
 }
 
-// show delivers additions, routed as they should be when nobody minds.
+// show delivers added objects that enqueue nothing.
 func (t *tape) show(process string, objects ...*thing) {
 	for _, o := range objects {
 		t.deliver(process, nil, o)
@@ -296,20 +296,20 @@ func subjects() []Actor {
 
 var cast []func() []Actor
 
-// plays adds actors to those of every story.
+// plays adds actors to those of all stories.
 func plays(f func() []Actor) bool {
 	cast = append(cast, f)
 	return true
 }
 
-// served is a server that knows every kind but Widgets.
+// served is [Judge].Kinds of a server with all kinds but Widgets.
 func served(apiVersion, kind string) (namespaced, ok bool) {
 	return kind != "Node" && kind != "Namespace", kind != "Widget"
 }
 
 func judge(t *tape) *Judge { return judgeWith(t, 0) }
 
-// judgeWith has a judge that remembers only so much.
+// judgeWith judges a history with a limited memory.
 func judgeWith(t *tape, memory int) *Judge {
 	j := NewJudge(subjects(), All())
 	j.Memory = memory
@@ -326,7 +326,7 @@ func (t *tape) owning(replicas int) (a, p *thing) {
 	return a, p
 }
 
-// orphan stores a set and a pod that nobody owns.
+// orphan stores a set and a pod without an owner.
 func (t *tape) orphan(replicas int) (a, p *thing) {
 	a, p = set("a", replicas), pod("p", nil)
 	t.exist(a, p)
@@ -348,7 +348,7 @@ func (t *tape) contested() (a, b, p *thing) {
 	return a, b, p
 }
 
-// appWithPod stores an App, which selects nothing, and its pod.
+// appWithPod stores an App without a selector, and its pod.
 func (t *tape) appWithPod() (a, p *thing) {
 	a = app("a")
 	p = pod("p", a)
@@ -363,7 +363,7 @@ func (t *tape) vault() *thing {
 	return v
 }
 
-// disk stores a vault with a disk and shows them.
+// disk stores a vault with a disk, and shows both to the controller.
 func (t *tape) disk() (v, d *thing) {
 	v = object("Vault", "v")
 	d = owned("Disk", "d", v)
@@ -372,7 +372,7 @@ func (t *tape) disk() (v, d *thing) {
 	return v, d
 }
 
-// claim stores a claim of a set or of a pod.
+// claim stores a claim with a set or a pod as its owner.
 func (t *tape) claim(owner *thing) *thing {
 	c := object("Claim", "data-s-0").owned(controlledBy(owner))
 	t.exist(c)

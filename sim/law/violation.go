@@ -16,9 +16,9 @@ type Violation struct {
 	Record   int    // index of the record of the violation
 	Text     string // what happened, in one line: "owned by rs/web-b"
 
-	Controller string // of the process that violated the law; "" if no single process did
+	Controller string // controller of the process that violated the law; "" if no single process did
 
-	Cycle []int // NOFIGHT-1: the records of the cycle
+	Cycle []int // NOFIGHT-1: indexes of the records in the cycle
 }
 
 // String returns the violation in one line: "dont-interfere at 12: owned by rs/web-b".
@@ -30,10 +30,10 @@ func (b Violation) String() string {
 	return s
 }
 
-// Report records that the current record violates the law of the check. Checks call it.
+// Report records that the current record violates the law of the running check.
 func (j *Judge) Report(s Strength, text string) {
 	if j.actor != nil && j.actor.Actor.Opaque && j.checks[j.current].law.Races && j.record.Op == sim.Commit {
-		s = Committed // what the process had seen when it read is not known
+		s = Committed // it is not known what the program had seen when it decided
 	}
 	j.report(Violation{Strength: s, Record: j.record.Index, Text: text})
 }
@@ -59,7 +59,8 @@ func (j *Judge) report(b Violation) {
 	}
 }
 
-// keep adds a violation. j.informed is the index of the first Informed one, or the number of all if there is none.
+// keep adds a violation. j.informed is the index of the first Informed violation, or the number of violations if
+// there is none.
 func (j *Judge) keep(b Violation) {
 	if b.Strength == Committed && j.informed == len(j.violations) {
 		j.informed++
@@ -70,8 +71,8 @@ func (j *Judge) keep(b Violation) {
 // Violations returns the violations so far, in the order in which they were found. The judge owns the slice.
 func (j *Judge) Violations() []Violation { return j.violations }
 
-// First returns the violation that fails the run: the first Informed one, or with Strict the first of any strength.
-// It returns nil while the run passes.
+// First returns the violation that fails the run: the first Informed one or, if Strict is set, the first of any
+// strength. It returns nil if the run passes.
 func (j *Judge) First() *Violation {
 	i := j.informed
 	if j.Strict {
@@ -86,8 +87,7 @@ func (j *Judge) First() *Violation {
 // Fails reports whether a violation fails the run.
 func (j *Judge) Fails(b *Violation) bool { return b.Strength == Informed || j.Strict }
 
-// Since drops all violations before the record with that index, and ignores later reports about those records
-// ("laws since=switch").
+// Since drops all violations before the record with this index, also later reports ("laws since=switch").
 func (j *Judge) Since(index int) {
 	j.forgiven = index
 	j.violations = slices.DeleteFunc(j.violations, func(b Violation) bool { return b.Record < index })

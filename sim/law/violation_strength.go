@@ -8,13 +8,13 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Strength of a violation of a safety law.
+// Strength is the strength of a violation.
 type Strength uint8
 
 const (
-	// Informed: what the actor had been shown already made the write a violation.
+	// Informed: the actor had seen enough to know that the write was a violation.
 	Informed Strength = iota
-	// Committed: the write was right by the actor's knowledge, but wrong for the stored state.
+	// Committed: the write was right by what the actor had seen, but wrong for the stored state.
 	Committed
 )
 
@@ -27,8 +27,8 @@ func committedIf(excused bool) Strength {
 
 func informedIf(knew bool) Strength { return committedIf(!knew) }
 
-// adoptionStrength is Informed if an adopter could have known that its own object was terminating: the process was
-// shown so, or did not read live although ADOPT-4 applies to it.
+// adoptionStrength returns Informed if the adopter could have known that its own object was terminating: it had
+// received this, or it did not read the object live although ADOPT-4 requires it. Otherwise it returns Committed.
 func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if meta.Deleting(meta.Of(r.SawFor)) {
 		return Informed
@@ -44,8 +44,8 @@ func adoptionStrength(r *sim.Record, w *Write) Strength {
 }
 
 // inherits returns the strength of a write that takes an object from another owner. It is Committed for a server-side
-// apply for a recreated owner of the same name. The server refuses an apply that adds a second controller, but removes
-// the reference that the same manager applied before. The applier cannot know this.
+// apply for a recreated owner with the same name: the server replaces the reference that the same manager applied
+// before. The manager cannot know this, because the server refuses other applies that add a second controller.
 func (w *Write) inherits(r *sim.Record) Strength {
 	if r.Guards.Applies && w.NewOwner != nil && w.Owner.Kind == w.NewOwner.Kind && w.Owner.Name == w.NewOwner.Name {
 		return Committed
@@ -53,7 +53,8 @@ func (w *Write) inherits(r *sim.Record) Strength {
 	return Informed
 }
 
-// newsTo is Committed if the actor last read the object without a reference to that owner.
+// newsTo returns Committed if the actor had read the object without a reference to that owner. Otherwise it returns
+// Informed.
 func newsTo(w *Write, owner types.UID) Strength {
 	if w.Saw != nil && meta.RefTo(w.Saw, owner) == nil {
 		return Committed
@@ -61,9 +62,9 @@ func newsTo(w *Write, owner types.UID) Strength {
 	return Informed
 }
 
-// collects returns the strength of the garbage collector's deletion of an object that an owner keeps. It is Committed
-// if the garbage collector last read the object without that reference, or the owner as waiting for its dependents. A
-// second delete with another policy ends that waiting.
+// collects returns the strength of a deletion by the garbage collector of an object that an owner keeps. It is
+// Committed if the garbage collector had read the object without that reference, or had read that the owner waits for
+// its dependents. A second delete of the owner, with another policy, may have ended the waiting.
 func collects(w *Write, ref *metav1.OwnerReference) Strength {
 	if w.process.readWaiting(ref, w.Before.GetNamespace()) {
 		return Committed

@@ -11,19 +11,19 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// Write holds the meaning of one commit: the object's controller before and after, and what the actor did by the write.
-// It is computed once for all laws, and valid until the next record.
+// Write holds the meaning of one commit: the controller of the object before and after, and what the actor did. It is
+// computed once for all laws, and valid until the next record.
 type Write struct {
-	For   sim.Ref // the object that the actor was reconciling; inferred from references if not recorded
+	For   sim.Ref // the object that the actor was reconciling; derived from references if the record has none
 	Actor *Actor  // nil if the writer is no actor, or reconciles no kind
 	GC    bool    // the actor is the garbage collector
 
-	Before, After, Saw        metav1.Object          // the object, and the version that the actor had read; nil for none
-	Owner, NewOwner, SawOwner *metav1.OwnerReference // their ControllerRefs
+	Before, After, Saw        metav1.Object          // the object before, after, and as the actor had read it, or nil
+	Owner, NewOwner, SawOwner *metav1.OwnerReference // the ControllerRefs of Before, After and Saw
 
 	Dependent bool // the actor manages the object's kind
 	Mine      bool // Owner is For
-	SawMine   bool // and was when the actor last read the object
+	SawMine   bool // SawOwner is For
 	Claims    bool // an existing object gets another ControllerRef
 	Adopts    bool // the new ControllerRef names For
 	Drops     bool // the ControllerRef to For is removed, and the object stays
@@ -31,11 +31,11 @@ type Write struct {
 	Unread    bool // it is not known which version the actor had read
 
 	process *process // of the actor; nil for none
-	read    bool     // For is the incarnation that the actor read live, not the cached one
+	read    bool     // For is the object that the actor has read live, not the cached one
 	dropped bool     // the server dropped the controller field from a reference to For
 }
 
-// maker returns the actor if the write creates the object, and nil otherwise.
+// maker returns the actor of the write, or nil.
 func (w *Write) maker() *Actor {
 	if w.process == nil {
 		return nil
@@ -43,18 +43,18 @@ func (w *Write) maker() *Actor {
 	return &w.process.Actor
 }
 
-// isFor reports whether a ControllerRef names the reconciled object, as the process saw it.
+// isFor reports whether a ControllerRef names the reconciled object, with the UID that the process saw.
 func (w *Write) isFor(ref *metav1.OwnerReference) bool {
 	return ref != nil && w.For.UID != "" && string(ref.UID) == w.For.UID
 }
 
-// adds reports whether a write only adds a reference to an owner.
+// adds reports whether a write only adds a reference to this owner.
 func (w *Write) adds(r *sim.Record, owner string) bool {
 	return w.After != nil && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, owner)
 }
 
 // onlyRefs reports whether a write changes only owner references, finalizers that the actor declares, and fields that
-// the server sets. (Job adds a finalizer to a pod that it adopts.)
+// the server sets. The finalizers are allowed because the Job controller adds its finalizer to a pod that it adopts.
 func (w *Write) onlyRefs(r *sim.Record) bool {
 	a, b := w.Before, w.After
 	return a != nil && b != nil &&
@@ -66,9 +66,9 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 		meta.SameBody(r.Before, r.After)
 }
 
-// takesByName reports whether an actor without a selector adopts an orphan that has the name of its desired object, and
-// sets the desired state in the same write, as CreateOrUpdate does. One update or apply does the work of two allowed
-// writes. Metadata from other clients stays.
+// takesByName reports whether an actor without a selector adopts an orphan that has the name of its desired object,
+// and sets the desired state in the same write, as CreateOrUpdate does. This combines two allowed writes in one
+// update or apply. The write may not remove owner references or finalizers of others.
 func (w *Write) takesByName(r *sim.Record) bool {
 	return w.Actor.Selector == nil && w.SawOwner == nil &&
 		(r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
@@ -76,8 +76,8 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
-// unhands reports whether a write only removes the actor's own finalizers. This deletes the object if nothing else kept
-// it.
+// unhands reports whether a write only removes finalizers of the actor. The object may be gone afterwards, if it had
+// no others.
 func (w *Write) unhands(r *sim.Record) bool {
 	switch {
 	case w.Before == nil:
@@ -90,9 +90,9 @@ func (w *Write) unhands(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, "")
 }
 
-// unhandsTerminating is unhands for a terminating object, whatever its owner is: an operator added its finalizer
-// itself. Controllers of profile Upstream may do this only if the owner is an earlier object with the name of the
-// reconciled one.
+// unhandsTerminating is unhands for a terminating object. An operator may do this whatever the owner is, because it
+// added the finalizer itself. Controllers of profile Upstream may do it only if the owner is an earlier object with
+// the reconciled object's name.
 func (w *Write) unhandsTerminating(r *sim.Record) bool {
 	if w.Before == nil || !meta.Deleting(w.Before) || !w.unhands(r) {
 		return false
@@ -102,8 +102,9 @@ func (w *Write) unhandsTerminating(r *sim.Record) bool {
 		ref.UID != uidOf(w.For)
 }
 
-// harmless reports whether a write to an object of another owner is allowed: adoption of an orphan, removal of the
-// actor's own reference, or removal of its own finalizers from an object that is terminating or has no controller.
+// harmless reports whether a write to an object that the actor does not own is allowed: adoption of an orphan,
+// removal of the actor's own reference, or removal of its own finalizers from an object that is terminating or has no
+// controller.
 func (w *Write) harmless(r *sim.Record) bool {
 	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) || w.unhandsTerminating(r) {
 		return true
@@ -112,7 +113,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		return false
 	}
 	own := uidOf(w.For)
-	// An adopter's reference may exist without controller set; then the write completes it (API-2).
+	// the write may set controller in a reference that the actor already had (API-2)
 	if w.Owner == nil && (w.Adopts || w.dropped && meta.RefTo(w.Before, own) == nil) {
 		return w.adds(r, w.For.UID) || w.takesByName(r)
 	}
@@ -120,7 +121,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, w.For.UID) && w.onlyRefs(r)
 }
 
-// counting returns the worker of a write for an owner, or nil if it is not known what that worker had seen.
+// counting returns the work of the worker that made a write, or nil if it is not known what that worker had seen.
 func (w *Write) counting(r *sim.Record) *work {
 	k := w.process.work(r)
 	if k == nil || !k.busy || k.owner == "" || string(k.owner) != r.For.UID || r.SawFor == nil {
@@ -150,7 +151,7 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.GC = w.process.Actor.Controller == collector
 	w.Saw = meta.Of(r.Saw)
 	if w.Saw == nil && known&Reads == 0 {
-		// The request carries the version that the actor had read.
+		// a request with a resourceVersion shows which version the actor had read
 		if w.Unread = !r.Guards.ResourceVersion; !w.Unread {
 			w.Saw = w.Before
 		}
@@ -172,8 +173,8 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
 }
 
-// keyedOtherwise reports whether the reconciled object is not known: the record does not name one, no such object
-// exists or was shown, or the key belongs to another watched kind. A controller may have several queues.
+// keyedOtherwise reports whether the record does not say which object is reconciled: it names none, the object was
+// never stored or received, or the key belongs to another watched kind. A controller may have several queues.
 func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Actor.For.Kind, f.Namespace, f.Name) == nil {
 		return true
@@ -186,8 +187,8 @@ func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	return false
 }
 
-// readFor sets For to the incarnation that the actor has read live, if that is the written object, or its owner before
-// or after the write. The actor's cache may still show an earlier incarnation.
+// readFor sets the UID of For to that of the object that the actor has read live, if this object is the written one
+// or its owner. The actor's cache may still contain an earlier object with the same name.
 func (w *Write) readFor(r *sim.Record) {
 	k := w.process.work(r)
 	if k == nil || k.live == "" || string(k.live) == w.For.UID {
@@ -200,8 +201,7 @@ func (w *Write) readFor(r *sim.Record) {
 	}
 }
 
-// outOfReach reports whether the actor itself created an object in a place where no owner reference can lead to its
-// owner.
+// outOfReach reports whether the actor created the object in a namespace where a reference to its owner is invalid.
 func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 	if w.For.UID == "" || w.For.Namespace == "" || w.For.Namespace == r.Object.Namespace || w.isFor(w.Owner) ||
 		w.isFor(w.NewOwner) {
@@ -214,9 +214,9 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 	return o != nil && o.maker == &w.process.Actor
 }
 
-// inferFor sets For from the ControllerRef of the written object, if it names an owner of the reconciled kind: the
-// reference before the write, after it, or as the actor read it. If the write moves the reference to the recreated
-// owner of the same name, For is the new owner. Otherwise a recreated object with the name of the key is ignored.
+// inferFor sets For to the owner in the ControllerRef of the written object, if the owner has the reconciled kind. It
+// uses the reference before the write, after it, or as the actor had read it. If the write moves the reference to a
+// recreated owner with the same name, For is the new owner. Otherwise an owner with the name of the key is ignored.
 func (w *Write) inferFor(r *sim.Record) {
 	ref := w.Owner
 	if ref == nil {

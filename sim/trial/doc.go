@@ -1,8 +1,8 @@
 // Package trial runs a world once, to its end, under the laws.
 //
 // A world is an API server, a cluster of controllers, a user, and one source of choices. A [Trial] holds a world, the
-// judge that evaluates the laws, and the fight detector. Scenario files, simtest, benchmarks, exploration and serve all
-// use trials, and nothing else in this module steps a world. Therefore they all apply all laws.
+// judge that evaluates the laws, and the fight detector. Scenario files, simtest, benchmarks, exploration and serve
+// all run their worlds with trials. Therefore they all apply all laws.
 //
 // # Five names to know
 //

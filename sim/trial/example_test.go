@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// careless makes a Secret for each ConfigMap and takes no ownership of it.
+// careless creates a Secret for each ConfigMap, without an owner reference.
 func careless() host.Controller {
 	maps, secrets := corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret")
 	return host.Controller{
@@ -45,7 +45,7 @@ func create(t *trial.Trial, name string) {
 	}
 }
 
-// One run of one controller, until it settles, under every law.
+// One run of one controller until the world settles, under all laws.
 func Example() {
 	t := trial.New(trial.Options{})
 	defer t.Stop()

@@ -18,7 +18,7 @@ type watch struct {
 	threads  map[[2]string]string
 	deed     stepped
 	rounds   int   // how often states recurred since the last user action or fault
-	cycle    []int // the records of a fight that was found and not yet recorded
+	cycle    []int // indexes of the records of a fight that was found and is not recorded yet
 }
 
 type tally struct {
@@ -34,12 +34,12 @@ type stepped struct {
 	outside bool // a user action or a fault was part of it
 }
 
-// fightRounds is how often a state must recur to count as a fight, because two instances of one controller may undo
-// each other's work once by chance.
+// fightRounds is how often a state must recur to count as a fight. One recurrence is not enough, because two
+// instances of one controller may undo each other's work once by chance.
 const fightRounds = 3
 
-// programRounds is fightRounds for worlds with whole programs. The host cannot see their queues, so states that look
-// equal may differ.
+// programRounds replaces fightRounds in worlds with whole programs. The host cannot see their queues, so states that
+// look equal may differ.
 const programRounds = 12
 
 func (t *Trial) enough() int {
@@ -63,10 +63,10 @@ func (w *watch) reset() {
 	w.deed = stepped{record: -1}
 }
 
-// observer counts the writes of a run, and notes which process acted in the step.
+// observer counts the writes of a run, and notes which thread acted in the current step.
 type observer Trial
 
-// Observe handles one record. A deletion request and the removal in the same step count as one write.
+// Observe handles one record. A deletion request and the removal of the object in the same step count as one write.
 func (o *observer) Observe(r *sim.Record) {
 	w := &o.fight
 	d := &w.deed
@@ -91,7 +91,7 @@ func (o *observer) Observe(r *sim.Record) {
 	}
 }
 
-// Digest folds nothing, because the counters only decide when a settle is stopped. Whether a fight continues depends
+// Digest adds nothing, because the counters only decide when a settle is stopped. Whether a fight continues depends
 // only on the world's state.
 func (o *observer) Digest(*sim.Hash) {}
 
@@ -128,8 +128,8 @@ func (w *watch) thread(process, kind string) string {
 	return name
 }
 
-// busy lists the threads that have an enabled action. If one of them did nothing in a cycle, only the schedule caused
-// the cycle. A process whose events are withheld does not fight, however often it retries.
+// busy lists the threads that have an enabled action, for the fight detector. If one of them did nothing in a cycle,
+// the schedule caused the cycle by never choosing its action.
 func (t *Trial) busy() []string {
 	var names []string
 	for _, a := range t.World.Enabled() {
@@ -175,7 +175,7 @@ func (t *Trial) fought() bool {
 	return true
 }
 
-// blindIn reports whether a process of the cycle has withheld events. These might end the cycle.
+// blindIn reports whether events are withheld from a process of the cycle. These events might end the cycle.
 func (t *Trial) blindIn(cycle []int) bool {
 	return slices.ContainsFunc(cycle, func(i int) bool {
 		r := t.World.History.At(i)
@@ -194,8 +194,8 @@ func (t *Trial) disturbed() bool {
 	})
 }
 
-// After firstLook writes, and each time the number has quadrupled, the last records of a disturbed world are searched
-// for a repetition. The law does not report such a repetition as a fight.
+// In a disturbed world, the last records are searched for a repetition after firstLook writes, and each time the
+// number of writes has quadrupled. A repetition ends the settle, but the law does not report it as a fight.
 const (
 	firstLook   = 512
 	lookRecords = 4000

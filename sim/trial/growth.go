@@ -10,12 +10,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// growth finds fights whose state grows and therefore never recurs: a counter in an annotation, or an increasing number
-// of objects. A process that writes repeatedly for one object in the same way does not settle.
+// growth finds fights whose state never recurs because it grows: a counter in an annotation, or an increasing number
+// of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
 	writes int // number of writes since the last user action or fault
 	doing  map[doing]*done
-	hit    *done // the way of writing that was used growthMost times again
+	hit    *done // an entry that was used growthMost times since it was last examined
 	most   int   // how many entries of doing to keep; 0 means all
 }
 
@@ -29,12 +29,12 @@ type doing struct {
 type done struct {
 	doing
 	count int
-	next  int    // the count at which the next examination is due
-	last  [3]int // the last records of this way of writing
+	next  int    // the count at which it is examined next
+	last  [3]int // indexes of its last records
 }
 
-// The first growthFrom writes are not counted, so that worlds that settle have no extra work. A way of writing is
-// examined after each growthMost uses.
+// The first growthFrom writes are not counted, so that worlds that settle have no extra work. After that, each way of
+// writing is examined after each growthMost uses.
 const (
 	growthFrom = 250
 	growthMost = 1000
@@ -45,8 +45,7 @@ func (g *growth) reset() {
 	clear(g.doing)
 }
 
-// reportsOnly reports whether a commit only reports an occurrence. Events do: an Event counts how often something
-// happened.
+// reportsOnly reports whether a commit only reports an occurrence, as Events do.
 func reportsOnly(r *sim.Record) bool { return r.Object.Kind == "Event" }
 
 func (g *growth) note(r *sim.Record) {
@@ -65,7 +64,7 @@ func (g *growth) note(r *sim.Record) {
 	}
 	d := g.doing[what]
 	if d == nil {
-		if g.most > 0 && len(g.doing) >= g.most { // entries that continue are counted again
+		if g.most > 0 && len(g.doing) >= g.most { // ways of writing that continue will be counted again
 			clear(g.doing)
 		}
 		d = &done{doing: what, next: growthMost}
@@ -79,8 +78,9 @@ func (g *growth) note(r *sim.Record) {
 	}
 }
 
-// endless reports whether repeated writes will not end. If the owner declares its number of dependents, EXACT-2 decides
-// about creations instead. In a large world an object may be written once for each other object.
+// endless reports whether repeated writes will not end. If the owner declares its number of dependents, EXACT-2
+// checks its creations instead. Updates must outnumber the objects, because a large world may need one write for each
+// other object.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -110,16 +110,16 @@ func (t *Trial) grows(d *done) string {
 	return text
 }
 
-// ownTrigger finds a controller that triggers itself. It writes only the current time, the event of that write starts
-// its next reconcile, and that reconcile writes the time again. Nothing grows, and the state never recurs because time
-// passes.
+// ownTrigger finds a controller that triggers itself: it writes only the current time, the event of this write starts
+// its next reconcile, and that reconcile writes the time again. Other detectors miss it, because nothing grows, and
+// no state recurs while time passes.
 type ownTrigger struct {
-	runs map[int][]int // maps a write to a chain of writes, each of which triggered the next, ending with the write itself
+	runs map[int][]int // write -> the chain of writes that ends with it, each triggered by the one before
 	hit  []int
 }
 
-// ownRounds is the number of writes in a row that the previous write must have triggered. A write that a timer
-// triggered, such as a heartbeat or a renewal, starts the count again.
+// ownRounds is the number of consecutive writes that were each triggered by the previous one. A write that a timer
+// triggered, such as a heartbeat or a renewal, starts a new chain.
 const ownRounds = 3
 
 func (o *ownTrigger) reset() {
@@ -131,7 +131,7 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	if r.Before == nil || r.After == nil || reportsOnly(r) || r.Object.Kind == "Lease" {
 		return
 	}
-	// Writes of only the time recur only when time passes, which happens in few worlds.
+	// at time 0 nothing can recur, so most worlds need no comparison here
 	before := triggerOf(h, r)
 	if before == nil && r.At == 0 || !fight.OnlyTimes(r.Before, r.After) {
 		return
@@ -152,9 +152,9 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	}
 }
 
-// triggerOf returns the write whose event started the reconcile that made a write, or nil. One process must have made
-// both writes. The host cannot see the reconciles of programs. For them, the event must be less than a second old,
-// because otherwise a timer may be the trigger.
+// triggerOf returns the write whose event started the reconcile that made r, or nil. Both writes must be of one
+// process. The host cannot see the reconciles of programs. For a program, the event must be less than a second old;
+// otherwise a timer may be the trigger.
 func triggerOf(h *sim.History, r *sim.Record) *sim.Record {
 	event := h.At(r.Cause)
 	switch {

@@ -32,7 +32,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// A program outside may act on what an existing owner wanted at any time until now. It may not create more than that.
+// An outside program may act on any version of an existing owner so far. It may not create more dependents than any
+// version wants.
 func TestOutsideActsOnEarlierVersions(t *testing.T) {
 	sets := appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 	server := fakeapi.New(fakeapi.Options{})
@@ -72,7 +73,7 @@ func TestOutsideActsOnEarlierVersions(t *testing.T) {
 	}
 }
 
-// Repeated updates of an Event are neither a fight nor a change. Updates of any other object are.
+// Repeated updates of an Event are no fight and no change. Updates of other objects are.
 func TestEventsOnlyReport(t *testing.T) {
 	for kind, endless := range map[string]bool{"Event": false, "ConfigMap": true} {
 		var g growth
@@ -85,7 +86,7 @@ func TestEventsOnlyReport(t *testing.T) {
 			r.note(&rec, false)
 		}
 		if (g.hit != nil) != endless || r.changed != endless {
-			t.Errorf("%s: written for ever: %t, changed: %t", kind, g.hit != nil, r.changed)
+			t.Errorf("%s: endless writes: %t, changed: %t", kind, g.hit != nil, r.changed)
 		}
 	}
 }

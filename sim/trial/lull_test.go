@@ -12,14 +12,14 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// beats writes the time into its object every two seconds.
+// beats returns a controller that writes the time into its object every two seconds.
 func beats() host.Controller {
 	return syncs(later(2*time.Second, writes(func(_ *corev1.ConfigMap, now time.Time) string {
 		return now.Format(time.RFC3339)
 	})))
 }
 
-// waits makes a Secret twelve hours after it has first looked.
+// waits returns a controller that creates a Secret twelve hours after its first reconcile.
 func waits() host.Controller {
 	const morning = "default/morning"
 	waiting := false
@@ -36,7 +36,7 @@ func waits() host.Controller {
 	})
 }
 
-// wanders looks at something else every time.
+// wanders returns a controller that reads another object in each reconcile.
 func wanders() host.Controller {
 	return syncs(func(_ context.Context, r reads, key string) error {
 		r.Queue.AddAfter(key+"x", 10*time.Second)
@@ -44,13 +44,13 @@ func wanders() host.Controller {
 	})
 }
 
-// Heartbeats during a wait for a timer that is far away do not use up the limits of a settle. An endless chain of
-// timers does.
+// Heartbeats do not count for the limits of a settle while the world waits for a timer that is far away. An endless
+// chain of timers counts.
 func TestHeartbeatsDoNotCount(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		other  host.Controller
-		broken string // the law, "" for none
+		broken string // the violated law; "" for none
 		within time.Duration
 		made   int
 	}{

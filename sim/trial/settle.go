@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Settling is the result of a settle.
+// Settling is the result of [Trial.Settle].
 type Settling struct {
 	Settled bool          `json:"settled"`
 	At      time.Duration `json:"at"`
@@ -25,27 +25,27 @@ type Settling struct {
 	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted, so that no law was evaluated
 }
 
-// Limits end a settle that does not end by itself. The defaults suit a world of any size, because they far exceed what
-// it needs. If all other work waits for a timer that is far away, heartbeats do not count.
+// Limits end a settle that does not end by itself. The defaults suit worlds of any size, because they far exceed what
+// a settle needs. Steps and writes do not count while all other work waits for a timer that is far away.
 type Limits struct {
 	Writes int           // commits, except of statuses; 0: half a million
 	Steps  int           // 0: two million; with a whole program 15,000 plus Recorded
 	Idle   int           // steps without a commit, plus an allowance for For; 0: 20,000, and more for many objects
-	For    time.Duration // virtual time; 0: none
+	For    time.Duration // limit of virtual time; 0 for none
 
 	Recorded int         // the number of steps of a replayed run
-	Rest     bool        // after For has passed, finish interrupted work and evaluate the laws as if the world had settled
-	Stop     func() bool // called after each step; true means to stop at a violation; nil: never stop
+	Rest     bool        // after For has passed, complete interrupted work, and evaluate the laws of the settled world
+	Stop     func() bool // called after each step; true ends the settle at a violation; nil: never called
 }
 
-// The default bounds of a settle. They end a run that never settles before its history fills the memory.
+// The default limits of a settle. They end a run that never settles before its history fills the memory.
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
 	maxHosted = 15_000 // with a whole program, because its steps take a hundred times as long
 	maxIdle   = 20_000
 
-	stepsOfLook = 20 // number of steps in which a process reads all its objects again
+	stepsOfLook = 20 // steps that a starting process needs for each object
 )
 
 func (l *Limits) fill(hosted bool) {
@@ -56,14 +56,14 @@ func (l *Limits) fill(hosted bool) {
 	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-// counted holds the values at which counting began. Steps that do not count move these values forward.
+// counted holds the numbers of steps and writes before the first that counts. Those that do not count increase it.
 type counted struct {
 	writes, steps int
 	wrote         int
 	lulled        int // steps that did not count
 }
 
-// pass notes a step and its writes. In a lull, when only timers fire, they do not count.
+// pass accounts for a step and its writes. In a lull, when only timers fire, they do not count.
 func (t *Trial) pass(from *counted) {
 	c := &t.fight.tally
 	wrote := c.writes - from.wrote
@@ -79,7 +79,7 @@ func (t *Trial) pass(from *counted) {
 	}
 }
 
-// deadline holds the end of the current settle, which is part of the world's state.
+// deadline holds when the current settle ends. It is part of the digest of the trial.
 type deadline struct {
 	writes int // the number of writes at which it ends
 	tally  *tally
@@ -95,15 +95,15 @@ func (d *deadline) digest(h *sim.Hash, now time.Duration) {
 	}
 }
 
-// After the time of a settle has passed, interrupted work continues until nothing has changed for doneFor, but not
-// longer than goesOn. The Job controller waits a second before each reconcile, and a retry waits a few seconds at most.
+// After the time of a settle has passed, interrupted work continues until nothing has changed for doneFor, but at
+// most for goesOn. doneFor exceeds the delay of the Job controller before each reconcile (one second), and the delays
+// of most retries.
 const (
 	doneFor = 10 * time.Second
 	goesOn  = time.Minute
 )
 
-// next returns when the next timer fires, and whether it may belong to interrupted work, because it fires
-// within doneFor of the last change.
+// next returns the time of the next timer, and whether it may belong to interrupted work, within doneFor of a change.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
 		return pending[0].At, pending[0].At <= t.rest.since+doneFor
@@ -131,8 +131,8 @@ func (t *Trial) underWay() string {
 
 // Settle steps until only faults are enabled, until only heartbeats without effect are left, or until a limit is
 // reached. When the world has settled, the laws about settled worlds are evaluated. A world that does not settle
-// violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the settle, these laws are evaluated only
-// with Limits.Rest, after interrupted work has ended.
+// violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the settle, these laws are evaluated
+// only if Limits.Rest is set, after interrupted work is completed.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
 	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
@@ -159,7 +159,7 @@ func (t *Trial) Settle(l Limits) Settling {
 		if l.For > 0 && t.idleUntil(enabled) > end {
 			t.rest.waits(t.World.Clock.Elapsed())
 			if !t.World.Clock.Reach(end) {
-				continue // an action became possible before the end
+				continue // another action became possible before the end
 			}
 			next, soon := t.next()
 			if soon = soon && l.Rest; soon && end < next && next <= start+l.For+goesOn {
@@ -173,7 +173,7 @@ func (t *Trial) Settle(l Limits) Settling {
 			break
 		}
 		if l.For > 0 && t.World.Clock.Beside != nil && t.idle(enabled) && t.World.Clock.Elapsed() < end {
-			t.World.Clock.Reach(end) // a program may act because of one of its own timers
+			t.World.Clock.Reach(end) // a timer inside a program may fire before the end
 			continue
 		}
 		if beats = t.heartbeat(enabled, l.For > 0); beats {
@@ -227,7 +227,7 @@ func (t *Trial) Settle(l Limits) Settling {
 
 func (t *Trial) idle(e []sim.Action) bool { return len(e) == 0 || e[0].Class == sim.Fault }
 
-// idleUntil returns the time of the next step. It is the current time unless only timers are left.
+// idleUntil returns the time of the next step: the current time, or that of the next timer if only timers are left.
 func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	if len(e) == 0 || e[0].Class != sim.Timer {
 		return t.World.Clock.Elapsed()
@@ -238,8 +238,8 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	return t.World.Clock.Elapsed()
 }
 
-// mostIdle returns the maximum number of steps without a commit. A process that starts reads every object. In a settle
-// with an end time it may start every second.
+// mostIdle returns the maximum number of steps without a commit. It depends on the number of objects, because a
+// starting process reads every object, and on Limits.For, because a process may start every second.
 func (t *Trial) mostIdle(l *Limits) int {
 	each := stepsOfLook * int(l.For/time.Second)
 	if l.Idle > 0 {

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// steps matches a loop that steps a world.
+// steps matches a call that takes a step of a world.
 var steps = regexp.MustCompile(`\b(?:[wW]orld(?:\(\))?|w)\.(?:Step|Take)\(`)
 
-// judges matches the making of a judge.
+// judges matches the creation of a judge.
 var judges = regexp.MustCompile(`\blaw\.NewJudge\(`)
 
-// Worlds under the laws run through a trial. Only the kernel, the runner by the wall clock and the searches step
-// worlds besides. Only the judge of audit logs, which have no world, makes a judge besides.
+// Only a trial runs worlds under the laws. Apart from trials, only the kernel, the runner in real time and the
+// searches take steps, and only the judge of audit logs creates a judge.
 func TestOnlyTrialsStepWorlds(t *testing.T) {
 	may := []string{"sim/world.go", "sim/trial/", "internal/wallclock/", "sim/law/", "internal/explore/",
 		"internal/audit/judge.go"}
@@ -49,6 +49,6 @@ func TestOnlyTrialsStepWorlds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if looked < 100 {
-		t.Errorf("looked at %d files: this is not the whole project", looked)
+		t.Errorf("found only %d files of the project", looked)
 	}
 }

@@ -13,31 +13,31 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A world in which only timers are left has settled when each timer has fired several times, over a long time, and only
-// the current time has changed. Otherwise a controller that polls every ten minutes would prevent a verdict. If a later
-// poll changes something, use Limits.For.
+// If only timers are left, the world counts as settled when each timer has fired beatsTimes times, over at least
+// beatsFor, and only the current time has changed. Without this rule, a controller that polls every ten minutes would
+// never settle. To wait for a later poll that changes something, use Limits.For.
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
-	// beatsFor for worlds with whole programs, where every poll takes many steps. It is longer than the backoff of
-	// client-go's queues.
+	// pollsFor replaces beatsFor in worlds with whole programs, where every poll takes many steps. It exceeds the
+	// longest backoff of client-go's queues.
 	pollsFor   = 20 * time.Minute
-	beatsMost  = 1000                   // the number of rounds that is enough if they are short
+	beatsMost  = 1000                   // this number of rounds is enough, even in less time
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
-	// A timer with doubling delays fires three times before its first delay has passed this many times.
+	// A timer whose delay doubles fires beatsTimes times within this multiple of its first delay.
 	beatsAway = 1 << beatsTimes
 )
 
 // resting counts heartbeats since the last change.
 type resting struct {
 	fired   map[beat]int
-	due     []*sim.Alarm // timers that the last step could fire
+	due     []*sim.Alarm // timers that the last step may have fired
 	since   time.Duration
 	rounds  int
-	lull    time.Duration // until this time, only timers that are far away prevent that the world has settled; 0: no lull
+	lull    time.Duration // until then, the world is unsettled only because of timers that are far away; 0 for none
 	changed bool
-	knocks  map[worker][]string // the 403 refusals that each worker got in its current reconcile
+	knocks  map[worker][]string // messages of the 403 refusals in the current reconcile of each worker
 }
 
 type worker struct {
@@ -54,11 +54,11 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest folds the past that decides when the world counts as settled: the time of the last change, and the timers that
-// have fired since. The due timers follow from the clock's state.
+// digest adds the past on which it depends when the world counts as settled: the time of the last change, and the
+// timers that have fired since. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	if h.Bool(r.changed); r.changed {
-		return // the due timers do not matter then
+		return // after a change, the counts start again
 	}
 	h.Word(uint64(min(now-r.since, beatsFor)))
 	h.Word(uint64(min(r.rounds, beatsMost)))
@@ -74,9 +74,9 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	h.Word(sum)
 }
 
-// note decides whether a record is a change. A failed reconcile or request is no change if events are withheld from its
-// process, because it may wait for these events. A 403, for a quota or a missing permission, is no change either. Only
-// another actor can remove its cause, and a controller retries with growing delays.
+// note decides whether a record is a change. An error or a refusal is no change if events are withheld from the
+// process, because it may wait for these events. A 403, for a quota or a missing permission, is no change either:
+// only another actor can remove its cause, and the controller retries with growing delays.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
@@ -100,9 +100,9 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// polls reports whether a controller read an object that does not exist, or a program tried to take a lock. It tries to
-// take a lock if it creates an object that another instance of it has created. The host cannot see how a reconcile of a
-// program ends.
+// polls reports whether a refusal is part of a poll and no change: a read of a missing object, or a program that
+// tries to take a lock. The program does this by creating an object that another instance has created. The error at
+// the end of its reconcile would not tell, because the host cannot see the reconciles of programs.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil {
@@ -136,7 +136,7 @@ func (r *resting) knocked(end *sim.Record) bool {
 		func(refusal string) bool { return strings.Contains(end.Message, refusal) })
 }
 
-// heartbeat reports whether only timers are left and they have no effect.
+// heartbeat reports whether the world has settled, because only timers are left and they have no effect.
 func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	pending := t.World.Clock.Pending()
 	r := &t.rest
@@ -178,7 +178,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	return false
 }
 
-// waits notes that only timers are left.
+// waits begins a new count if something has changed. It is called when only timers are left.
 func (r *resting) waits(now time.Duration) {
 	if r.changed {
 		clear(r.fired)
@@ -186,11 +186,11 @@ func (r *resting) waits(now time.Duration) {
 	}
 }
 
-// lulled reports whether the world would count as settled if it had no timers that are far away. Such a timer may be a
-// resync in twelve hours, while a lease is renewed every two seconds.
+// lulled reports whether the world is unsettled only because of timers that are far away: for example a resync in
+// twelve hours, while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
-// beating reports whether timers have fired since the last change, each at intervals of at least beatsLeast.
+// beating reports whether timers have fired since the last change, each at average intervals of at least beatsLeast.
 func (r *resting) beating(now time.Duration) bool {
 	return !r.changed && now > r.since && (now-r.since)*time.Duration(len(r.fired)) >= time.Duration(r.rounds)*beatsLeast
 }
@@ -200,12 +200,12 @@ func (t *Trial) withheld(process string) bool {
 	return p != nil && p.Withheld()
 }
 
-// electionFor is longer than the duration of a lease.
+// electionFor exceeds the duration of a lease.
 const electionFor = 30 * time.Second
 
-// patience returns for how long timers must have no effect. A process with withheld events retries with growing delays,
-// and waiting an hour shows nothing more than three retries. An election is decided when a lease would have expired. A
-// settle with an end time waits in any case.
+// patience returns for how long timers must have no effect. The time is short for a process with withheld events,
+// because it retries with growing delays and an hour shows no more than three retries. It is electionFor for an
+// election, which is decided when a lease would have expired. A settle with an end time always waits the full time.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
@@ -222,11 +222,10 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	return enough
 }
 
-// roundSteps is the number of further steps that are taken to describe a loop. It is enough for some rounds of a dozen
-// controllers.
+// roundSteps is the number of additional steps to describe a loop: several rounds of a dozen controllers.
 const roundSteps = 200
 
-// goingRound takes some more steps and names their work, in the order in which it occurs first.
+// goingRound takes roundSteps steps and names what happens in them, in the order of first occurrence.
 func (t *Trial) goingRound() string {
 	from := t.World.History.Len()
 	for range roundSteps {

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Trial is one run of a world under the laws. [New] makes it.
+// Trial is one run of a world under the laws. Create it with [New].
 type Trial struct {
 	World   *sim.World
 	Server  *fakeapi.Server
@@ -28,19 +28,19 @@ type Trial struct {
 	rest  resting
 	limit deadline
 
-	brings bool // the invariants of contracts are evaluated in addition to the laws
+	brings bool // the invariants of contracts are evaluated too
 }
 
 // Options set up a trial. The zero value is an empty cluster under the default schedule and every law.
 type Options struct {
 	Laws    []*law.Law      // nil means [law.All] and the invariants of contracts
 	Choices sim.Choices     // nil means the default schedule
-	Server  *fakeapi.Server // nil means an empty server; its objects are the initial state, which the user created
+	Server  *fakeapi.Server // nil means an empty server; its objects count as created by the user
 
 	_ struct{}
 }
 
-// New makes a cluster without processes.
+// New returns a trial without processes.
 func New(o Options) *Trial {
 	brings := o.Laws == nil
 	if brings {
@@ -64,7 +64,7 @@ func New(o Options) *Trial {
 	if given {
 		t.World.Do("initial", t.initial)
 	} else {
-		t.Judge.Begin(standing(o.Server)) // an empty server has namespaces
+		t.Judge.Begin(standing(o.Server)) // an empty server has its default namespaces
 	}
 	return t
 }
@@ -75,7 +75,7 @@ func (t *Trial) initial() {
 	}
 }
 
-// Standing returns for each object of the server a record of its creation by the user.
+// Standing returns, for each object of the server, a record in which the user creates it.
 func (t *Trial) Standing() []sim.Record { return standing(t.Server) }
 
 func standing(s *fakeapi.Server) (records []sim.Record) {
@@ -93,14 +93,14 @@ func standing(s *fakeapi.Server) (records []sim.Record) {
 	return records
 }
 
-// Start runs a controller as a separate process, under the laws. The name must be unique in the trial. Two processes
-// may run the same controller.
+// Start runs a controller as a process of its own, under the laws. The name must be unique in the trial. Two
+// processes may run the same controller.
 func (t *Trial) Start(name string, c host.Controller) *host.Process {
 	t.judged(actorOf(name, &c))
 	return t.Cluster.Start(name, c)
 }
 
-// judged makes a process known to the judge.
+// judged adds an actor, and the invariants of its contract, to the judge.
 func (t *Trial) judged(a law.Actor) {
 	t.Judge.AddActor(a)
 	if t.brings {
@@ -110,8 +110,8 @@ func (t *Trial) judged(a law.Actor) {
 	}
 }
 
-// Outside declares a program that acts from outside this world, through [host.Cluster.As], and its name. The
-// controller's Contract applies to it. The program knows only the answers to its own requests.
+// Outside declares a program that acts from outside this world, through [host.Cluster.As] with this name. The
+// contract of as applies to it. The judge assumes that the program knows only the answers to its own requests.
 func (t *Trial) Outside(name string, as host.Controller) {
 	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true
@@ -132,7 +132,7 @@ func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Con
 	}, members)
 }
 
-// SwitchMembers is [Trial.Switch] for the members of a manager. programs are in their order.
+// SwitchMembers is [Trial.Switch] for all members of a manager. programs are in the order of the members.
 func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	for i, m := range p.Members() {
 		t.judged(actorOf(m.Name, &programs[i]))
@@ -140,13 +140,13 @@ func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	p.SwitchMembers(programs)
 }
 
-// Switch replaces a process's program by another era of it, like an upgrade or a downgrade.
+// Switch replaces a process's program by another era of the program, like an upgrade or a downgrade.
 func (t *Trial) Switch(p *host.Process, c host.Controller) {
 	t.judged(actorOf(p.Name, &c))
 	p.Switch(c)
 }
 
-// Faults adds a budget of faults, by name ([host.FaultNames]). From then on the choices decide when they happen.
+// Faults adds a budget of faults, by name ([host.FaultNames]). From then on, the choices decide when a fault happens.
 func (t *Trial) Faults(counts map[string]int) error {
 	b, err := t.Cluster.NewBudget(counts)
 	if err != nil {
@@ -156,30 +156,29 @@ func (t *Trial) Faults(counts map[string]int) error {
 	return nil
 }
 
-// Forget limits the memory of an endless trial: it keeps at least this number of records and of the server's revisions.
-// It applies to the history, to the revisions from which watches can start, and to what the laws and the fight detector
-// know about deleted objects. Call it before the first step.
+// Forget limits the memory of an endless trial: it keeps at least this number of records, and of the server's
+// revisions. It applies to the history, to the revisions from which watches can start, and to what the laws and the
+// fight detector remember about deleted objects. Call it before the first step.
 func (t *Trial) Forget(keep int) {
 	t.World.History.Forget = keep
 	t.Judge.Memory = max(keep, leastMemory)
 	t.fight.growth.most = max(keep, leastMemory)
 }
 
-// leastMemory is the minimum number of records that the laws remember, because a controller may still rely on them.
+// leastMemory is the minimum number of records that the laws remember: controllers may use old knowledge.
 const leastMemory = 1000
 
-// Broken returns the violation that fails the run, or nil. It is the first violation. Unless the judge is strict, only
-// informed violations count.
+// Broken returns the violation that fails the run, or nil. It is the first violation, or the first Informed one if
+// the judge is not strict.
 func (t *Trial) Broken() *law.Violation { return t.Judge.First() }
 
 // Stop ends all processes and their goroutines. Afterwards the trial is read-only.
 func (t *Trial) Stop() { t.Cluster.Stop() }
 
-// records holds the memory of finished histories for reuse. Explored runs are short and many, and each would allocate
-// it again.
+// records holds the memory of finished histories for reuse: exploration makes many short runs.
 var records = sync.Pool{New: func() any { return new([]sim.Record) }}
 
-// Recycle stops the trial and gives the memory of its history to a later trial. Keep no pointers into the history.
+// Recycle stops the trial and passes the memory of its history to a later trial. Keep no pointers into the history.
 func (t *Trial) Recycle() {
 	t.Stop()
 	h := t.World.History.Records
@@ -189,7 +188,7 @@ func (t *Trial) Recycle() {
 	records.Put(&h)
 }
 
-// digest folds the pending actions of the trial itself: crashes at traps, and the end of a settle.
+// digest adds the state of the trial itself: traps, limits, and the past that decides when the world has settled.
 func (t *Trial) digest(h *sim.Hash) {
 	h.Word(uint64(len(t.traps)))
 	for _, x := range t.traps {
@@ -207,7 +206,7 @@ func (t *Trial) Step() bool {
 	return ok
 }
 
-// Take is Step with the given enabled action.
+// Take is like Step, for this enabled action.
 func (t *Trial) Take(a sim.Action) {
 	t.World.Take(a)
 	t.spring()
@@ -219,7 +218,7 @@ func actorOf(process string, c *host.Controller) law.Actor {
 		Opaque: c.Hosted()}
 }
 
-// served returns a function that looks up the kinds of a server. An empty apiVersion matches any version.
+// served returns a function for [law.Judge].Kinds. An empty apiVersion matches any version.
 func served(s *fakeapi.Server) func(apiVersion, kind string) (namespaced, ok bool) {
 	return func(apiVersion, kind string) (namespaced, ok bool) {
 		if apiVersion == "" {

@@ -26,7 +26,7 @@ var (
 	secrets    = corev1.SchemeGroupVersion.WithKind("Secret")
 )
 
-// reads is the environment of a sync.
+// reads is the environment of a Sync.
 type reads struct {
 	*host.Env
 	maps cache.Indexer
@@ -39,7 +39,7 @@ func (r reads) get(key string) *corev1.ConfigMap {
 	return nil
 }
 
-// syncs is a controller of ConfigMaps with that sync function.
+// syncs returns a controller of ConfigMaps with this Sync.
 func syncs(sync func(ctx context.Context, r reads, key string) error) host.Controller {
 	return host.Controller{
 		Name: "mapper", For: configMaps, Owns: nil,
@@ -55,7 +55,7 @@ func syncs(sync func(ctx context.Context, r reads, key string) error) host.Contr
 	}
 }
 
-// writes is a sync that sets a key of its ConfigMap's data to a value.
+// writes returns a Sync that sets a value in the data of its ConfigMap.
 func writes(value func(m *corev1.ConfigMap, now time.Time) string) func(context.Context, reads, string) error {
 	return func(ctx context.Context, r reads, key string) error {
 		m := r.get(key)
@@ -72,7 +72,7 @@ func writes(value func(m *corev1.ConfigMap, now time.Time) string) func(context.
 	}
 }
 
-// later looks again after a while.
+// later returns a Sync that is repeated after d.
 func later(d time.Duration, sync func(context.Context, reads, string) error) func(context.Context, reads,
 	string) error {
 	return func(ctx context.Context, r reads, key string) error {
@@ -83,7 +83,7 @@ func later(d time.Duration, sync func(context.Context, reads, string) error) fun
 
 func nothing(context.Context, reads, string) error { return nil }
 
-// absent reads a Secret that does not exist.
+// absent is a Sync that reads a Secret that does not exist.
 func absent(ctx context.Context, r reads, _ string) error {
 	_, _ = r.Client.Get(ctx, secrets, "default", "s")
 	return nil
@@ -115,7 +115,7 @@ func TestSettle(t *testing.T) {
 		return strconv.Itoa(n + 1)
 	})
 	clock := writes(func(_ *corev1.ConfigMap, now time.Time) string { return now.Format(time.RFC3339) })
-	// only by the clock: its own events lead to no further write
+	// triggered only by time: its own events cause no further write
 	ticks := writes(func(_ *corev1.ConfigMap, now time.Time) string {
 		return "tick " + strconv.Itoa(int(now.Sub(sim.Epoch)/(10*time.Second))) + " of many"
 	})
@@ -136,7 +136,7 @@ func TestSettle(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		controllers []host.Controller
-		broken      string // the law, "" for none
+		broken      string // the violated law; "" for none
 		says        string
 	}{
 		{"settles", []host.Controller{set("x")}, "", ""},
@@ -172,7 +172,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A deletion at the fourth look still happens, although the first three did nothing.
+// A deletion in the fourth reconcile happens, although the first three had no effect.
 func TestHeartbeatGoesOnForAnHour(t *testing.T) {
 	looks := 0
 	w, how := settled(t, nil, syncs(func(ctx context.Context, r reads, key string) error {
@@ -186,11 +186,11 @@ func TestHeartbeatGoesOnForAnHour(t *testing.T) {
 		return r.Client.Delete(ctx, configMaps, "default", "a", metav1.DeleteOptions{})
 	}))
 	if !how.Settled || w.Server.Len(w.Server.Kind(configMaps)) != 0 {
-		t.Errorf("settled %v after %d looks", how.Settled, looks)
+		t.Errorf("settled %v after %d reconciles", how.Settled, looks)
 	}
 }
 
-// A settle whose time has passed is not judged as settled, unless the limits say so.
+// If the end time stops a settle, the laws of settled worlds are evaluated only if Limits.Rest is set.
 func TestCutByTheClockIsNotSettled(t *testing.T) {
 	wants := syncs(later(10*time.Minute, nothing))
 	wants.Owns, wants.Contract.Replicas = append(wants.Owns, secrets), func(kruntime.Object) int { return 1 }
@@ -206,7 +206,8 @@ func TestCutByTheClockIsNotSettled(t *testing.T) {
 	}
 }
 
-// Work that the end time cuts off is finished before a world is judged. If it does not end, the world is not judged.
+// Work that the end time interrupts is completed before the world is judged. If it does not end, the world is not
+// judged.
 func TestCutInTheMiddle(t *testing.T) {
 	const waits = 5 * time.Second
 	slow := func(wants int, writes func(look int) *corev1.Secret) host.Controller {
@@ -262,7 +263,7 @@ func TestCutInTheMiddle(t *testing.T) {
 	}
 }
 
-// doneFor is how long nothing changes in a world that has finished the work that its time had cut off.
+// doneFor is how long nothing changes after interrupted work until it counts as completed.
 const doneFor = 10 * time.Second
 
 func TestTraps(t *testing.T) {
@@ -276,7 +277,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// Later actions of the user race with the controllers.
+// The user's queued actions race with the controllers.
 func TestLater(t *testing.T) {
 	before, after := 0, 0
 	for seed := range uint64(50) {
@@ -298,7 +299,7 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// An action that has to be repeated waits at least a second, until time passes.
+// An action that must be repeated waits for at least a second.
 func TestLaterUntil(t *testing.T) {
 	w := trial.New(trial.Options{Laws: []*law.Law{}})
 	defer w.Stop()
@@ -313,6 +314,6 @@ func TestLaterUntil(t *testing.T) {
 	w.Settle(trial.Limits{})
 	want := []time.Duration{0, 1400 * time.Millisecond, 2800 * time.Millisecond}
 	if !slices.Equal(tries, want) || w.Waiting() != 0 {
-		t.Errorf("tried at %v, %d left; want %v", tries, w.Waiting(), want)
+		t.Errorf("tried at %v, %d queued; want %v", tries, w.Waiting(), want)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Do performs a user action at once, as a separate step.
+// Do performs a user action at once, as a step of its own.
 func (t *Trial) Do(label string, f func() error) error {
 	var err error
 	t.World.Do(label, func() { err = f() })
@@ -21,8 +21,8 @@ func (t *Trial) Later(label string, do func()) {
 	t.LaterUntil(label, func() bool { do(); return true })
 }
 
-// LaterUntil is [Trial.Later] for an action that may have to be repeated. do reports whether it is done. Before each
-// further try, the user waits a second.
+// LaterUntil is [Trial.Later] for an action that may have to be repeated. do reports whether it has succeeded. The
+// user waits a second before each repetition.
 func (t *Trial) LaterUntil(label string, do func() bool) {
 	t.user.clock = &t.World.Clock
 	t.user.queue = append(t.user.queue, deed{label, do})
@@ -31,7 +31,7 @@ func (t *Trial) LaterUntil(label string, do func() bool) {
 // Waiting returns the number of the user's queued actions.
 func (t *Trial) Waiting() int { return len(t.user.queue) }
 
-// Request executes one request of the user at once, as a separate step. The error is the server's refusal.
+// Request executes a request of the user at once, as a step of its own. The error is the server's refusal.
 func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 	resp := t.Cluster.As(law.User, req)
 	if resp.Err != nil {
@@ -40,16 +40,16 @@ func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 	return resp, nil
 }
 
-// user is the user of the trial, as an actor with a queue of actions.
+// user is the user of the trial: an actor with a queue of actions.
 type user struct {
 	queue []deed
 	clock *sim.Clock
-	again time.Duration // when to try the first action again; 0 if it was not tried
+	again time.Duration // the time of the next try of the first action; 0 if it was not tried
 }
 
 type deed struct {
-	label string      // in canonical form: "delete rs/web-a"
-	do    func() bool // performs the action in a step; false: it must be repeated
+	label string      // the detail of its action key: "delete rs/web-a"
+	do    func() bool // performs the action; false if it must be repeated
 }
 
 func (u *user) Name() string { return law.User }
@@ -69,7 +69,7 @@ func (u *user) Take(sim.Action) {
 	u.queue, u.again = u.queue[1:], 0
 }
 
-// Footprint says that an action touches everything, because it may be a fault, a switch of era, or several requests.
+// Footprint is global, because an action may be a fault, a switch of era, or several requests.
 func (u *user) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 
 func (u *user) Digest(h *sim.Hash) {
@@ -79,10 +79,10 @@ func (u *user) Digest(h *sim.Hash) {
 	}
 }
 
-// Trap crashes a process at a point of its next matching request.
+// Trap crashes a process when its next matching request is pending or answered.
 type Trap struct {
 	Process string
-	After   bool          // after the server executed the request, before the answer arrives
+	After   bool          // when the request is executed and the answer is pending; otherwise before it is executed
 	Verb    fakeapi.Verb  // "" for any write
 	Kind    *fakeapi.Kind // nil for any
 	Name    string        // "" for any

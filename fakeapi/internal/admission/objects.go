@@ -13,15 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// bound is one limit of a limit range, with the object's request and limit for that resource.
+// bound is one limit of a LimitRange, and what an object requests of that resource.
 type bound struct {
 	on             corev1.LimitType
 	name           corev1.ResourceName
 	at             resource.Quantity
 	request, limit resource.Quantity
 	asks, limited  bool
-	// asked, most and bound are request, limit and at in one precision, like requestLimitEnforcedValues of the
-	// LimitRanger plugin.
+	// asked, most and bound are request, limit and at as integers of the same scale, as in requestLimitEnforcedValues
+	// of the LimitRanger plugin.
 	asked, most, bound int64
 }
 
@@ -37,7 +37,7 @@ func newBound(item *corev1.LimitRangeItem, of corev1.ResourceList, name corev1.R
 	return b
 }
 
-// findings lists the texts of limit range violations.
+// findings holds the texts about violations of a LimitRange.
 type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
@@ -58,7 +58,7 @@ func (f findings) err() error {
 	return errors.New("[" + strings.Join(once, ", ") + "]")
 }
 
-// all checks requests and limits against every value of an item.
+// all checks requests and limits against all limits of a LimitRange item.
 func (f *findings) all(item *corev1.LimitRangeItem, requests, limits corev1.ResourceList) {
 	for _, name := range names(item.Min) {
 		f.atLeast(newBound(item, item.Min, name, requests, limits))
@@ -122,28 +122,29 @@ func (f *findings) inRatio(b *bound) {
 	}
 }
 
-// Access describes a request that is authorized.
+// Access describes an access to be authorized.
 type Access struct {
 	User                  string
-	Verb, Group, Version  string // "*" means all of a group
+	Verb, Group, Version  string // "*" stands for any value
 	Resource, Subresource string
 	Namespace, Name       string
 }
 
-// Authorize decides whether an access is allowed. It may give the reason of a refusal.
+// Authorize decides whether an access is allowed. It may return the reason why not.
 type Authorize func(Access) (allowed bool, reason string)
 
-// Owners is a write that may change an object's owners.
+// Owners describes a write that may change an object's owner references.
 type Owners struct {
-	Here     Access // the written object
+	Here     Access // to the written object
 	New, Old []metav1.OwnerReference
 	Created  bool
-	// Resource returns the resource of an owner's kind and whether it is namespaced.
+	// Resource returns the resource of an owner's kind, and whether the kind is namespaced.
 	Resource func(schema.GroupVersionKind) (resource string, namespaced, known bool)
 }
 
-// May refuses owner references that the user may not set: it requires delete on the object, and update on the
-// finalizers of blocked owners. It is the OwnerReferencesPermissionEnforcement plugin (admission/owner-permission-off).
+// May returns an error if the user is not allowed to change the owner references: this needs permission to delete the
+// object, and to update the finalizers of owners whose deletion it blocks. It is the
+// OwnerReferencesPermissionEnforcement plugin (admission/owner-permission-off).
 func (o *Owners) May(authorize Authorize) error {
 	if equality.Semantic.DeepEqual(o.New, o.Old) {
 		return nil
@@ -185,7 +186,7 @@ func (o *Owners) May(authorize Authorize) error {
 	return nil
 }
 
-// blocking returns the owner references that newly block the owner's deletion.
+// blocking returns the owner references that block an owner's deletion and did not before.
 func (o *Owners) blocking() (out []metav1.OwnerReference) {
 	for _, ref := range o.New {
 		if blocks(&ref) && !blockedBefore(o.Old, &ref) {

@@ -15,8 +15,8 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// Fits refuses a resize that exceeds the Pod's node. reason is the status reason of a cause, or "". It is the
-// PodResizeValidator plugin (admission/podresize).
+// Fits returns an error if a resized Pod exceeds its node. reason is a cause for the status of the refusal, or "". It
+// is the PodResizeValidator plugin (admission/podresize).
 func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error) {
 	if node == nil {
 		return "", fmt.Errorf("node %q not found", p.Spec.NodeName)
@@ -40,8 +40,8 @@ func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error)
 	return "", nil
 }
 
-// RuntimeClasses applies a Pod's runtime class: overhead and scheduling. It is the RuntimeClass plugin
-// (plugin/pkg/admission/runtimeclass).
+// RuntimeClasses sets the overhead and the scheduling constraints of a Pod's runtime class. It is the RuntimeClass
+// plugin (plugin/pkg/admission/runtimeclass).
 func RuntimeClasses(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	s := &p.Spec
 	i := slices.IndexFunc(classes, func(c *nodev1.RuntimeClass) bool { return c.Name == *s.RuntimeClassName })
@@ -76,7 +76,7 @@ func RuntimeClasses(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	return nil
 }
 
-// Overhead refuses a Pod that sets an overhead other than its runtime class's.
+// Overhead returns an error for a Pod with an overhead, if its runtime class defines none.
 func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	for _, class := range classes {
 		if p.Spec.RuntimeClassName != nil && class.Name == *p.Spec.RuntimeClassName && class.Overhead != nil {
@@ -86,7 +86,7 @@ func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
 }
 
-// mergeTolerations drops tolerations that another one covers.
+// mergeTolerations drops each toleration that another one covers.
 func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	for i := range all {
 		covered := slices.ContainsFunc(merged, func(t corev1.Toleration) bool { return covers(&t, &all[i]) }) ||
@@ -100,7 +100,7 @@ func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	return merged
 }
 
-// covers reports whether more tolerates everything that t tolerates.
+// covers reports whether the toleration more tolerates everything that t does.
 func covers(more, t *corev1.Toleration) bool {
 	switch {
 	case equality.Semantic.DeepEqual(more, t):
@@ -122,12 +122,12 @@ var (
 	preemptLower = corev1.PreemptLowerPriority
 )
 
-// systemPriorities are the values of the priority classes that every cluster has.
+// systemPriorities holds the values of the priority classes that exist in every cluster.
 var systemPriorities = map[string]int32{"system-cluster-critical": 2_000_000_000,
 	"system-node-critical": 2_000_001_000}
 
-// SystemPriorityClass refuses to delete a system class, like Delete of pkg/registry/scheduling/priorityclass/storage
-// (admission/priority-resolve).
+// SystemPriorityClass returns an error if the class to delete is a system class, like Delete of
+// pkg/registry/scheduling/priorityclass/storage (admission/priority-resolve).
 func SystemPriorityClass(name string) error {
 	if _, ok := systemPriorities[name]; ok {
 		return errors.New("this is a system priority class and cannot be deleted")
@@ -138,7 +138,7 @@ func SystemPriorityClass(name string) error {
 // Priorities are the existing priority classes.
 type Priorities []*schedulingv1.PriorityClass
 
-// fallback returns the default class, or nil. If there are several, it returns the one with the lowest value.
+// fallback returns the default class, or nil. If there are several, it returns the one with the smallest value.
 func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	for _, class := range p {
 		if class.GlobalDefault && (least == nil || class.Value < least.Value) {
@@ -148,7 +148,7 @@ func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	return least
 }
 
-// of returns the values of a class. The system classes exist even if nobody created them.
+// of returns the values of a class. It knows the system classes even if the cluster has no object for them.
 func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
 	if name == "" {
 		if class := p.fallback(); class != nil {
@@ -167,7 +167,8 @@ func (p Priorities) of(name string) (called string, value int32, preemption *cor
 	return "", 0, nil, fmt.Errorf("no PriorityClass with name %s was found", name)
 }
 
-// Resolve sets a new Pod's priority from its class, and refuses contradictions. It is admitPod of the Priority plugin.
+// Resolve sets a new Pod's priority from its class. It returns an error if the Pod already sets another value. It is
+// admitPod of the Priority plugin.
 func (p Priorities) Resolve(pod *corev1.Pod) error {
 	name, value, preemption, err := p.of(pod.Spec.PriorityClassName)
 	if err != nil {
@@ -193,7 +194,7 @@ func (p Priorities) Resolve(pod *corev1.Pod) error {
 	return nil
 }
 
-// OneDefault refuses a second default priority class. It is validatePriorityClass of the Priority plugin.
+// OneDefault returns an error for a second default class. It is validatePriorityClass of the Priority plugin.
 func (p Priorities) OneDefault(class *schedulingv1.PriorityClass, created bool) error {
 	if !class.GlobalDefault {
 		return nil

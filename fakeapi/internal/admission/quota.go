@@ -1,7 +1,9 @@
-// Package admission holds admission plugins that need other stored objects: quotas, limit ranges, classes. Callers pass
-// these objects. Functions return only the reason of a refusal; the server adds the status.
+// Package admission contains admission plugins that need other stored objects, such as quotas, LimitRanges and
+// classes. Callers pass these objects. A function returns only the reason of a refusal, and the server adds the
+// status.
 //
-// Each function names its plugin of kube-apiserver v1.36.3. The recorded cases of area admission test it.
+// The comment of each function names its plugin of kube-apiserver v1.36.3. The recorded cases in admission test the
+// functions.
 package admission
 
 import (
@@ -19,12 +21,12 @@ import (
 	"github.com/threelaws/threelaws/internal/quotausage"
 )
 
-// limitRangerAnnotation lists the fields that a limit range set.
+// limitRangerAnnotation lists the fields that the LimitRanger plugin has set.
 const limitRangerAnnotation = "kubernetes.io/limit-ranger"
 
-// LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation. It is PodMutateLimitFunc
-// of the LimitRanger plugin. With several limit ranges, the first one sets a value, and the annotation names only what
-// the last one set (admission/limitrange-two).
+// LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation that lists them. It is
+// PodMutateLimitFunc of the LimitRanger plugin. If there are several LimitRanges, the first one that has a value sets
+// it. The annotation then lists only what the last one has set (admission/limitrange-two).
 func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	asks, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range l.Spec.Limits {
@@ -59,7 +61,7 @@ func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	}
 }
 
-// complete adds missing entries to a list and returns their names, sorted.
+// complete adds to list the entries of from that it lacks, and returns their names, sorted.
 func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	var added []string
 	for name := range from { //detcheck:ordered sorted below
@@ -81,9 +83,8 @@ func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	return all, added
 }
 
-// Limit checks a new Pod or claim, and returns the refusal of the first limit range that has one. It is
-// PodValidateLimitFunc and PersistentVolumeClaimValidateLimitFunc of the LimitRanger plugin, with names in sorted
-// order.
+// Limit returns an error if a new Pod or claim violates one of the LimitRanges. It is PodValidateLimitFunc and
+// PersistentVolumeClaimValidateLimitFunc of the LimitRanger plugin, but checks names in sorted order.
 func Limit(ranges []*corev1.LimitRange, obj runtime.Object) error {
 	for _, l := range ranges {
 		var found findings
@@ -141,7 +142,7 @@ type Charge struct {
 	Now         time.Time
 }
 
-// Costs reports whether quotas may measure a write. It is Handles of the evaluators in pkg/quota/v1/evaluator/core.
+// Costs reports whether the write may count for quotas, like Handles of the evaluators (pkg/quota/v1/evaluator/core).
 func (c *Charge) Costs() bool {
 	if c.Of.Resource == "events" && (c.Of.Group == "" || c.Of.Group == "events.k8s.io") {
 		return false
@@ -163,9 +164,9 @@ func (c *Charge) Costs() bool {
 
 func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 
-// Spend charges a write to the quotas of its namespace. For each quota it returns the new usage, or nil if unchanged.
-// After an error nothing is charged. It is CheckRequest of the ResourceQuota plugin. A quota without a status limits
-// nothing (admission/quota-status-unknown).
+// Spend charges a write to the quotas of its namespace. It returns the new usage of each quota, or nil if the usage
+// does not change. If it returns an error, nothing is charged. It is CheckRequest of the ResourceQuota plugin. A
+// quota without a status has no effect (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)
 	for i, q := range quotas {
@@ -206,7 +207,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	return charged, nil
 }
 
-// look reports whether a quota measures the object, and whether the quota may refuse it regardless of usage.
+// look reports whether a quota limits a resource of the object, and whether refusal must be called for the quota.
 func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	for name := range q.Status.Hard { //detcheck:ordered both results only turn true
 		if !quotausage.Measures(c.Of, name) {
@@ -220,7 +221,7 @@ func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	return measured, doubtful
 }
 
-// refusal returns why a quota refuses the object regardless of usage, or nil.
+// refusal returns why a quota refuses the object independent of its usage, or nil.
 func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	names := c.measured(q.Status.Hard)
 	if err := unspecified(q.Name, names, c.Obj); err != nil {
@@ -234,7 +235,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// measured returns the sorted names of a quota that measure the object.
+// measured returns the names in a quota that count resources of the object, sorted.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below
@@ -246,8 +247,7 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// spend returns the new usage of a quota, or an error if the quota is exceeded. It returns nil if the quota does not
-// limit the object.
+// spend returns the usage of a quota after a write, or an error if the quota is exceeded. It is nil if unchanged.
 func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName
@@ -260,7 +260,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 		if used == nil {
 			used = maps.Clone(q.Status.Used)
 		}
-		total := used[name].DeepCopy() // used has an entry: a resource of unknown usage was refused before
+		total := used[name].DeepCopy() // exists, because refusal returns an error for unknown usage
 		total.Add(*n)
 		used[name] = total
 		if total.Cmp(hard) > 0 {
@@ -276,7 +276,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 	return used, nil
 }
 
-// beyond returns the positive differences between two amounts.
+// beyond returns the positive differences of two lists of amounts.
 func beyond(now, before quotausage.Amounts) quotausage.Amounts {
 	var out quotausage.Amounts
 	for i := range now {

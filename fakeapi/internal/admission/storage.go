@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/internal/quotausage"
 )
 
-// DefaultStorageClass sets the newest default class. It is the DefaultStorageClass plugin
-// (admission/default-storageclass).
+// DefaultStorageClass sets the class of a claim without one to the newest default class. It is the
+// DefaultStorageClass plugin (admission/default-storageclass).
 func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) {
 	if _, beta := claim.Annotations[corev1.BetaStorageClassAnnotation]; beta || claim.Spec.StorageClassName != nil {
 		return
@@ -24,8 +24,8 @@ func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storage
 		"storageclass.beta.kubernetes.io/is-default-class")
 }
 
-// DefaultIngressClass sets the newest default class. It is the DefaultIngressClass plugin
-// (admission/default-ingressclass).
+// DefaultIngressClass sets the class of an Ingress without one to the newest default class. It is the
+// DefaultIngressClass plugin (admission/default-ingressclass).
 func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.IngressClass) {
 	if _, old := ingress.Annotations["kubernetes.io/ingress.class"]; old || ingress.Spec.IngressClassName != nil {
 		return
@@ -33,8 +33,8 @@ func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.
 	ingress.Spec.IngressClassName = newest(classes, networkingv1.AnnotationIsDefaultIngressClass)
 }
 
-// newest returns the name of the newest class that an annotation makes the default, or nil. Classes of the same age are
-// ordered by name.
+// newest returns the name of the newest class that one of the annotations marks as the default, or nil. If several
+// are equally new, it returns the first by name.
 func newest[T metav1.Object](classes []T, annotations ...string) *string {
 	var name *string
 	var since metav1.Time
@@ -49,8 +49,8 @@ func newest[T metav1.Object](classes []T, annotations ...string) *string {
 	return name
 }
 
-// MayGrow refuses to grow a claim unless it is bound and its class allows it. It is the PersistentVolumeClaimResize
-// plugin.
+// MayGrow returns an error if a claim requests more storage, and is not bound or its class does not allow it. It is
+// the PersistentVolumeClaimResize plugin.
 func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) error {
 	size, was := claim.Spec.Resources.Requests.Storage(), old.Spec.Resources.Requests.Storage()
 	if size.Cmp(*was) <= 0 {
@@ -70,8 +70,8 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.Stor
 		"must support resize")
 }
 
-// mustSpecify are the resources that every container must set if a quota limits them. A comment in the real server
-// calls this a mistake that must be kept.
+// mustSpecify contains the resources that every container must set if a quota limits them. The real server keeps this
+// rule only for compatibility.
 var mustSpecify = map[corev1.ResourceName]func(*corev1.ResourceRequirements) bool{
 	corev1.ResourceCPU:            requests(corev1.ResourceCPU),
 	corev1.ResourceMemory:         requests(corev1.ResourceMemory),
@@ -89,8 +89,8 @@ func limits(name corev1.ResourceName) func(*corev1.ResourceRequirements) bool {
 	return func(r *corev1.ResourceRequirements) bool { _, ok := r.Limits[name]; return ok }
 }
 
-// unspecified refuses a Pod whose containers leave out a limited resource. A Pod with Pod-level resources is exempt. It
-// is Constraints of the Pod evaluator. names must be sorted.
+// unspecified returns an error if a container of a Pod does not set a resource that a quota limits. A Pod with
+// Pod-level resources is exempt. It is Constraints of the Pod evaluator. names must be sorted.
 func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok || saysItself(pod) {
@@ -121,7 +121,7 @@ func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) 
 	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
 }
 
-// leftOpen reports whether a container of a Pod has no value for a required name.
+// leftOpen reports whether mustSpecify contains name and a container of the Pod does not set that resource.
 func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -132,7 +132,7 @@ func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 		return false
 	}
 	for _, list := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range list { // copying each container would take longer than the check
+		for i := range list { // avoids copying each container, which would take longer than the check
 			if !specifies(&list[i].Resources) {
 				return true
 			}

@@ -1,12 +1,12 @@
-// Package clientgates keeps client-go's feature gates as environment variables set them, such as
+// Package clientgates preserves the feature gates that the environment sets, such as
 // KUBE_FEATURE_WatchListClient=false.
 package clientgates
 
 import "k8s.io/client-go/features"
 
-// own are client-go's gates before k8s.io/kubernetes/pkg/features replaces them during initialization. Packages without
-// uninitialized dependencies are initialized in the order of their paths.
+// own holds client-go's feature gates. k8s.io/kubernetes/pkg/features replaces them during its initialization. This
+// package is initialized before it, because Go initializes packages in the order of their import paths.
 var own = features.FeatureGates()
 
-// Restore sets client-go's own gates again.
+// Restore makes client-go use its own feature gates again.
 func Restore() { features.ReplaceFeatureGates(own) }

@@ -1,4 +1,4 @@
-// Package conversion builds requests to conversion webhooks and checks their responses. It stands for
+// Package conversion creates requests to conversion webhooks and checks their responses. It replaces
 // k8s.io/apiextensions-apiserver/pkg/apiserver/conversion, which needs etcd.
 package conversion
 
@@ -21,10 +21,10 @@ import (
 
 type object = unstructured.Unstructured
 
-// Ask converts an object, which it owns. A correct converter returns one object.
+// Ask converts obj, which it may change. It should return exactly one object.
 type Ask func(obj *object, to schema.GroupVersion) ([]runtime.RawExtension, error)
 
-// To converts an object to another version of the CRD. It does not change its argument.
+// To converts an object to another version of its CRD. It does not change obj.
 func To(obj *object, to schema.GroupVersion, ask Ask) (*object, error) {
 	from := obj.GroupVersionKind()
 	if from.GroupVersion() == to {
@@ -74,7 +74,7 @@ func unpack(x runtime.RawExtension) (*object, error) {
 	return u, u.UnmarshalJSON(x.Raw)
 }
 
-// Review returns a request to convert one object.
+// Review returns a review that requests the conversion of one object.
 func Review(uid types.UID, obj *object, to schema.GroupVersion) *apiextensionsv1.ConversionReview {
 	r := &apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{UID: uid,
 		DesiredAPIVersion: to.String(), Objects: []runtime.RawExtension{{Object: obj}}},
@@ -83,7 +83,7 @@ func Review(uid types.UID, obj *object, to schema.GroupVersion) *apiextensionsv1
 	return r
 }
 
-// Answer returns the converted objects of a webhook's answer.
+// Answer returns the converted objects in a webhook's response, or an error if the response is invalid or a failure.
 func Answer(uid types.UID, r *apiextensionsv1.ConversionReview) ([]runtime.RawExtension, error) {
 	want := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
 	switch {
@@ -113,8 +113,8 @@ func same(in, out *object) error {
 	return nil
 }
 
-// restoreMeta replaces the metadata of out by that of in. A conversion webhook may change only labels and annotations, so
-// these are kept.
+// restoreMeta sets the metadata of out to that of in, but keeps the labels and annotations of out. A conversion
+// webhook may change only these.
 func restoreMeta(in, out *object) error {
 	sent, ok := out.Object["metadata"]
 	if !ok {

@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// internalDefinition converts a CRD to the internal form, which moves common parts of the versions into the spec. Error
-// messages show that form.
+// internalDefinition converts a CRD to the internal type, which error messages show. It moves what all versions have
+// in common to the spec.
 func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	in := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(d, in,
@@ -34,7 +34,7 @@ func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	return in
 }
 
-// Validate checks a new CRD.
+// Validate returns the errors in a new CRD.
 func Validate(d *Definition) field.ErrorList {
 	in := internalDefinition(d)
 	name := func(name string, prefix bool) []string {
@@ -52,7 +52,7 @@ func Validate(d *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validatePreserving checks that a CRD preserves unknown fields in its schemas, not with the field of its spec.
+// validatePreserving returns an error if the CRD preserves unknown fields in spec.preserveUnknownFields.
 func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := in.Spec.PreserveUnknownFields; p != nil && *p {
 		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
@@ -61,7 +61,7 @@ func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.
 	return errs
 }
 
-// ValidateUpdate checks a changed CRD: names and scope cannot change once they are established.
+// ValidateUpdate returns the errors in a changed CRD. Kind and scope may not change after the CRD is established.
 func ValidateUpdate(d, old *Definition) field.ErrorList {
 	in, was := internalDefinition(d), internalDefinition(old)
 	errs := apivalidation.ValidateObjectMetaUpdate(&in.ObjectMeta, &was.ObjectMeta, metadata.Path)
@@ -82,8 +82,7 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validateBundle checks that an update does not replace a conversion webhook's readable certificates by unreadable
-// ones.
+// validateBundle returns an error if an update replaces valid certificates of a conversion webhook by invalid ones.
 func validateBundle(s, was *apiextensions.CustomResourceDefinitionSpec) field.ErrorList {
 	bundle := func(s *apiextensions.CustomResourceDefinitionSpec) []byte {
 		if c := s.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter && c.WebhookClientConfig != nil {
@@ -99,14 +98,14 @@ func validateBundle(s, was *apiextensions.CustomResourceDefinitionSpec) field.Er
 	return nil
 }
 
-// ValidateStatus checks a write to the status.
+// ValidateStatus returns the errors in an update of the status.
 func ValidateStatus(d, old *Definition) field.ErrorList {
 	in := internalDefinition(d)
 	errs := apivalidation.ValidateObjectMetaUpdate(&d.ObjectMeta, &old.ObjectMeta, metadata.Path)
 	return append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 }
 
-// validateStoredVersions checks that all stored versions exist.
+// validateStoredVersions returns an error if status.storedVersions lacks the storage version or has an unknown one.
 func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	have, path := d.Status.StoredVersions, statusPath.Child("storedVersions")
 	if len(have) == 0 {
@@ -114,7 +113,7 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	}
 	named := map[string]bool{}
 	for _, v := range d.Spec.Versions {
-		// If a name has two versions, the second version finds the name taken.
+		// two versions with the same name are an error, even if storedVersions contains the name
 		if v.Storage && (named[v.Name] || !slices.Contains(have, v.Name)) {
 			errs = append(errs, field.Invalid(path, have, "must have the storage version "+v.Name))
 		}
@@ -157,7 +156,7 @@ func validateNames(n *apiextensions.CustomResourceDefinitionNames, path *field.P
 	return errs
 }
 
-// validateApproval requires an approval annotation for CRDs in the groups of the Kubernetes project.
+// validateApproval returns an error if a CRD in a group of the Kubernetes project has no approval annotation.
 func validateApproval(d, old *Definition) field.ErrorList {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil
@@ -189,23 +188,23 @@ func eachSchema(s *apiextensions.CustomResourceDefinitionSpec, f func(*apiextens
 	}
 }
 
-// rootFields are the fields that a root schema may have together with the status subresource.
+// rootFields lists the fields that the root of a schema may have if the status subresource is enabled.
 var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum",
 	"ExclusiveMinimum", "MaxLength",
 	"MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required", "Items", "Properties",
 	"ExternalDocs", "Example",
 	"XPreserveUnknownFields", "XValidations"}
 
-// faults caches the errors of new CRDs' schemas.
+// faults caches the errors in the schemas of new CRDs.
 var faults crdschema.Memo[field.ErrorList]
 
-// validateSchema checks that a schema is structural and accepts its own defaults.
+// validateSchema returns an error if a schema is not structural, or does not accept its own defaults.
 func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status bool,
 	path *field.Path) field.ErrorList {
 	switch {
 	case v == nil || v.OpenAPIV3Schema == nil:
 		return nil
-	case was != nil: // an update may keep the errors that the old schema had
+	case was != nil: // errors that the old schema had are allowed in an update
 		return checkSchema(v, was, status, path)
 	}
 	return slices.Clone(faults.Of(v, fmt.Sprint(status, path), func() field.ErrorList {
@@ -330,7 +329,7 @@ func validateColumn(c *apiextensions.CustomResourceColumnDefinition, path *field
 	return errs
 }
 
-// UnknownFormats warns about formats without effect, unless the old CRD has them.
+// UnknownFormats returns warnings about formats that have no effect, except those that the old CRD has.
 func UnknownFormats(d, old *Definition) (warnings []string) {
 	had := map[string]bool{}
 	if old != nil {

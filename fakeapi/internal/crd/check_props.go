@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// propsPlace is what the checks need to know about the place of a part in a schema.
+// propsPlace describes where in a schema a part is.
 type propsPlace struct {
 	root       bool
 	meta       bool   // inside the metadata of the object or of an embedded one
@@ -65,7 +65,7 @@ func validateProps(s *apiextensions.JSONSchemaProps, path *field.Path, place pro
 
 var propTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// validateStandard refuses the parts of JSON schema that the API does not support.
+// validateStandard returns errors for features of JSON schema that the API does not support.
 func validateStandard(s *apiextensions.JSONSchemaProps, path *field.Path, place propsPlace) (errs field.ErrorList) {
 	if s.Type != "" && !slices.Contains(propTypes, s.Type) {
 		errs = append(errs, field.NotSupported(path.Child("type"), s.Type, propTypes))
@@ -101,7 +101,7 @@ func validateStandard(s *apiextensions.JSONSchemaProps, path *field.Path, place 
 	return errs
 }
 
-// validateExtensions checks the x-kubernetes extensions.
+// validateExtensions returns the errors in the x-kubernetes extensions of a part.
 func validateExtensions(s *apiextensions.JSONSchemaProps, path *field.Path) (errs field.ErrorList) {
 	must := func(kind, extension string) {
 		msg := "must be " + kind + " if " + extension + " is specified"
@@ -258,7 +258,7 @@ func validateRuleForms(s *apiextensions.JSONSchemaProps, path *field.Path) (errs
 	return errs
 }
 
-// leads reports whether a path leads to a field of a schema. It is always true for a schema that is not structural.
+// leads reports whether a path names a field of a schema. It is true if the schema is not structural.
 func leads(s *apiextensions.JSONSchemaProps, path string) bool {
 	ss, err := structural.NewStructural(s)
 	if err != nil {
@@ -270,7 +270,7 @@ func leads(s *apiextensions.JSONSchemaProps, path string) bool {
 
 var ruleReasons = []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
 
-// eachProps calls f for a schema and every part of it, in a fixed order.
+// eachProps calls f for a schema and all its parts, in a fixed order.
 func eachProps(s *apiextensions.JSONSchemaProps, f func(*apiextensions.JSONSchemaProps)) {
 	if s == nil {
 		return

@@ -22,34 +22,34 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crdschema"
 )
 
-// ruleCheck compiles the rules of a schema and adds up their costs. It follows the validation package of
-// k8s.io/apiextensions-apiserver, which would link gRPC and OpenTelemetry.
+// ruleCheck compiles the rules of a schema and adds up their estimated costs. It follows the validation package of
+// k8s.io/apiextensions-apiserver, which is not used because it imports gRPC and OpenTelemetry.
 type ruleCheck struct {
 	past  *past
-	same  bool // the schema is unchanged, so the cost of its rules is not checked again
+	same  bool // the schema is unchanged, so the costs of its rules are not limited again
 	bad   []string
 	errs  field.ErrorList
 	total cost
 }
 
-// node is a part of the schema during the check of its rules.
+// node is a part of a schema whose rules are checked.
 type node struct {
 	schema *apiextensions.JSONSchemaProps
 	at     *field.Path
 	types  *typed
 	inside bool        // this part or one above it has rules
-	often  *uint64     // how often the part may occur in an object; nil: unbounded
-	alone  *field.Path // the nearest list or map above whose old items cannot be found; nil if there is none
+	often  *uint64     // maximum number of values of this part in an object; nil: unlimited
+	alone  *field.Path // the highest part above below which rules cannot use oldSelf; nil for none
 }
 
-// typed holds the types of a part of a schema as rules see them.
+// typed holds the types of a part of a schema for the rules.
 type typed struct {
 	schema *structural.Structural
 	decl   *apiservercel.DeclType
 }
 
-// checkRules checks the rules of a structural schema. bad are the errors of the schema itself; checkRules skips the
-// rules of parts with errors.
+// checkRules returns the errors in the rules of a structural schema. bad contains the errors of the schema itself.
+// The rules of a part with such errors are not checked.
 func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
 	ruled := false
 	eachProps(s, func(part *apiextensions.JSONSchemaProps) { ruled = ruled || len(part.XValidations) > 0 })
@@ -62,7 +62,7 @@ func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad
 	return findInRules(s, at, was, bad)
 }
 
-// checked caches the errors in the rules of new schemas.
+// checked caches the errors in the rules of new CRDs.
 var checked crdschema.Memo[field.ErrorList]
 
 func findInRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
@@ -110,7 +110,7 @@ func (c *ruleCheck) check(n node, root bool) {
 	c.compile(&n)
 }
 
-// sound reports whether a part and all below it have no errors.
+// sound reports whether the schema has no errors at this path and below.
 func (c *ruleCheck) sound(at *field.Path) bool {
 	path := at.String()
 	return !slices.ContainsFunc(c.bad, func(bad string) bool {
@@ -176,7 +176,7 @@ func (c *ruleCheck) charge(at *field.Path, what string, cost uint64) {
 	c.total.add(at, cost)
 }
 
-// typesOf returns the types of a part of a schema, or nil if it has none.
+// typesOf returns the types of a part of a schema for the rules, or nil if rules cannot use the part.
 func typesOf(s *apiextensions.JSONSchemaProps, whole bool) *typed {
 	ss, err := structural.NewStructural(s)
 	if err != nil {
@@ -215,7 +215,7 @@ func (t *typed) values() *typed {
 	return &typed{t.schema.AdditionalProperties.Structural, t.decl.ElemType}
 }
 
-// Limits of the estimated cost of rules, in units of the evaluator.
+// Maximum estimated costs of rules, in the units of the CEL evaluator.
 const (
 	mostRule   = 10_000_000  // of one rule
 	mostSchema = 100_000_000 // of all rules of a schema
@@ -243,7 +243,7 @@ func (c *cost) add(at *field.Path, n uint64) {
 	c.dear = c.dear[:min(len(c.dear), 4)]
 }
 
-// errors returns an error if the total cost exceeds the limit, with the most expensive rules.
+// errors returns nil if the total cost is within the limit, otherwise errors with the most expensive rules.
 func (c *cost) errors(at *field.Path) (errs field.ErrorList) {
 	if c.sum <= mostSchema {
 		return nil
@@ -269,7 +269,7 @@ func tooDear(what string, cost, most uint64) string {
 		"maxProperties, and maxLength where arrays, maps, and strings are declared)"
 }
 
-// occurrences returns the maximum number of values of a part in one value of its parent; nil means unbounded.
+// occurrences returns the maximum number of items in one value of a part; nil means unlimited.
 func occurrences(s *apiextensions.JSONSchemaProps) *uint64 {
 	n := uint64(1)
 	bound := func(most *int64) *uint64 {
@@ -333,8 +333,8 @@ func (p *past) has(s *apiextensions.JSONSchemaProps) bool {
 	return false
 }
 
-// RuleEnv returns the environment of an expression. An expression of the old schema may use features that new
-// expressions may not use yet.
+// RuleEnv returns the environment in which to compile an expression. An expression that the old schema contains may
+// use features that new expressions may not use yet.
 func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	if p != nil && p.expressions[expression] {
 		return all.StoredExpressionsEnv()
@@ -342,7 +342,7 @@ func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	return all.NewExpressionsEnv()
 }
 
-// MessageExpressionEnv is the same for the expressions of messages.
+// MessageExpressionEnv returns the environment for a message expression, as RuleEnv does.
 func (p *past) MessageExpressionEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	return p.RuleEnv(all, expression)
 }

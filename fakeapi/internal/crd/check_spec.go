@@ -176,7 +176,7 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 	return errs
 }
 
-// validateConversionWebhook does not read the certificates, because the caller of the webhook does.
+// validateConversionWebhook does not check the certificates: validateBundle and Establish do.
 func validateConversionWebhook(c *apiextensions.CustomResourceConversion, path *field.Path) (errs field.ErrorList) {
 	at := path.Child("webhookClientConfig")
 	if w := c.WebhookClientConfig; w == nil {
@@ -193,7 +193,7 @@ func validateConversionWebhook(c *apiextensions.CustomResourceConversion, path *
 		"")...)
 }
 
-// maxSelectable is the number of selectable fields of a version.
+// maxSelectable is the maximum number of selectable fields of a version.
 const maxSelectable = 8
 
 func validateSelectable(list []apiextensions.SelectableField, props *apiextensions.JSONSchemaProps,

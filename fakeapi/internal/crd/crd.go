@@ -1,5 +1,4 @@
-// Package crd checks CustomResourceDefinitions, accepts their names and sets their conditions. Package custom handles
-// their objects.
+// Package crd validates CustomResourceDefinitions, accepts their names and sets their conditions.
 package crd
 
 import (
@@ -22,7 +21,7 @@ import (
 // Definition is a CustomResourceDefinition.
 type Definition = apiextensionsv1.CustomResourceDefinition
 
-// SetCondition sets a condition of a CRD. If the condition's status is unchanged, it keeps its time.
+// SetCondition sets a condition of a CRD. It keeps the transition time if the condition's status does not change.
 func SetCondition(d *Definition, now time.Time, kind apiextensionsv1.CustomResourceDefinitionConditionType,
 	status apiextensionsv1.ConditionStatus, reason, message string) {
 	want := apiextensionsv1.CustomResourceDefinitionCondition{
@@ -49,21 +48,21 @@ func Terminating(d *Definition) bool {
 	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Terminating)
 }
 
-// Served reports whether the CRD's kinds answer requests.
+// Served reports whether the server serves the kinds of the CRD.
 func Served(d *Definition) bool {
 	return Established(d) || apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted)
 }
 
-// Same reports whether two states of a CRD define the same kinds.
+// Same reports whether two states of a CRD define the same kinds with the same behavior.
 func Same(a, b *Definition) bool { return Terminating(a) == Terminating(b) && SameStorage(a, b) }
 
-// SameStorage reports whether two states of a CRD read, write and watch objects in the same way.
+// SameStorage reports whether two states of a CRD store objects in the same way.
 func SameStorage(a, b *Definition) bool {
 	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
 }
 
-// ByWebhook reports whether a webhook converts between the CRD's versions.
+// ByWebhook reports whether a webhook converts objects between the CRD's versions.
 func ByWebhook(d *Definition) bool {
 	c := d.Spec.Conversion
 	return c != nil && c.Strategy == apiextensionsv1.WebhookConverter
@@ -80,7 +79,7 @@ var (
 	statusPath = field.NewPath("status")
 )
 
-// hasDefaults reports whether some schema of a CRD has a default.
+// hasDefaults reports whether any schema of a CRD contains a default.
 func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) (found bool) {
 	eachSchema(s, func(schema *apiextensions.JSONSchemaProps, _ *field.Path) {
 		eachProps(schema, func(p *apiextensions.JSONSchemaProps) { found = found || p.Default != nil })
@@ -103,7 +102,7 @@ func (t *Taken) Take(n *apiextensionsv1.CustomResourceDefinitionNames) {
 	t.kinds[n.Kind], t.kinds[n.ListKind] = true, true
 }
 
-// free returns an error if another CRD has the wanted name.
+// free returns an error if another CRD uses the name want. have is the CRD's own accepted name.
 func free(want, have string, used map[string]bool) error {
 	if want == have || !used[want] {
 		return nil
@@ -111,7 +110,7 @@ func free(want, have string, used map[string]bool) error {
 	return fmt.Errorf("%q is already in use", want)
 }
 
-// AcceptNames accepts the free names of a CRD and sets its conditions. It returns nil if nothing changes.
+// AcceptNames returns the CRD with its free names accepted and its conditions set. It returns nil if nothing changes.
 func AcceptNames(d *Definition, used Taken, now time.Time) *Definition {
 	if equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
 		return nil
@@ -178,8 +177,8 @@ func freeShortNames(want, have []string, used map[string]bool) error {
 	return nil
 }
 
-// Establish establishes a CRD with accepted names, unless its webhook's certificates cannot be read. It returns nil if
-// nothing changes.
+// Establish returns the CRD with the condition Established, which is true unless the certificates of its webhook are
+// invalid. It returns nil if nothing changes, or if the names are not accepted.
 func Establish(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || Established(d) {
 		return nil
@@ -193,13 +192,13 @@ func Establish(d *Definition, now time.Time) *Definition {
 		initialNames)
 }
 
-// badBundle returns why certificates cannot be read. An empty bundle is valid.
+// badBundle returns an error if the certificates are invalid. No certificates are valid.
 func badBundle(bundle []byte) error {
 	_, err := transport.TLSConfigFor(&transport.Config{TLS: transport.TLSConfig{CAData: bundle}})
 	return err
 }
 
-// Approve sets the approval condition of a CRD in a Kubernetes group. It returns nil if nothing changes.
+// Approve returns a CRD of a Kubernetes group with its approval condition set. It returns nil if nothing changes.
 func Approve(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// CompileRules compiles the rules of an accepted schema of whole objects. It returns nil if the schema has none.
+// CompileRules compiles the rules of a schema that was accepted. It returns nil if the schema has none.
 func CompileRules(s *structural.Structural) *Rules {
 	root := compileRules(s, s, true, model.SchemaDeclType(s, true))
 	if root == nil {
@@ -33,7 +33,7 @@ func CompileRules(s *structural.Structural) *Rules {
 
 func compileRules(of, schema *structural.Structural, whole bool, types *apiservercel.DeclType) *rules {
 	if types == nil {
-		return nil // rules cannot see parts without a type
+		return nil // rules cannot use this part
 	}
 	r := &rules{schema: schema, properties: map[string]*rules{}}
 	if len(of.XValidations) > 0 {
@@ -90,7 +90,7 @@ func (r *rules) compile(of *structural.Structural, types *apiservercel.DeclType)
 	}
 }
 
-// typeOfField returns the type of a field, or nil if rules cannot see the field.
+// typeOfField returns the type of a field, or nil if rules cannot use the field.
 func typeOfField(types *apiservercel.DeclType, name string, schema *structural.Structural) *apiservercel.DeclType {
 	escaped, ok := apiservercel.Escape(name)
 	if !ok {
@@ -102,7 +102,7 @@ func typeOfField(types *apiservercel.DeclType, name string, schema *structural.S
 	return nil
 }
 
-// unnested returns a part of an allOf as a schema.
+// unnested converts an element of allOf to a schema.
 func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	if n == nil {
 		return nil
@@ -123,8 +123,8 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape caches a schema in the form in which values are read, because a [model.Structural] makes its parts at each call
-// again.
+// shape is a schema for reading values. It caches its parts, because a [model.Structural] creates them again at each
+// call.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema
@@ -161,7 +161,7 @@ type values struct{ schema *shape }
 func (v values) Schema() common.Schema { return v.schema }
 func (v values) Allows() bool          { return true }
 
-// seen holds the variables of a rule: self, and oldSelf if it exists.
+// seen holds the values of a rule's variables: self, and oldSelf if has is set.
 type seen struct {
 	self, old ref.Val
 	has       bool
@@ -179,9 +179,9 @@ func (s *seen) ResolveName(name string) (any, bool) {
 
 func (s *seen) Parent() interpreter.Activation { return nil }
 
-// evaluate evaluates the rules of one part, like validateExpressions of
-// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel, but does not read the schema again for every field of a
-// rule.
+// evaluate evaluates the rules of one part of the schema. It does the same as validateExpressions of
+// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel, but does not convert the schema again for each field that
+// a rule uses.
 func (c *checking) evaluate(r *rules, at *place, now, was any) {
 	if len(r.own) == 0 {
 		return
@@ -207,7 +207,7 @@ func (c *checking) evaluate(r *rules, at *place, now, was any) {
 			continue
 		}
 		if rule.Program == nil {
-			continue // the list is empty
+			continue // an empty rule
 		}
 		holds, err := c.run(rule.Program, sees)
 		switch {
@@ -233,10 +233,10 @@ func (c *checking) evaluate(r *rules, at *place, now, was any) {
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// errBudget means that an evaluation exceeded the remaining cost.
+// errBudget is the error of an evaluation that exceeds the remaining cost.
 var errBudget = fmt.Errorf("%s", outOfBudget)
 
-// stop ends the evaluation of all rules of the object.
+// stop adds an error, and ends the evaluation of all rules for the object.
 func (c *checking) stop(err *field.Error) {
 	c.errs = append(c.errs, err)
 	c.budget = -1
@@ -249,7 +249,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 		cost = details.ActualCost()
 	}
 	if cost == nil {
-		return nil, errBudget // the compiled program always tracks the cost
+		return nil, errBudget // does not happen, because the program tracks its cost
 	}
 	if *cost > math.MaxInt64 || int64(*cost) > c.budget {
 		return nil, errBudget
@@ -258,7 +258,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 	return value, err
 }
 
-// broken reports a rule that does not hold: as a warning if the value is unchanged, otherwise as an error.
+// broken reports that a rule does not hold. It is a warning if the value is unchanged, and an error otherwise.
 func (c *checking) broken(rule *rule, where *place, kind string, now any, sees *seen) {
 	at := where.path()
 	if rule.NormalizedRuleFieldPath != "" {
@@ -299,8 +299,8 @@ func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, valu
 
 var lineBreak = regexp.MustCompile(`[\n]+`)
 
-// message returns the text for a broken rule: the result of messageExpression or, without a result, message. An
-// expression over its cost is a separate error.
+// message returns the text for a rule that does not hold: the result of messageExpression, or message if there is
+// none. It returns an error if messageExpression exceeds its cost limit.
 func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
 	text = "failed rule: " + r.text()
 	if r.Message != "" {

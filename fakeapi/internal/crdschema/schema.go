@@ -1,4 +1,4 @@
-// Package crdschema finds values that violate the schema of a CRD.
+// Package crdschema checks objects against the schemas of CRDs, and evaluates the CEL rules of these schemas.
 package crdschema
 
 import (
@@ -20,7 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// Property returns the schema of a key of an object, or nil.
+// Property returns the schema of the value under a key of an object, or nil.
 func Property(s *structural.Structural, key string) *structural.Structural {
 	if s == nil {
 		return nil
@@ -34,13 +34,13 @@ func Property(s *structural.Structural, key string) *structural.Structural {
 	return nil
 }
 
-// Steps splits a simple path like ".spec.replicas".
+// Steps splits a simple JSON path such as ".spec.replicas" into its fields.
 func Steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-// place is the position of a part in an object. Its path and old value are computed only if they are needed.
+// place is the position of a part in an object. The part's path and old value are computed only when they are needed.
 type place struct {
 	above *place // nil for the whole object
-	step  step   // the step from above to here
+	step  step   // the step from above to this part
 	name  string
 	index int
 }
@@ -50,17 +50,17 @@ type whole struct {
 	now, was any
 }
 
-// step is one step from a part of an object into it.
+// step is the way from a part of an object to one of its own parts.
 type step uint8
 
 const (
-	property step = iota // by the name of a field
-	entry                // by the key of a map
-	item                 // by the index of a list
-	branch               // into one part of an allOf
+	property step = iota // to the field with this name
+	entry                // to the value with this key in a map
+	item                 // to the item with this index in a list
+	branch               // to an element of allOf: the same value, but another schema
 )
 
-// path returns the place in the form of error messages.
+// path returns the place as error messages show it.
 func (p *place) path() *field.Path {
 	if p.above == nil {
 		return nil
@@ -91,8 +91,7 @@ func (p *place) old(of *whole) old {
 	return old{}
 }
 
-// old is the value with which a part is compared: its own old value, or the old value of the nearest enclosing part
-// that has one.
+// old is the old value of a part (same), or of the nearest enclosing part that has an old value (around).
 type old struct{ same, around *common.CorrelatedObject }
 
 func (o old) key(name string) old {
@@ -100,7 +99,7 @@ func (o old) key(name string) old {
 	case o.same == nil:
 		return o
 	case o.around == nil && (name == "apiVersion" || name == "kind"):
-		return old{} // the caller makes them equal before it compares
+		return old{} // the caller keeps apiVersion and kind equal
 	}
 	return old{o.same.Key(name), o.same}
 }
@@ -120,14 +119,14 @@ func (o old) equal() bool {
 	return o.around.CachedDeepEqual()
 }
 
-// Rules are the compiled x-kubernetes-validations of a schema. They are evaluated in a fixed order. Upstream visits
-// objects in random map order, so the cost budget runs out at a random rule.
+// Rules holds the compiled x-kubernetes-validations of a schema. It evaluates them in a fixed order. Upstream visits
+// the keys of objects in random order, so the cost budget runs out at a random rule.
 type Rules struct{ root *rules }
 
-// rules are the rules of one part of a schema and of the parts below it.
+// rules holds the rules of a part of a schema, and those of the parts below it.
 type rules struct {
 	schema     *structural.Structural
-	shape      common.Schema // the type of its values, as rules see them
+	shape      common.Schema // the schema of its values, for rules
 	own        []rule
 	usesOld    bool // one of its own rules uses oldSelf
 	allOf      []*rules
@@ -148,7 +147,7 @@ func (r *rule) text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// Check evaluates the rules on an object and its old state, if any. Violations in unchanged parts are warnings.
+// Check evaluates the rules for an object. was is its old state, or nil. Violations in unchanged parts are warnings.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
 	c.check(r.root, &place{}, now, was)
@@ -157,7 +156,7 @@ func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorL
 
 type checking struct {
 	whole
-	budget   int64 // remaining cost; below 0, evaluation stops
+	budget   int64 // remaining cost; after it is below 0, no rule is evaluated
 	errs     field.ErrorList
 	warnings []string
 }
@@ -203,12 +202,12 @@ func (c *checking) checkKeys(r *rules, at *place, now, was map[string]any) {
 	}
 }
 
-// Validate validates a new object of a schema.
+// Validate returns the errors in a new object.
 func Validate(v validation.SchemaValidator, now any) field.ErrorList {
 	return Sorted(validation.ValidateCustomResource(nil, now, v))
 }
 
-// ValidateUpdate validates the new state of an object or of its status. Errors in unchanged parts do not count.
+// ValidateUpdate returns the errors in a new state, or in part of it ("status"), except those in unchanged parts.
 func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now, was any, part string) field.ErrorList {
 	correlated := common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
 	var at *field.Path
@@ -219,7 +218,7 @@ func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now,
 	return Sorted(validation.ValidateCustomResourceUpdate(at, now, was, v, validation.WithRatcheting(correlated)))
 }
 
-// Sorted sorts findings, because validation ranges over maps.
+// Sorted sorts errors, because validation ranges over maps.
 func Sorted(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Error(), b.Error()))
@@ -227,18 +226,19 @@ func Sorted(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// Memo caches values that are computed from a schema alone, because compiling rules takes milliseconds and exploration
-// starts many worlds. Cached values must not be changed. The zero value is ready, and servers share it.
+// Memo caches values that depend only on a schema. Compiling rules takes milliseconds, and exploration starts many
+// worlds with the same CRDs. Cached values must not be changed. The zero value is ready for use; servers may share
+// it.
 type Memo[T any] struct {
 	mu   sync.Mutex
 	made map[[sha256.Size]byte]T
 	keys [][sha256.Size]byte // oldest first
 }
 
-// mostMade limits the cached results; the oldest is dropped first.
+// mostMade is the maximum number of cached values. The oldest is dropped first.
 const mostMade = 256
 
-// Of returns the result of make for a schema at a place in a CRD. It calls make once for equal arguments.
+// Of returns make's result for a schema at this path in a CRD. It calls make only once for equal arguments.
 func (m *Memo[T]) Of(schema any, at string, make func() T) T {
 	text, err := json.Marshal(schema)
 	if err != nil {

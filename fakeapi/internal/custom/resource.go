@@ -1,4 +1,4 @@
-// Package custom makes rows of the table of kinds from CRDs, whose objects have a schema instead of a Go type.
+// Package custom creates rows of the table of kinds from CRDs. Objects of CRDs have a schema instead of a Go type.
 package custom
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 )
 
-// Resource is one version of a CRD's kind.
+// Resource is one version of the kind that a CRD defines.
 type Resource struct {
 	Definition *crd.Definition
 	Version    *apiextensionsv1.CustomResourceDefinitionVersion
@@ -39,22 +39,22 @@ type Resource struct {
 // Family holds all versions of a CRD, served or not.
 type Family struct {
 	Versions map[string]*Resource           // by name
-	Merge    map[string]typed.ParseableType // how server-side apply merges objects, by apiVersion
+	Merge    map[string]typed.ParseableType // types for merging in server-side apply, by apiVersion
 }
 
-// read caches the compiled schemas of all servers.
+// read caches the compiled schemas for all servers.
 var read crdschema.Memo[*reading]
 
-// reading is a compiled schema. All servers share it, and it is never changed.
+// reading is a compiled schema. Servers share it, so it must not be changed.
 type reading struct {
 	schema *structural.Structural
-	whole  validation.SchemaValidator // of objects
-	status validation.SchemaValidator // of the object in a write to status; nil if anything is valid
+	whole  validation.SchemaValidator // for whole objects
+	status validation.SchemaValidator // for writes to the status subresource; nil if every status is valid
 	rules  func() *crdschema.Rules    // compiled at the first call
 	merge  typed.ParseableType
 }
 
-// readSchema compiles the validated schema of one version of a CRD.
+// readSchema compiles the schema of one version of a CRD that was accepted.
 func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *reading {
 	r, in := &reading{}, &apiextensions.CustomResourceValidation{}
 	decoded, err := clean(v.Schema)
@@ -88,7 +88,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 	return r
 }
 
-// clean returns a schema in the form that decoding JSON gives it: a schema for additional properties allows them.
+// clean returns a schema as decoding from JSON does, which allows additional properties with a schema.
 func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -97,7 +97,7 @@ func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv
 	return decoded, err
 }
 
-// Compile makes one version of a validated CRD.
+// Compile returns one version of a valid CRD.
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
 	all *Family) *Resource {
 	r := read.Of(v.Schema, "", func() *reading { return readSchema(d, v) })
@@ -107,14 +107,14 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 	return c
 }
 
-// object is the Go type of custom objects.
+// object is the Go type of all custom objects.
 type object = unstructured.Unstructured
 
 func (c *Resource) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: c.Definition.Spec.Group, Version: c.Version.Name}
 }
 
-// Read returns an object that was written in this version, in the form of this version's current schema.
+// Read returns a stored object of this version as the current schema reads it: pruned, with defaults.
 func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	u := raw.DeepCopyObject().(*object)
 	c.tidy(u)
@@ -122,7 +122,7 @@ func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	return u
 }
 
-// Convert returns an object of another version in this version. Ask is nil without a conversion webhook.
+// Convert converts an object of another version to this version. ask is nil if there is no conversion webhook.
 func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) (*unstructured.Unstructured, error) {
 	to := c.groupVersion()
 	if ask == nil {
@@ -138,7 +138,7 @@ func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) 
 	return from, nil
 }
 
-// Defaulted returns an object as reads show it. It returns obj itself if the schema sets no defaults.
+// Defaulted returns an object with the schema's defaults. If there are none to set, it returns obj itself.
 func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	u := obj.(*object).DeepCopy()
 	if c.SetDefaults(u); equality.Semantic.DeepEqual(u, obj) {
@@ -147,15 +147,15 @@ func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	return u
 }
 
-// tidy is prune without a report.
+// tidy prunes an object. It replaces malformed metadata by empty metadata.
 func (c *Resource) tidy(u *unstructured.Unstructured) {
 	if _, err := c.Prune(u, false); err != nil {
 		u.Object["metadata"] = map[string]any{}
 	}
 }
 
-// Prune drops unknown fields, and nulls that the schema does not allow. If strict is set, it returns the unknown paths,
-// and an error for malformed metadata instead of dropping it.
+// Prune removes unknown fields, and null values that the schema does not allow. If strict is set, it returns the
+// paths of unknown fields, and an error for malformed metadata. Otherwise it removes malformed metadata.
 func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []string, err error) {
 	for _, key := range [...]string{"kind", "apiVersion"} {
 		if _, _, err := unstructured.NestedString(u.Object, key); err != nil {
@@ -188,7 +188,7 @@ func (c *Resource) Prune(u *unstructured.Unstructured, strict bool) (unknown []s
 	return append(unknown, more...), err
 }
 
-// SetDefaults sets the schema's defaults.
+// SetDefaults sets the defaults in the schema.
 func (c *Resource) SetDefaults(u *unstructured.Unstructured) {
 	defaulting.Default(u.Object, c.schema)
 }

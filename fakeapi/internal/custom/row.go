@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Row makes the row of the table of kinds for one version of a CRD.
+// Row returns the row of the table of kinds for one version of a CRD.
 func (c *Resource) Row() *registry.Row {
 	names, spec := &c.Definition.Status.AcceptedNames, &c.Definition.Spec
 	gvk := schema.GroupVersionKind{Group: spec.Group, Version: c.Version.Name, Kind: names.Kind}
@@ -57,8 +57,7 @@ func (c *Resource) Row() *registry.Row {
 	return k
 }
 
-// ViewOf makes a version of a CRD a view of the storage version. Without a webhook, conversion changes only the
-// apiVersion. With a webhook, both conversions prune.
+// ViewOf returns the view that converts between version c and the storage version. It sets the apiVersion and prunes.
 func (c *Resource) ViewOf(stored *Resource, of *registry.Row) *registry.View {
 	to := func(c *Resource) func(runtime.Object) runtime.Object {
 		return func(obj runtime.Object) runtime.Object {
@@ -71,7 +70,7 @@ func (c *Resource) ViewOf(stored *Resource, of *registry.Row) *registry.View {
 	return &registry.View{Stored: of, Show: to(c), Keep: to(stored)}
 }
 
-// strategy sets how objects of a custom kind are created and updated.
+// strategy sets the functions with which objects of a custom kind are created and updated.
 func (c *Resource) strategy(k *registry.Row) {
 	status := k.Status
 	k.PrepareCreate = registry.On(func(u *object) {
@@ -81,7 +80,7 @@ func (c *Resource) strategy(k *registry.Row) {
 		u.SetGeneration(1)
 	})
 	k.Create = func(obj, _ runtime.Object, _ bool) (field.ErrorList, []string) {
-		errs, _ := c.validate(k, obj.(*object), nil) // only an update has warnings
+		errs, _ := c.validate(k, obj.(*object), nil) // warnings only occur in updates
 		return errs, warnFinalizers(metadata.Of(obj).GetFinalizers(), nil)
 	}
 	k.Main = registry.Update{MetadataToo: true,
@@ -139,7 +138,7 @@ func prepareStatus(u, old *object) {
 	}
 }
 
-// shallow copies the levels of an object that hold its metadata.
+// shallow copies an object and its metadata, and shares everything else.
 func shallow(obj runtime.Object) runtime.Object {
 	now := copyKeys(obj.(*unstructured.Unstructured).Object)
 	if m, ok := now["metadata"].(map[string]any); ok {
@@ -193,7 +192,7 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 	}
 }
 
-// ReplicasPaths adds the path of the replicas of each version of the CRD; nil if it has none.
+// ReplicasPaths adds the path of spec.replicas for each version of the CRD; nil for a version without scale.
 func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
 	for _, v := range c.Versions { //detcheck:ordered each version has a key of its own
 		var path fieldpath.Path
@@ -206,7 +205,7 @@ func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
 	}
 }
 
-// selectableText returns a field's value for selectors; "" if it is missing.
+// selectableText returns the value of a field as text, for field selectors. It returns "" for a missing field.
 func selectableText(object map[string]any, path []string) string {
 	value, ok, err := unstructured.NestedFieldNoCopy(object, path...)
 	if err != nil || !ok || value == nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// validate checks a new object (old is nil) or an update. It accepts old errors in unchanged parts.
+// validate returns the errors in an object, except those in parts that an update does not change. old is nil on
+// create.
 func (c *Resource) validate(k *registry.Row, u, old *object) (errs field.ErrorList, warnings []string) {
 	var was any
 	if errs := c.validateType(k, u); len(errs) > 0 {
@@ -65,7 +66,7 @@ func (c *Resource) validateType(k *registry.Row, u *object) (errs field.ErrorLis
 	return errs
 }
 
-// validateRules checks the schema's rules unless earlier errors make the check useless.
+// validateRules evaluates the rules of the schema, unless errs contains an error that makes them meaningless.
 func (c *Resource) validateRules(errs field.ErrorList, now, was any) (field.ErrorList, []string) {
 	rules := c.rules()
 	if rules == nil {

@@ -1,4 +1,4 @@
-// Package expression compiles the expressions of webhooks and policies with the real server's compiler.
+// Package expression compiles the CEL expressions of webhooks and policies with the real server's compiler.
 package expression
 
 import (
@@ -8,20 +8,20 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Yield names the types that an expression may return.
+// Yield names the types that the result of an expression may have.
 type Yield int
 
 // The result types of expressions in policies and webhooks.
 const (
 	Bool Yield = iota
 	Text
-	Annotation // a text or null
+	Annotation // text or null
 	Any        // any type, for variables
-	Object     // an object to apply
+	Object     // an object for an apply
 	JSONPatch
 )
 
-// types are the result types of expressions.
+// types maps a Yield to CEL types.
 var types = map[Yield][]*celgo.Type{
 	Bool:       {celgo.BoolType},
 	Text:       {celgo.StringType},
@@ -31,10 +31,10 @@ var types = map[Yield][]*celgo.Type{
 	JSONPatch:  {celgo.ListType(celgo.ObjectType("JSONPatch"))},
 }
 
-// Expression is a CEL expression. The compiler reads it through its methods.
+// Expression is a CEL expression, in the form that the compiler expects.
 type Expression struct {
 	Text   string
-	Name   string // the name of its value in later expressions; only for variables
+	Name   string // for variables: the name under which later expressions use its value
 	Yields Yield
 	Params bool // the policy has a parameter object
 }
@@ -45,13 +45,13 @@ func (e Expression) GetExpression() string { return e.Text }
 
 func (e Expression) ReturnTypes() []*celgo.Type { return types[e.Yields] }
 
-// Language compiles the expressions of one object before it is stored.
+// Language compiles the expressions of one object when the object is validated.
 type Language struct {
 	plain    cel.Compiler
-	composed *cel.CompositedCompiler // nil if expressions have no names
+	composed *cel.CompositedCompiler // nil if expressions cannot be variables
 }
 
-// New returns a language. With variables, expressions may have names.
+// New returns a Language. If variables is set, expressions can be variables.
 func New(variables bool) *Language {
 	base := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 	if !variables {
@@ -64,7 +64,7 @@ func New(variables bool) *Language {
 	return &Language{plain: composed, composed: composed}
 }
 
-// Wrong returns the mistake in an expression, or "". Later expressions can use an expression that names a variable.
+// Wrong returns the error in an expression, or "". It makes a variable available to later expressions.
 func (l *Language) Wrong(e Expression) string {
 	may := cel.OptionalVariableDeclarations{HasParams: e.Params, HasAuthorizer: e.Yields != Text,
 		HasPatchTypes: e.Yields == Object || e.Yields == JSONPatch}

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// CustomType returns the merge type of a custom kind: its schema, and the common metadata.
+// CustomType returns the type for merging objects of a custom kind, from its schema and the common metadata.
 func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	const name = "object"
 	root := s.ToKubeOpenAPI()
@@ -31,7 +31,7 @@ func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	return parser.Type(name), nil
 }
 
-// identified adds apiVersion, kind and metadata to the schemas of whole objects and of embedded ones.
+// identified adds apiVersion, kind and metadata to the schemas of whole objects and of embedded objects.
 func identified(s *spec.Schema, whole bool) {
 	if s == nil {
 		return
@@ -53,11 +53,11 @@ func identified(s *spec.Schema, whole bool) {
 	}
 }
 
-// Custom holds the merge types and converter of the versions of a CRD.
+// Custom holds what field managers need for the versions of a CRD.
 type Custom struct {
-	Types map[string]typed.ParseableType // by apiVersion
-	Ask   conversion.Ask                 // nil: versions differ only in their names
-	// Default sets the schema's defaults. It also keeps nulls that the schema does not allow.
+	Types map[string]typed.ParseableType // types for merging, by apiVersion
+	Ask   conversion.Ask                 // converts objects; nil if versions differ only in their apiVersion
+	// Default sets the defaults in the schema. It does not prune null values that the schema does not allow.
 	Default func(obj runtime.Object)
 }
 

@@ -1,5 +1,5 @@
-// Package fieldmanager keeps managed fields and merges applied fields. It provides a kind's merge types and conversions
-// to apimachinery's field managers.
+// Package fieldmanager maintains managed fields, and merges objects in server-side apply. It gives apimachinery's
+// field managers the types and conversions of a kind.
 package fieldmanager
 
 import (
@@ -26,13 +26,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Managers holds the field managers of a kind, which are made on first use. All servers share it.
+// Managers holds the field managers of a kind. They are created on first use. Servers share them.
 type Managers struct {
 	lock sync.Mutex
 	made map[string]*managedfields.FieldManager
 }
 
-// Of returns the manager of a subresource. merge is the merge type of a custom kind, nil for built-in kinds.
+// Of returns the field manager of a subresource. merge is nil for built-in kinds.
 func (ms *Managers) Of(k *registry.Row, merge *Custom,
 	subresource string) *managedfields.FieldManager {
 	ms.lock.Lock()
@@ -99,7 +99,7 @@ func resetFields(k *registry.Row, custom bool, subresource string) map[fieldpath
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{version: set})
 }
 
-// Name returns the field manager's name, or the first word of the user agent.
+// Name returns the name of the field manager: that of the request or, by default, the user agent's first word.
 func Name(manager, agent string) string {
 	if manager != "" {
 		return manager
@@ -114,7 +114,7 @@ func Name(manager, agent string) string {
 	return b.String()
 }
 
-// clientTypes parses the merge types of client-go, which has most built-in kinds.
+// clientTypes returns client-go's types for merging. They include most built-in kinds.
 var clientTypes = sync.OnceValue(func() *smd.Schema {
 	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod"}}
 	value, err := applyconfigurations.NewTypeConverter(scheme.Scheme).ObjectToTyped(pod)
@@ -124,7 +124,7 @@ var clientTypes = sync.OnceValue(func() *smd.Schema {
 	return value.Schema()
 })
 
-// openAPITypes builds merge types from OpenAPI for CRDs, APIServices, Scales and metadata.
+// openAPITypes returns types for merging, built from OpenAPI: CRDs, APIServices, Scales and metadata.
 var openAPITypes = sync.OnceValue(func() *smd.Schema {
 	ref := func(path string) spec.Ref { return spec.MustCreateRef("#/definitions/" + path) }
 	models := map[string]*spec.Schema{}
@@ -149,7 +149,7 @@ func mergeType(k *registry.Row) typed.ParseableType {
 	return typed.ParseableType{TypeRef: smd.TypeRef{NamedType: &name}, Schema: types}
 }
 
-// familyConverter provides the merge types and conversions of a kind with several versions to the field manager.
+// familyConverter provides the types and conversions of a kind with several versions to field managers.
 type familyConverter struct {
 	converter
 	family []*registry.Row
@@ -164,7 +164,7 @@ func newFamilyConverter(k *registry.Row, family []*registry.Row) familyConverter
 	return v
 }
 
-// of finds the version that an object is in.
+// of returns the row of the version that an object has.
 func (v familyConverter) of(gvk schema.GroupVersionKind) *registry.Row {
 	for _, f := range v.family {
 		if f.GVK == gvk {

@@ -1,4 +1,4 @@
-// Package metadata checks and compares the metadata of all kinds: names, owners and finalizers.
+// Package metadata checks, compares and changes the metadata of objects: names, owners and finalizers.
 package metadata
 
 import (
@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Of returns the object's metadata. For typed objects it is the ObjectMeta itself.
+// Of returns the metadata of an object. For a typed object it is a pointer to its ObjectMeta.
 func Of(obj runtime.Object) metav1.Object {
 	if a, ok := obj.(metav1.ObjectMetaAccessor); ok {
 		return a.GetObjectMeta()
@@ -23,13 +23,13 @@ func Of(obj runtime.Object) metav1.Object {
 	return obj.(metav1.Object)
 }
 
-// Seconds truncates a time to seconds, as the encoding in the API does.
+// Seconds truncates a time to seconds, like the API's encoding.
 func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Truncate(time.Second)} }
 
-// Path is the path of metadata in messages.
+// Path is the path of the metadata in errors.
 var Path = field.NewPath("metadata")
 
-// WithPolicy replaces the finalizers of the propagation policies by those of the given ones.
+// WithPolicy replaces the finalizers for deletion policies in have by those for the given policies.
 func WithPolicy(have []string, orphan, foreground bool) []string {
 	want := make([]string, 0, len(have)+1)
 	for _, f := range have {
@@ -59,7 +59,7 @@ func DropControllers(m metav1.Object) {
 	m.SetOwnerReferences(own)
 }
 
-// DedupOwners drops repeated owner references and returns their uids for a warning, or "".
+// DedupOwners drops duplicate owner references. It returns their uids for a warning, or "".
 func DedupOwners(m metav1.Object) string {
 	refs := m.GetOwnerReferences()
 	if len(refs) < 2 {
@@ -88,7 +88,7 @@ func sameRef(a, b *metav1.OwnerReference) bool {
 		ptr.Equal(a.Controller, b.Controller) && ptr.Equal(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
 }
 
-// Same compares all metadata that a client can change.
+// Same reports whether all metadata that a client can change is equal.
 func Same(a, b metav1.Object) bool {
 	return a.GetGeneration() == b.GetGeneration() &&
 		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
@@ -105,8 +105,8 @@ func sameRefs(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(a, b metav1.OwnerReference) bool { return sameRef(&a, &b) })
 }
 
-// Sound reports that the metadata of an update is certainly valid: checked parts are unchanged, and owner references
-// are valid. If it returns false, validate in full.
+// Sound reports whether the metadata of an update is certainly valid: the fields with rules are unchanged, and the
+// owner references are valid. If the result is false, the metadata must be validated completely.
 func Sound(m, old metav1.Object) bool {
 	return m.GetName() == old.GetName() && m.GetNamespace() == old.GetNamespace() && m.GetUID() == old.GetUID() &&
 		m.GetGenerateName() == old.GetGenerateName() && m.GetResourceVersion() != "" &&
@@ -118,8 +118,8 @@ func Sound(m, old metav1.Object) bool {
 		soundOwners(m.GetOwnerReferences())
 }
 
-// SoundNew reports that the metadata of a new object is certainly valid, whatever rule the kind has for names. If it
-// returns false, validate in full.
+// SoundNew reports whether the metadata of a new object is certainly valid, for any rule that a kind may have for
+// names. If the result is false, the metadata must be validated completely.
 func SoundNew(m metav1.Object, namespaced bool) bool {
 	if namespaced != (m.GetNamespace() != "") || namespaced && !IsLabel(m.GetNamespace()) || !IsLabel(m.GetName()) {
 		return false
@@ -140,8 +140,8 @@ func soundLabels(labels map[string]string) bool {
 	return true
 }
 
-// IsLabel reports whether a name is a DNS label: up to 63 lower-case letters, digits and inner dashes. A DNS label is
-// also a valid label key and value.
+// IsLabel reports whether a string is a DNS label: up to 63 lower-case letters, digits and inner dashes. Such a
+// string is also a valid label key and label value.
 func IsLabel(s string) bool {
 	if len(s) == 0 || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
@@ -172,12 +172,12 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 	return controllers < 2
 }
 
-// Plain reports that an update changes neither annotations nor finalizers. Some kinds have rules for them.
+// Plain reports whether an update changes neither annotations nor finalizers, for which some kinds have rules.
 func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
 
-// PathSegment checks the rule for all names: a name can be part of a path.
+// PathSegment returns the errors in a name or generateName that is not a valid path segment, as all kinds require.
 func PathSegment(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)
@@ -185,7 +185,7 @@ func PathSegment(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// StandardFinalizer reports whether a finalizer may have an unqualified name.
+// StandardFinalizer reports whether a finalizer may have a name without a domain.
 func StandardFinalizer(f string) bool {
 	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents ||
 		f == "kubernetes"

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Metadata that skips validation is valid.
+// Metadata for which Sound is true is valid.
 func TestSoundMetaIsSound(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	sound := 0
@@ -42,11 +42,11 @@ func TestSoundMetaIsSound(t *testing.T) {
 		}
 	}
 	if sound < 500 {
-		t.Fatalf("only %d of 4000 were taken to be good", sound)
+		t.Fatalf("Sound is true for only %d of 4000", sound)
 	}
 }
 
-// New metadata that skips validation is valid.
+// New metadata for which SoundNew is true is valid.
 func TestSoundNewIsSound(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	sound := 0
@@ -79,7 +79,7 @@ func TestSoundNewIsSound(t *testing.T) {
 		}
 	}
 	if sound < 2000 {
-		t.Fatalf("only %d of 20000 were taken to be good", sound)
+		t.Fatalf("SoundNew is true for only %d of 20000", sound)
 	}
 }
 
@@ -104,7 +104,7 @@ func randomMeta(r *rand.Rand) *metav1.ObjectMeta {
 
 func pick(r *rand.Rand, of ...string) string { return of[r.Intn(len(of))] }
 
-// validateFinalizers requires finalizers of built-in kinds to be qualified or standard.
+// validateFinalizers returns an error for a finalizer without a domain, unless it is a standard one.
 func validateFinalizers(m metav1.Object) (errs field.ErrorList) {
 	for i, f := range m.GetFinalizers() {
 		if !strings.Contains(f, "/") && !StandardFinalizer(f) {

@@ -1,5 +1,5 @@
-// Package metapatch applies the most frequent patches of controllers without JSON, to save time: patches of ownership
-// metadata and of replicas. The general patch code applies all others.
+// Package metapatch applies the most frequent patches of controllers without decoding JSON, to save time: patches of
+// metadata for ownership, and of replicas. The general patch code applies all others.
 package metapatch
 
 import (
@@ -12,20 +12,20 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Patch is a merge or strategic merge patch of ownership metadata. Controllers adopt, release and finalize with such
-// patches.
+// Patch is a merge patch or strategic merge patch of metadata for ownership. Controllers adopt, release and finalize
+// objects with such patches.
 type Patch struct {
 	uid, version        *string
 	labels, annotations *mapPatch
 	owners              *ownersPatch
 	finalizers          *stringsPatch
-	unfinalize          []string // $deleteFromPrimitiveList/finalizers
+	unfinalize          []string // from $deleteFromPrimitiveList/finalizers
 }
 
-// Names returns the uid and the resourceVersion in the patch; "" for none.
+// Names returns the uid and the resourceVersion in the patch; "" if it has none.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
-// mapPatch sets keys, and deletes keys whose value is null. If the patch itself is null, it deletes all keys.
+// mapPatch sets keys, and deletes keys whose new value is nil. If null is set, it deletes all keys.
 type mapPatch struct {
 	null   bool
 	keys   []string
@@ -50,8 +50,8 @@ type ownerPatch struct {
 	clearController, clearBlock bool
 }
 
-// Apply changes metadata that shares its maps and lists with a stored object. It returns false if the general code has
-// to apply the patch.
+// Apply changes metadata whose maps and lists may be shared with a stored object. It returns false if the general
+// patch code must apply the patch.
 func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
 	if p.uid != nil {
 		m.SetUID(types.UID(*p.uid))
@@ -115,14 +115,14 @@ func without(have, gone []string) []string {
 	return kept
 }
 
-// mergeStrings merges two sets of strings in the order that a strategic merge produces.
+// mergeStrings merges two sets of strings. The result has the same order as after a strategic merge.
 func mergeStrings(have, patch []string) []string {
 	rest := without(have, patch)
 	return interleave(rest, patch, func(f string) int { return slices.Index(have, f) })
 }
 
-// interleave merges items of the server (left) and of the patch (right) by their positions in the stored list. An item
-// of the patch without a position comes before the remaining items of the server.
+// interleave merges items of the server (left) and of the patch (right) by their positions in the stored list. If an
+// item of the patch is not in that list, it comes before the remaining items of the server.
 func interleave[T any](left, right []T, position func(T) int) []T {
 	out := make([]T, 0, len(left)+len(right))
 	for len(left) > 0 && len(right) > 0 {
@@ -156,7 +156,7 @@ func (p *ownersPatch) fresh() []metav1.OwnerReference {
 	return refs
 }
 
-// merge merges by uid. It returns false for a list with a repeated uid.
+// merge merges owner references by uid. It returns false if a uid occurs twice in a list.
 func (p *ownersPatch) merge(have []metav1.OwnerReference) ([]metav1.OwnerReference, bool) {
 	kept := make([]metav1.OwnerReference, 0, len(have))
 	for i := range have {
@@ -221,7 +221,7 @@ func (o *ownerPatch) over(ref metav1.OwnerReference) metav1.OwnerReference {
 	return ref
 }
 
-// ParseReplicas reads {"spec":{"replicas":n}}; ok is false for any other text.
+// ParseReplicas parses a patch {"spec":{"replicas":n}}. ok is false for any other text.
 func ParseReplicas(text []byte) (n int32, ok bool) {
 	s := scan{text: text}
 	s.need('{')
@@ -243,7 +243,7 @@ func (s *scan) needWord(w string) {
 	}
 }
 
-// int32 reads an integer of up to nine digits in its shortest form.
+// int32 reads an integer with up to nine digits and no leading zeros.
 func (s *scan) int32() int32 {
 	negative := s.take('-')
 	if !negative {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A patch that does not only set the number of replicas goes to the general code.
+// ParseReplicas refuses patches that do not only set spec.replicas.
 func TestReplicasPatchIsPlain(t *testing.T) {
 	for _, patch := range []string{
 		``, `{}`, `{"spec":{}}`, `{"spec":{"replicas":null}}`, `{"spec":{"replicas":"1"}}`, `{"spec":{"replicas":1.0}}`,

@@ -2,8 +2,8 @@ package metapatch
 
 import "slices"
 
-// Parse reads a patch of metadata alone. ok is false for everything else: escapes, other fields, wrong types, duplicate
-// keys, syntax errors.
+// Parse parses a patch that contains only metadata. ok is false if the general patch code is needed: for other
+// fields, escapes, wrong types, duplicate keys and syntax errors.
 func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	s := scan{text: text}
 	seen := false
@@ -19,7 +19,7 @@ func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	return p, !s.bad && seen && s.at == len(s.text)
 }
 
-// scan reads JSON from left to right. After an error, bad stays true.
+// scan reads JSON from left to right. It sets bad at the first error.
 type scan struct {
 	text []byte
 	at   int
@@ -64,7 +64,7 @@ func (s *scan) metadata(p *Patch, strategic bool) {
 		}
 	})
 	if p.unfinalize != nil && p.finalizers != nil {
-		s.bad = true // the general patch code handles duplicates
+		s.bad = true // the general patch code merges both
 	}
 }
 
@@ -224,7 +224,7 @@ func (s *scan) list(f func()) {
 	}
 }
 
-// text1 reads a string of plain ASCII, or nil.
+// text1 reads a string of printable ASCII without escapes. It returns nil for other text.
 func (s *scan) text1() *string {
 	s.need('"')
 	start := s.at

@@ -1,4 +1,4 @@
-// Package policy evaluates ValidatingAdmissionPolicies with the real server's evaluator. It stands for
+// Package policy evaluates ValidatingAdmissionPolicies with the real server's evaluator. It replaces
 // k8s.io/apiserver/pkg/admission/plugin/policy/validating, which needs informers.
 package policy
 
@@ -27,7 +27,7 @@ import (
 
 // Compiled holds the compiled expressions of a policy.
 type Compiled struct {
-	conditions  cel.ConditionEvaluator // nil if there are none
+	conditions  cel.ConditionEvaluator // nil if the policy has no conditions
 	validations cel.ConditionEvaluator
 	messages    cel.ConditionEvaluator
 	annotations cel.ConditionEvaluator
@@ -35,7 +35,7 @@ type Compiled struct {
 
 var compiled crdschema.Memo[*Compiled]
 
-// Compile compiles the expressions of a policy. A compile error is reported when the expression is evaluated.
+// Compile compiles the expressions of a policy. An invalid expression returns its error when it is evaluated.
 func Compile(p *registration.ValidatingAdmissionPolicy) *Compiled {
 	return compiled.Of(&p.Spec, "", func() *Compiled { return compile(&p.Spec) })
 }
@@ -82,17 +82,17 @@ func compile(s *registration.ValidatingAdmissionPolicySpec) *Compiled {
 // Denial is one reason why a policy refuses a request.
 type Denial struct {
 	Message string
-	Reason  metav1.StatusReason // "" if the policy could not be evaluated
-	// Whatever is set if the request is refused even if the binding's actions do not deny.
+	Reason  metav1.StatusReason // "" if the evaluation of the policy failed
+	// Whatever is set if the request is refused even if the binding has no Deny action.
 	Whatever bool
 }
 
-// Request holds the request that policies are evaluated on.
+// Request holds the request for which policies are evaluated.
 type Request struct {
 	Versioned *admission.VersionedAttributes
 	Target    webhook.Target
-	Namespace *corev1.Namespace // nil without a namespace
-	Params    runtime.Object    // nil for none
+	Namespace *corev1.Namespace // nil for a cluster-scoped object
+	Params    runtime.Object    // nil if there is no parameter object
 }
 
 // Evaluate returns the denials of a policy for a request.
@@ -135,7 +135,7 @@ func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Reques
 	if err != nil {
 		return failed(err.Error())
 	}
-	for _, r := range annotations { // annotations are not stored, but a failing one refuses the request
+	for _, r := range annotations { // annotations are not stored, but an error in one refuses the request
 		if r.Error != nil && !FailsOpen(p) {
 			all = append(all, Denial{Message: r.Error.Error(), Whatever: true})
 		}
@@ -143,12 +143,12 @@ func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Reques
 	return all
 }
 
-// FailsOpen reports whether requests are allowed if the policy cannot be evaluated.
+// FailsOpen reports whether a request is allowed if the evaluation of the policy fails.
 func FailsOpen(p *registration.ValidatingAdmissionPolicy) bool {
 	return p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == registration.Ignore
 }
 
-// denial returns why a validation does not hold.
+// denial returns the reason for a validation that does not hold. i is its index.
 func denial(v *registration.Validation, texts []cel.EvaluationResult, i int) Denial {
 	d := Denial{Reason: metav1.StatusReasonInvalid}
 	if v.Reason != nil {

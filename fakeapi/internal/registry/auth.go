@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// certificateRequests are only stored: no component approves or signs them.
+// certificateRequests is the row of CertificateSigningRequests, which are stored but never approved or signed.
 var certificateRequests = kind[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList](
 	certificatesv1.SchemeGroupVersion, validation.CertificateSigningRequest, &Row{
 		By: func(obj runtime.Object, user *authenticationv1.UserInfo) {
@@ -22,13 +22,13 @@ var certificateRequests = kind[certificatesv1.CertificateSigningRequest, certifi
 			s.Username, s.UID, s.Groups, s.Extra = user.Username, user.UID, slices.Clone(user.Groups), nil
 		},
 		Main: Update{Prepare: Over(func(c, old *certificatesv1.CertificateSigningRequest) { c.Spec = old.Spec })},
-		// A status write may not change the approval.
+		// a write to status cannot change the approval
 		ForStatus: Update{Prepare: at(func(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
 			keepConditions(c, was, certificatesv1.CertificateApproved)
 			keepConditions(c, was, certificatesv1.CertificateDenied)
 			timeConditions(c, was, now)
 		})},
-		// An approval may change only the conditions.
+		// a write to approval changes only the conditions
 		other: map[string]*Update{"approval": {Judge: validation.CertificateApproval,
 			Prepare: at(func(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
 				timeConditions(c, was, now)
@@ -63,7 +63,7 @@ func conditionsOf(c *certificatesv1.CertificateSigningRequest, of certificatesv1
 	return at
 }
 
-// timeConditions sets missing times of conditions: to the time of an equal old condition, or to now.
+// timeConditions sets the missing times of conditions to now, or to that of an old condition with the same status.
 func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
 	for i := range c.Status.Conditions {
 		have := &c.Status.Conditions[i]
@@ -83,7 +83,7 @@ func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now metav1
 	}
 }
 
-// Roles and their bindings are only stored: the server does not authorize with them.
+// Roles and bindings are only stored. The server does not use them to authorize requests.
 var (
 	roles = kind[rbacv1.Role, rbacv1.RoleList](rbacv1.SchemeGroupVersion, validation.Role, &Row{
 		CreateOnUpdate: true, Canonicalize: On(func(r *rbacv1.Role) { r.Rules = orNil(r.Rules) }),

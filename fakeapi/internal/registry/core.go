@@ -50,7 +50,7 @@ func defaultNamespace(ns *corev1.Namespace) {
 	ns.Labels = labels
 }
 
-// namespaceFinalizers returns the finalizers for a propagation policy. Without a policy it returns them unchanged.
+// namespaceFinalizers returns the finalizers for the propagation policy in opts. Without a policy, it returns have.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
 	//lint:ignore SA1019 old clients send orphanDependents
@@ -68,7 +68,7 @@ func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	return want
 }
 
-// terminateNamespace marks a namespace as terminating. A later request deletes it if its spec has no finalizer left.
+// terminateNamespace marks a namespace as terminating. A later delete removes it if its spec has no finalizers.
 func terminateNamespace(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object {
 	marked := *obj.(*corev1.Namespace)
 	at := metadata.Seconds(now)
@@ -99,7 +99,7 @@ var nodes = kind[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion, valida
 })
 
 func defaultNode(n *corev1.Node) {
-	// The single range is the older field. It must be the first item of the list.
+	// PodCIDR is the older field; it must equal the first item of PodCIDRs
 	switch s := &n.Spec; {
 	case s.PodCIDR != "" && (len(s.PodCIDRs) == 0 || s.PodCIDRs[0] != s.PodCIDR):
 		s.PodCIDRs = []string{s.PodCIDR}
@@ -109,7 +109,8 @@ func defaultNode(n *corev1.Node) {
 	coredefaults.SetObjectDefaults_Node(n)
 }
 
-// taintNewNode is the TaintNodesByCondition plugin. It keeps Pods off a node whose kubelet has not reported it ready.
+// taintNewNode is the TaintNodesByCondition plugin. It taints a new node, so that no Pod is scheduled before the
+// kubelet reports that the node is ready.
 func taintNewNode(obj, old runtime.Object) error {
 	n := obj.(*corev1.Node)
 	unready := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
@@ -137,7 +138,7 @@ func selectEvent(e *corev1.Event, set fields.Set) {
 	}
 }
 
-// newEvents are events in the API group events.k8s.io. The stored objects are core events.
+// newEvents is the row of Events in the API group events.k8s.io. They are stored as core Events.
 var newEvents = makeNewEvents()
 
 func makeNewEvents() *Row {
@@ -149,8 +150,8 @@ func makeNewEvents() *Row {
 	return version(k)
 }
 
-// newEventLabels maps the selectable fields of events.k8s.io to those of core events (k8s.io/kubernetes,
-// pkg/apis/events/v1/conversion.go).
+// newEventLabels maps the selectable fields of events.k8s.io to those of core Events
+// (pkg/apis/events/v1/conversion.go of k8s.io/kubernetes).
 var newEventLabels = map[string]string{"reason": "reason", "regarding.kind": "involvedObject.kind",
 	"regarding.namespace": "involvedObject.namespace", "regarding.name": "involvedObject.name",
 	"regarding.uid": "involvedObject.uid", "regarding.apiVersion": "involvedObject.apiVersion",

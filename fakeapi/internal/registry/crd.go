@@ -72,7 +72,7 @@ func terminateDefinition(obj runtime.Object, _ *metav1.DeleteOptions, now time.T
 	return marked
 }
 
-// Admission webhooks.
+// The configurations of admission webhooks, and admission policies.
 
 var validatingWebhooks = kind[admissionv1.ValidatingWebhookConfiguration,
 	admissionv1.ValidatingWebhookConfigurationList](admissionv1.SchemeGroupVersion, checked(validation.ValidatingWebhooks),

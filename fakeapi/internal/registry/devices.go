@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Devices and device claims are only stored: no component allocates devices.
+// Device classes, claims and slices are only stored: no component allocates devices.
 
 var deviceClasses = kind[resourcev1.DeviceClass, resourcev1.DeviceClassList](resourcev1.SchemeGroupVersion,
 	validation.DeviceClass, &Row{Counts: "Spec", ReturnDeleted: true})
@@ -39,7 +39,7 @@ var resourceSlices = kind[resourcev1.ResourceSlice, resourcev1.ResourceSliceList
 		})},
 	})
 
-// dropDisabled removes fields of disabled feature gates.
+// dropDisabled removes fields that belong to disabled feature gates.
 func dropDisabled(s *resourcev1.ResourceSlice) {
 	for i := range s.Spec.Devices {
 		d := &s.Spec.Devices[i]

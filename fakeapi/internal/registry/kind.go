@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Row is a row of the table of kinds. Its functions know objects, but neither requests nor the store. A nil function
-// does nothing.
+// Row is a row of the table of kinds. Its functions work on objects, without requests or the store. They may be nil.
 type Row struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -23,108 +22,107 @@ type Row struct {
 	ShortNames []string // "po"
 	Categories []string // "all"
 	Namespaced bool
-	New        func() runtime.Object // an empty object of the Go type
+	New        func() runtime.Object // returns an empty object of the Go type
 	NewList    func() runtime.Object
-	// Shallow copies the object itself and shares everything that it points to.
+	// Shallow returns a copy of the object that shares everything that the object points to.
 	Shallow func(obj runtime.Object) runtime.Object
 
-	// Default fills in defaults on create and update, as the API's conversion does.
+	// Default sets defaults on create and update, like the conversion in the real server.
 	Default func(obj runtime.Object)
-	// Judged returns the error of converting an object to the form that is validated; nil if there is none.
+	// Judged, if set, returns the error of converting an object to the type that is validated.
 	Judged func(obj runtime.Object) error
-	// OrphanByDefault: a delete without a policy orphans (GCPOLICY-1, GCPOLICY-2).
+	// OrphanByDefault is set if a delete without a policy orphans dependents (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
-	// NoPolicy: a delete ignores the propagation policy, because the kind's objects have no dependents.
+	// NoPolicy is set if a delete ignores the propagation policy, because objects of the kind have no dependents.
 	NoPolicy bool
-	// Status says whether the kind has a status subresource.
+	// Status is set if the kind has a status subresource.
 	Status bool
-	// ReturnDeleted: the response to a delete is the object, not a Status.
+	// ReturnDeleted is set if the response to a delete is the object, not a Status.
 	ReturnDeleted bool
-	// MustVersion: an update must have a resourceVersion.
+	// MustVersion is set if an update must have a resourceVersion.
 	MustVersion bool
-	// CreateOnUpdate: an update of an object that does not exist creates it.
+	// CreateOnUpdate is set if an update creates a missing object.
 	CreateOnUpdate bool
-	// NamesItself: a new object without a name gets a random UUID as its name.
+	// NamesItself is set if a new object without a name gets a random UUID as its name.
 	NamesItself bool
-	// Deprecated is the warning for every request for the kind; "" for most kinds.
+	// Deprecated is the warning in responses to all requests for the kind; "" for most kinds.
 	Deprecated string
 
-	// Counts is the Go field whose changes increase the generation; "" for a kind without generations.
+	// Counts is the Go field whose changes increase the generation; "" if the kind has no generation.
 	Counts string
-	// Exactly: for Counts, an empty list differs from a missing list.
+	// Exactly is set if a change between a missing and an empty list in Counts increases the generation.
 	Exactly bool
-	// StatusOnCreate: a create keeps the object's status.
+	// StatusOnCreate is set if a create keeps the object's status.
 	StatusOnCreate bool
-	// StatusOnly: a write to the status changes no metadata.
+	// StatusOnly is set if a write to the status cannot change metadata.
 	StatusOnly bool
 
-	// Admit is an admission plugin that changes an object on create (old is nil) and update.
+	// Admit is an admission plugin that changes an object on create (old is nil) and on update.
 	Admit  func(obj, old runtime.Object) error
 	Plugin string
-	// Begin refuses an object before all other checks, on create (old is nil) and update.
+	// Begin returns the errors that are checked before all others, on create (old is nil) and on update.
 	Begin         func(obj, old runtime.Object) field.ErrorList
 	PrepareCreate func(obj runtime.Object)
-	// Dry changes the response to a dry-run create.
+	// Dry changes the object in the response to a dry-run create.
 	Dry func(obj runtime.Object)
-	// By records the user that creates an object.
+	// By sets the fields of an object that name the user who creates it.
 	By func(obj runtime.Object, user *authenticationv1.UserInfo)
-	// Create validates a new object.
+	// Create returns the errors in a new object.
 	Create       validation.Judge
 	Canonicalize func(obj runtime.Object)
-	// ReadDefault sets the defaults of reads, and reports whether it set any.
+	// ReadDefault sets the defaults that the real server sets on reads. It reports whether it set any.
 	ReadDefault func(obj runtime.Object) bool
 
 	Main      Update
 	ForStatus Update
-	other     map[string]*Update // further subresources that update the object
+	other     map[string]*Update // by name: other subresources that change the object
 	Scale     *Scaling           // nil: no scale subresource
 
-	// Grace returns the grace period in seconds, for a kind with graceful deletion.
+	// Grace returns the grace period in seconds. It is set if the kind has graceful deletion.
 	Grace func(obj runtime.Object, asked *int64) int64
-	// Terminate handles the first delete, and returns the marked object. A later delete is an ordinary one as soon as
-	// Held returns false.
+	// Terminate returns the object that the first delete stores. If Held returns false, a later delete removes it.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
-	// OrphanedWarning is the warning for a delete that orphans dependents because it names no policy.
+	// OrphanedWarning is the warning about a delete without a policy, if that orphans dependents.
 	OrphanedWarning string
-	// Held reports whether a terminating object stays even without finalizers.
+	// Held reports whether a terminating object stays although its metadata has no finalizers.
 	Held func(obj runtime.Object) bool
 
-	// ResetByStatus are further fields that a write to status does not change.
+	// ResetByStatus lists more fields that a write to the status cannot change.
 	ResetByStatus [][]any
-	// ResetByMain are further fields that a write to the object itself does not change.
+	// ResetByMain lists more fields that a write to the main resource cannot change.
 	ResetByMain [][]any
 
-	Prefix string // under /registry, if it differs from the resource
+	Prefix string // path under /registry, if it differs from Resource
 
 	Selectable     func(obj runtime.Object, set fields.Set)
-	SelectableKeys []string // besides metadata.name and metadata.namespace
+	SelectableKeys []string // in addition to metadata.name and metadata.namespace
 
-	View *View // set for another version of a stored kind
+	View *View // set if the kind is stored in another version
 }
 
-// Update is one way to change an object: directly or through a subresource.
+// Update is a way to change an object: by the main resource or a subresource.
 type Update struct {
 	Prepare func(obj, old runtime.Object, now time.Time)
-	// Judge validates the new object and returns warnings.
+	// Judge returns the errors in the new object, and warnings.
 	Judge validation.Judge
-	// Keeps says that Prepare changes nothing if only metadata changed.
+	// Keeps is set if Prepare changes nothing when only metadata has changed.
 	Keeps bool
-	// Owns are the fields that writes to a subresource may own; nil: all except spec. A nil path element matches any.
+	// Owns lists the fields that writes to a subresource may own; nil: all except spec. A nil path element matches
+	// every element.
 	Owns [][]any
-	// MetadataToo says that the kind's own rules depend on metadata. They are then checked even if only metadata
-	// changes.
+	// MetadataToo is set if the kind has rules for metadata. They are then checked even if only metadata has changed.
 	MetadataToo bool
 }
 
-// Scaling says how a kind's scale subresource reads and writes its objects.
+// Scaling reads and writes an object for its scale subresource.
 type Scaling struct {
 	Read  func(obj runtime.Object) (want, have int32, selector string)
 	Write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// Absent returns the error for an object without replicas; nil if all objects have them.
+	// Absent returns the error for an object without replicas. It is nil if every object has replicas.
 	Absent func(obj runtime.Object) error
 }
 
-// Way returns how a subresource changes an object, or nil if the subresource does not exist.
+// Way returns how a subresource changes an object; nil if the subresource does not exist or cannot be updated.
 func (k *Row) Way(subresource string) *Update {
 	switch subresource {
 	case "":
@@ -138,21 +136,21 @@ func (k *Row) Way(subresource string) *Update {
 	return k.other[subresource]
 }
 
-// StoragePrefix returns the kind's path under /registry.
+// StoragePrefix returns the path of the kind's objects under /registry.
 func (k *Row) StoragePrefix() string { return cmp.Or(k.Prefix, k.Resource) }
 
-// Empty returns an object of the kind that has only its type.
+// Empty returns an object of the kind with only apiVersion and kind set.
 func (k *Row) Empty() runtime.Object {
 	obj := k.New()
 	obj.GetObjectKind().SetGroupVersionKind(k.GVK)
 	return obj
 }
 
-// View makes a kind another version of a stored kind. Both have the same objects.
+// View converts between a version of a kind and the storage version.
 type View struct {
 	Stored *Row
-	// Show converts a stored object to this version. Keep converts an object of this version to the stored one. Neither
-	// changes its argument.
+	// Show converts a stored object to this version, and Keep converts an object of this version to the storage
+	// version. They do not change their argument.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
 	// Labels maps the selectable fields of this version to those of the stored version; nil if they are equal.

@@ -58,7 +58,7 @@ var endpointSlices = kind[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceLi
 		})},
 	})
 
-// dropTopology drops the topology of the older API version unless the old object had it.
+// dropTopology drops the field that only older API versions had, unless the old endpoints are the same and have it.
 func dropTopology(e *discoveryv1.EndpointSlice, old []discoveryv1.Endpoint) {
 	for i := range e.Endpoints {
 		if e.Endpoints[i].DeprecatedTopology == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Specs of the kinds in this file do not affect ownership. They are stored unchanged, with the API's defaults.
+// The specs of the kinds in this file do not matter for ownership. They are stored with the API's defaults.
 
 var secrets = kind[corev1.Secret, corev1.SecretList](corev1.SchemeGroupVersion, validation.Secret, &Row{
 	Default: On(func(s *corev1.Secret) {
@@ -47,7 +47,7 @@ func nameSecrets(a *corev1.ServiceAccount) {
 	}
 }
 
-// leases have no fields of coordinated leader election, which is off by default.
+// leases drops the fields of coordinated leader election, because that feature is off by default.
 var leases = kind[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, validation.Lease,
 	&Row{
 		MustVersion: true, CreateOnUpdate: true,
@@ -68,7 +68,7 @@ var configMaps = kind[corev1.ConfigMap, corev1.ConfigMapList](corev1.SchemeGroup
 	}),
 })
 
-// inert describes the effects that objects of a resource have in a real cluster and never have here.
+// inert says, by resource, which effects objects have in a real cluster but not here.
 var inert = map[string]string{
 	"roles": unauthorized, "clusterroles": unauthorized,
 	"rolebindings": unauthorized, "clusterrolebindings": unauthorized,
@@ -102,10 +102,10 @@ const (
 	undevised    = "no device is allocated"
 )
 
-// Inert describes the effects that the kind's objects have in a real cluster and never have here, or returns "".
+// Inert returns which effects objects of the kind have in a real cluster but not here; "" if there are none.
 func (k *Row) Inert() string { return inert[k.Resource] }
 
-// Flow control has no effect: the server executes one request at a time.
+// Flow control has no effect, because the server executes one request at a time.
 
 var flowSchemas = kind[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](flowcontrolv1.SchemeGroupVersion,
 	validation.FlowSchema, &Row{
@@ -125,15 +125,14 @@ var priorityLevels = kind[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv
 		ResetByStatus: wholeMetadata,
 	})
 
-// metadataStays restores metadata, except managedFields, in a status write.
+// metadataStays restores the old metadata in a status write, except managedFields.
 func metadataStays(m, old *metav1.ObjectMeta) {
 	managed := m.ManagedFields
 	*m = *old
 	m.ManagedFields = managed
 }
 
-// apiServices registers APIServices, which point to extension API servers. Requests are not forwarded to extension API
-// servers.
+// apiServices is the row of APIServices, which are stored but not used: the server does not forward requests.
 var apiServices = kind[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](
 	apiregistrationv1.SchemeGroupVersion, validation.APIService, &Row{
 		MustVersion: true, Default: On(apiregistrationv1.SetObjectDefaults_APIService),

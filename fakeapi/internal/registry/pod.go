@@ -42,11 +42,11 @@ func preparePod(p *corev1.Pod) {
 	}
 }
 
-// preparePodStatus keeps owner references, because old kubelets corrupt them.
+// preparePodStatus keeps the old owner references. The real server does so because old kubelets corrupt them.
 func preparePodStatus(p, old *corev1.Pod) {
 	p.DeletionTimestamp = nil
 	p.OwnerReferences = old.OwnerReferences
-	if old.Status.NodeAllocatableResourceClaimStatuses == nil { // the feature is off by default
+	if old.Status.NodeAllocatableResourceClaimStatuses == nil { // this feature is off by default
 		p.Status.NodeAllocatableResourceClaimStatuses = nil
 	}
 	if p.Status.QOSClass == "" {
@@ -54,7 +54,7 @@ func preparePodStatus(p, old *corev1.Pod) {
 	}
 }
 
-// podGrace returns a Pod's grace period in seconds: zero if no kubelet runs it.
+// podGrace returns the grace period of a Pod in seconds. It is zero if no kubelet runs the Pod.
 func podGrace(obj runtime.Object, asked *int64) int64 {
 	p := obj.(*corev1.Pod)
 	switch {
@@ -86,7 +86,7 @@ func selectPod(p *corev1.Pod, set fields.Set) {
 
 var tolerationTime = int64(300)
 
-// admitPod is the DefaultTolerationSeconds plugin, and the Priority plugin for updates.
+// admitPod is the DefaultTolerationSeconds plugin. For updates it is also the Priority plugin.
 func admitPod(obj, old runtime.Object) error {
 	p := obj.(*corev1.Pod)
 	if old != nil {
@@ -116,7 +116,7 @@ func tolerates(tolerations []corev1.Toleration, key string) bool {
 	})
 }
 
-// prepareEphemeral allows changes only to ephemeral containers.
+// prepareEphemeral restores everything except the ephemeral containers.
 func prepareEphemeral(p, old *corev1.Pod) {
 	added := p.Spec.EphemeralContainers
 	p.Spec, p.Status = old.Spec, old.Status
@@ -129,7 +129,7 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	}
 }
 
-// prepareResize allows changes only to resources and resize policies. Validation refuses changed containers.
+// prepareResize restores everything except resources and resize policies. Validation refuses other containers.
 func prepareResize(p, old *corev1.Pod) {
 	if len(p.Spec.Containers) != len(old.Spec.Containers) || len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
 		return
@@ -156,8 +156,7 @@ func resized(asked, old []corev1.Container) []corev1.Container {
 	return all
 }
 
-// Objects lose the fields that the real server's conversion to its internal form loses, and the fields that its
-// strategies drop because their feature is off.
+// defaultPod sets defaults. Like the real server, it drops fields that are not in the internal type, or disabled.
 
 func defaultPod(p *corev1.Pod) {
 	presetPod(&p.Spec)
@@ -169,14 +168,14 @@ func defaultPod(p *corev1.Pod) {
 	alignAddresses(&p.Status)
 }
 
-// Values to which the defaults of Pods point. Stored objects share them, so they are never changed.
+// Default values of pointers in Pods. Stored objects share them, so they must not be changed.
 var (
 	linked          = corev1.DefaultEnableServiceLinks
 	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
 	securityContext = corev1.PodSecurityContext{}
 )
 
-// presetPod sets the defaults that upstream's code would allocate, because a simulation creates many Pods.
+// presetPod sets defaults without allocations, because a simulation creates many Pods.
 func presetPod(s *corev1.PodSpec) {
 	if s.EnableServiceLinks == nil {
 		s.EnableServiceLinks = &linked
@@ -196,8 +195,8 @@ func presetPod(s *corev1.PodSpec) {
 	}
 }
 
-// pullPolicy returns the default for a plain image reference: lower-case words and digits, each after one of "/.-",
-// with an optional tag of the same form. It returns "" for other references.
+// pullPolicy returns the default pull policy for a simple image reference: lower-case letters and digits, separated
+// by "/", "." or "-", with an optional tag. It returns "" for other references, which upstream's code handles.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, tag, tagged := strings.Cut(image, ":")
 	switch {
@@ -224,7 +223,7 @@ func plainWords(s string) bool {
 	return word
 }
 
-// alignAddresses makes podIP the first of podIPs. The older field podIP takes precedence.
+// alignAddresses makes podIP the first item of podIPs. If they differ, the older field podIP counts.
 func alignAddresses(s *corev1.PodStatus) {
 	switch {
 	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):
@@ -234,14 +233,14 @@ func alignAddresses(s *corev1.PodStatus) {
 	}
 }
 
-// settlePodSpec prepares the common part of a Pod and a Pod template.
+// settlePodSpec sets defaults that Pods and Pod templates share, and drops fields of disabled features.
 func settlePodSpec(s *corev1.PodSpec) {
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = s.DeprecatedServiceAccount
 	} else {
 		s.DeprecatedServiceAccount = s.ServiceAccountName
 	}
-	s.SchedulingGroup = nil // the feature is off by default
+	s.SchedulingGroup = nil // this feature is off by default
 	for i := range s.InitContainers {
 		dropStopSignal(&s.InitContainers[i])
 	}
@@ -263,7 +262,7 @@ func dropStopSignal(c *corev1.Container) {
 	}
 }
 
-// qosOf returns the quality-of-service class of a new Pod. Pod-level resources take precedence.
+// qosOf returns the quality-of-service class of a new Pod. Resources at the Pod level replace those of containers.
 func qosOf(p *corev1.Pod) corev1.PodQOSClass {
 	any, guaranteed := false, true
 	count := func(r *corev1.ResourceRequirements) {

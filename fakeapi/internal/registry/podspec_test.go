@@ -9,7 +9,7 @@ import (
 	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 )
 
-// Fields that the fast path sets before upstream's defaulting get the values that upstream sets.
+// Fields that the fast path sets have the values that upstream's defaulting sets.
 func TestPresetsAreUpstreamsDefaults(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	parts := []string{"a", "b9", "latest", ":", ":", "/", ".", "-", "_", "A", "@sha256:1", "localhost", "x.io/", "5000", ""}

@@ -16,7 +16,7 @@ import (
 var services = kind[corev1.Service, corev1.ServiceList](corev1.SchemeGroupVersion, validation.Service, &Row{
 	ReturnDeleted: true, CreateOnUpdate: true, Default: On(coredefaults.SetObjectDefaults_Service),
 	Prefix: "services/specs",
-	// Addresses and ports are computed from the uid, because nothing routes to them.
+	// addresses and ports are computed from the uid; conflicts do not matter, because nothing routes to them
 	PrepareCreate: On(func(s *corev1.Service) {
 		giveAddress(s)
 		givePorts(s)
@@ -72,7 +72,7 @@ func hashOf(s *corev1.Service) (h uint32) {
 	return h
 }
 
-// addressOf returns the address of a Service whose spec sets none.
+// addressOf returns the address that a Service gets if its spec sets none.
 func addressOf(s *corev1.Service) string {
 	h := hashOf(s)
 	return fmt.Sprintf("10.%d.%d.%d", 96+h>>16&15, h>>8&255, 1+h&253)
@@ -89,7 +89,7 @@ func hasNodePorts(s *corev1.Service) bool {
 		(s.Spec.AllocateLoadBalancerNodePorts == nil || *s.Spec.AllocateLoadBalancerNodePorts)
 }
 
-// givePorts assigns the node ports that a Service needs and its spec does not set.
+// givePorts assigns the node ports that a Service needs and that its spec does not set.
 func givePorts(s *corev1.Service) {
 	next := 30000 + int32(hashOf(s)%2700)
 	free := func() int32 {
@@ -111,14 +111,14 @@ func givePorts(s *corev1.Service) {
 	}
 }
 
-// prepareServiceUpdate keeps immutable fields that a client left out, and drops fields of the old type.
+// prepareServiceUpdate restores immutable fields that the client left out, and drops fields of the old type.
 func prepareServiceUpdate(s, old *corev1.Service) {
 	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
 	if !external && !was {
 		keepAddress(&s.Spec, &old.Spec)
 	}
 	if external && s.Spec.ClusterIP != old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
-		s.Spec.ClusterIPs = nil // a client that clears or sets one of clusterIP and clusterIPs means both
+		s.Spec.ClusterIPs = nil // a client that changes only one of clusterIP and clusterIPs means both
 		if s.Spec.ClusterIP != "" {
 			s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
 		}
@@ -149,7 +149,7 @@ func keepAddress(s, old *corev1.ServiceSpec) {
 	}
 }
 
-// keepPorts restores missing node ports by the names of their ports.
+// keepPorts restores missing node ports. It finds them by the names of their ports.
 func keepPorts(s, old *corev1.ServiceSpec) {
 	used := func(n int32) bool {
 		return slices.ContainsFunc(s.Ports, func(p corev1.ServicePort) bool { return p.NodePort == n })
@@ -208,7 +208,7 @@ func dropOfType(s, old *corev1.Service) {
 	}
 }
 
-// noneAdded reports whether all node ports were used before.
+// noneAdded reports whether all node ports in now are also in was.
 func noneAdded(now, was []corev1.ServicePort) bool {
 	for i := range now {
 		n := now[i].NodePort

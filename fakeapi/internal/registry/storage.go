@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// protect is the StorageObjectInUseProtection plugin: it adds a finalizer that keeps an object while it is in use.
+// protect is the StorageObjectInUseProtection plugin. It adds a finalizer, which keeps the object while it is in use.
 func protect(finalizer string) func(obj, old runtime.Object) error {
 	return func(obj, old runtime.Object) error {
 		if m := metadata.Of(obj); old == nil && !slices.Contains(m.GetFinalizers(), finalizer) {
@@ -36,8 +36,8 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) { settleSource(&c.Spec, &old.Spec) })},
 	})
 
-// settleSource aligns dataSource and dataSourceRef. dataSource supports only claims and snapshots. A reference to
-// another namespace needs a feature gate.
+// settleSource makes dataSource and dataSourceRef agree. It drops a dataSource that is no claim or snapshot, and a
+// reference to another namespace, which needs a feature gate.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {
@@ -78,7 +78,7 @@ var persistentVolumes = kind[corev1.PersistentVolume, corev1.PersistentVolumeLis
 		ForStatus: Update{Prepare: at(preparePhase)},
 	})
 
-// preparePhase sets the time of the last phase change unless the status write sets it.
+// preparePhase sets the time of the last change of the phase, unless the client sets it.
 func preparePhase(v, was *corev1.PersistentVolume, now metav1.Time) {
 	at, before := v.Status.LastPhaseTransitionTime, was.Status.LastPhaseTransitionTime
 	switch {
@@ -97,7 +97,7 @@ var podTemplates = kind[corev1.PodTemplate, corev1.PodTemplateList](corev1.Schem
 		}),
 	})
 
-// Classes, drivers and attachments of volumes are only stored: no component provisions or attaches.
+// Classes, drivers and attachments of volumes are only stored: no component provisions or attaches volumes.
 
 var storageClasses = kind[storagev1.StorageClass, storagev1.StorageClassList](storagev1.SchemeGroupVersion,
 	validation.StorageClass, &Row{ReturnDeleted: true, Default: On(storagedefaults.SetObjectDefaults_StorageClass)})
@@ -106,8 +106,8 @@ var csiDrivers = kind[storagev1.CSIDriver, storagev1.CSIDriverList](storagev1.Sc
 	validation.CSIDriver, &Row{
 		Counts: "Spec", ReturnDeleted: true, MustVersion: true, Default: On(storagedefaults.SetObjectDefaults_CSIDriver),
 		PrepareCreate: On(func(d *storagev1.CSIDriver) {
-			d.Generation = 0                           // only updates increment the generation
-			d.Spec.PreventPodSchedulingIfMissing = nil // the feature is off by default
+			d.Generation = 0                           // the first update sets it to 1
+			d.Spec.PreventPodSchedulingIfMissing = nil // this feature is off by default
 		}),
 		Main: Update{Prepare: Over(func(d, old *storagev1.CSIDriver) {
 			if old.Spec.PreventPodSchedulingIfMissing == nil {

@@ -1,5 +1,5 @@
-// Package registry is the table of built-in kinds: defaults, admission, validation, selection, scales and versions. Its
-// functions know objects, but neither requests nor the store.
+// Package registry contains the table of built-in kinds: their defaults, admission, validation, selectors, scales and
+// versions. Its functions work on objects. They do not know requests or the store.
 package registry
 
 import (
@@ -8,7 +8,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Builtin lists the stored built-in kinds. Servers number their tables in this order.
+// Builtin lists the built-in kinds in their storage versions. Servers number their tables in this order.
 var Builtin = []*Row{
 	namespaces, nodes, configMaps, pods, replicationControllers,
 	replicaSets, deployments, statefulSets, daemonSets, controllerRevisions,
@@ -27,10 +27,10 @@ var Builtin = []*Row{
 	apiServices,
 }
 
-// OtherVersions are further versions of built-in kinds.
+// OtherVersions lists the built-in kinds in versions that are not stored.
 var OtherVersions = []*Row{autoscalersV1, newEvents}
 
-// Family returns all versions of a built-in kind, the stored one first.
+// Family returns all versions of a built-in kind, the storage version first.
 func (k *Row) Family() []*Row {
 	s := k
 	if k.View != nil {
@@ -45,7 +45,7 @@ func (k *Row) Family() []*Row {
 	return all
 }
 
-// Kinds of the objects in requests to subresources. They have no resource of their own.
+// Kinds of the objects that requests to subresources contain. No resource returns these objects.
 var (
 	Scales    = goType[autoscalingv1.Scale, autoscalingv1.Scale](autoscalingv1.SchemeGroupVersion, &Row{Namespaced: true})
 	Evictions = goType[policyv1.Eviction, policyv1.Eviction](policyv1.SchemeGroupVersion, &Row{Namespaced: true})

@@ -20,8 +20,8 @@ type object[T any] interface {
 	runtime.Object
 }
 
-// kind completes a row. Names and scope come from the list of the real server's resources. The common strategy runs
-// before the row's own functions.
+// kind completes a row. It takes names and scope from the list of the real server's resources. It adds the strategy
+// that all kinds share: this runs before the functions of the row.
 func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Judges, k *Row) *Row {
 	goType[T, L, P, PL](gv, k)
 	r := resources.OfKind(k.GVK)
@@ -32,7 +32,7 @@ func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules val
 	return k
 }
 
-// goType sets the fields that follow from a kind's Go types.
+// goType sets the fields of a row that follow from the kind's Go types.
 func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row) *Row {
 	k.GVK = gv.WithKind(reflect.TypeFor[T]().Name())
 	k.New = func() runtime.Object { return P(new(T)) }
@@ -44,8 +44,8 @@ func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row)
 	return k
 }
 
-// common adds the strategy that most kinds share. A create clears the status and sets generation 1. An update keeps the
-// status, and increments the generation if the spec changed. A status write keeps the spec.
+// common adds the strategy that most kinds share. A create clears the status and sets the generation to 1. An update
+// keeps the status, and increments the generation if the spec has changed. A write to the status keeps the spec.
 func (k *Row) common(t reflect.Type) {
 	field := func(name string) func(obj runtime.Object) reflect.Value {
 		f, ok := t.FieldByName(name)
@@ -101,7 +101,7 @@ func (k *Row) common(t reflect.Type) {
 	}
 }
 
-// wholeMetadata is the metadata, which status writes of some kinds reset.
+// wholeMetadata lists the fields to reset if a write to the status cannot change metadata.
 var wholeMetadata = [][]any{{"metadata"}}
 
 func (k *Row) differ(now, was reflect.Value) bool {
@@ -112,27 +112,27 @@ func (k *Row) differ(now, was reflect.Value) bool {
 	return !same.Value(a.(same.Encoded), b.(same.Encoded))
 }
 
-// On converts a typed function to the table's type.
+// On converts a function with a typed argument to the type in [Row].
 func On[T runtime.Object](f func(T)) func(runtime.Object) {
 	return func(obj runtime.Object) { f(obj.(T)) }
 }
 
-// Over converts a typed function of a new and an old object to the table's type.
+// Over converts a function with typed arguments, the new and the old object, to the type in [Update].
 func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object, now time.Time) {
 	return func(obj, old runtime.Object, _ time.Time) { f(obj.(T), old.(T)) }
 }
 
-// at is Over for a function that also takes the time.
+// at is like Over, for a function that needs the time too.
 func at[T runtime.Object](f func(obj, old T, now metav1.Time)) func(obj, old runtime.Object, now time.Time) {
 	return func(obj, old runtime.Object, now time.Time) { f(obj.(T), old.(T), metadata.Seconds(now)) }
 }
 
-// selects adds the selectable fields that a typed function returns.
+// selects converts a function with a typed argument to the type of [Row].Selectable.
 func selects[T runtime.Object](f func(obj T, set fields.Set)) func(runtime.Object, fields.Set) {
 	return func(obj runtime.Object, set fields.Set) { f(obj.(T), set) }
 }
 
-// scaled makes the scale of a kind. parts returns the wanted and the current replicas of an object, and their selector.
+// scaled returns the scale of a kind. parts returns an object's wanted and current replicas, and its selector.
 func scaled[T runtime.Object](parts func(obj T) (want **int32, have int32, selector *metav1.LabelSelector)) *Scaling {
 	return &Scaling{
 		Read: func(obj runtime.Object) (int32, int32, string) {
@@ -150,7 +150,7 @@ func scaled[T runtime.Object](parts func(obj T) (want **int32, have int32, selec
 	}
 }
 
-// asStored drops empty lists and maps, which the real server does not store.
+// asStored sets empty lists and maps to nil, because the real server does not store them.
 func asStored(obj runtime.Object) { dropEmpty(reflect.ValueOf(obj)) }
 
 func dropEmpty(v reflect.Value) {

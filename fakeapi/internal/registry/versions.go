@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// version completes the row of a further version of a stored kind. k has its Go type, rules and conversions.
+// version completes the row of a version that is not stored. k has the Go type, the rules and the conversions.
 func version(k *Row) *Row {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
@@ -26,7 +26,8 @@ func version(k *Row) *Row {
 	return k
 }
 
-// prepare sets an update's Prepare, which runs that of the stored version on the converted object.
+// prepare sets own.Prepare. It converts the objects to the storage version, calls stored.Prepare, and converts the
+// result back.
 func (v *View) prepare(own, stored *Update) {
 	own.Keeps = stored.Keeps
 	if stored.Prepare != nil {
@@ -40,7 +41,7 @@ func (v *View) prepare(own, stored *Update) {
 
 func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
 
-// between returns a view with these typed conversions.
+// between returns a view with these conversions.
 func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S) *View {
 	return &View{Stored: stored,
 		Show: func(obj runtime.Object) runtime.Object {
@@ -56,7 +57,7 @@ func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S
 	}
 }
 
-// through returns a conversion between two versions by way of the internal form.
+// through returns the conversion from one version to another, by way of the internal type.
 func through[A, I, B any, P interface {
 	*A
 	DeepCopy() *A

@@ -67,7 +67,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 var controllerRevisions = kind[appsv1.ControllerRevision, appsv1.ControllerRevisionList](appsv1.SchemeGroupVersion,
 	validation.ControllerRevision, &Row{})
 
-// templateGeneration reads the annotation: the API has no field for it.
+// templateGeneration returns the template generation, which the API has only as an annotation.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	if err != nil {
@@ -186,8 +186,9 @@ var jobs = kind[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion, valida
 	}),
 })
 
-// generateSelector makes a selector that only this Job's Pods match (JOBSEL-1 to JOBSEL-3). Existing labels stay;
-// validation refuses wrong ones. If the Job's labels were defaulted from the template's, they follow the template's.
+// generateSelector sets a selector that matches only Pods of this Job (JOBSEL-1 to JOBSEL-3). It does not change
+// labels that are already set: validation refuses wrong ones. If the Job's labels are a default taken from the
+// template, they get the new labels too.
 func generateSelector(j *batchv1.Job) {
 	labels := copyMap(j.Spec.Template.Labels)
 	for _, l := range [...]struct{ key, value string }{{"job-name", j.Name},
@@ -213,7 +214,7 @@ func generateSelector(j *batchv1.Job) {
 }
 
 func defaultJob(j *batchv1.Job) {
-	batchdefaults.SetObjectDefaults_Job(j) // the Job's labels may be the template's own map: see generateSelector
+	batchdefaults.SetObjectDefaults_Job(j) // may share the template's map of labels with the Job: see generateSelector
 	settlePodSpec(&j.Spec.Template.Spec)
 	if j.Spec.ManualSelector == nil {
 		j.Spec.ManualSelector = new(false)

@@ -1,4 +1,4 @@
-// Package same compares parts of objects.
+// Package same compares objects and parts of objects.
 package same
 
 import (
@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Encoded is implemented by generated API types. Their encoding is deterministic; the real server stores and compares
-// it.
+// Encoded is implemented by generated API types. Their encoding is deterministic. The real server stores it, and
+// compares it to find out whether an update changes an object.
 type Encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
@@ -44,11 +44,11 @@ func encodeTo(v Encoded, size int, buf []byte) []byte {
 	return buf
 }
 
-// Value reports whether two values are equal. Equal encodings are equal. Otherwise it compares semantically, because
-// quantities have several forms.
+// Value reports whether two values are equal. If their encodings differ, it compares them semantically, because a
+// quantity can be written in several ways.
 func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
-// Object reports whether two objects are equal when stored. Objects without an encoding are compared semantically.
+// Object reports whether two objects are stored in the same form. Without encodings, it compares semantically.
 func Object(a, b runtime.Object) bool {
 	x, typed := a.(Encoded)
 	y, both := b.(Encoded)

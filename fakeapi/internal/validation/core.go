@@ -54,7 +54,7 @@ var Event = kind(conv.Convert_v1_Event_To_core_Event, nil, rules[core.Event]{
 		return v.ValidateEventUpdate(e, old, corev1.SchemeGroupVersion)
 	}})
 
-// NewEvent validates events in the form of the group events.k8s.io.
+// NewEvent validates Events of the API group events.k8s.io.
 var NewEvent = kind(events.Convert_v1_Event_To_core_Event, nil, rules[core.Event]{
 	create: func(e *core.Event) field.ErrorList { return v.ValidateEventCreate(e, eventsv1.SchemeGroupVersion) },
 	update: func(e, old *core.Event) field.ErrorList {
@@ -145,7 +145,7 @@ var EphemeralContainers = way(conv.Convert_v1_Pod_To_core_Pod, nil, func(p, old 
 	return v.ValidatePodEphemeralContainersUpdate(p, old, podOptions(p, old))
 }, nil)
 
-// PodResize validates a change of a Pod's resources.
+// PodResize validates a write to the resize subresource.
 var PodResize = way(conv.Convert_v1_Pod_To_core_Pod, nil, func(p, old *core.Pod) field.ErrorList {
 	return v.ValidatePodResize(p, old, podOptions(p, old))
 }, nil)
@@ -171,7 +171,7 @@ var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_R
 				switch {
 				case old == nil:
 					return podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)
-				case rc.Generation != old.Generation: // the real server uses the new template in place of the old one
+				case rc.Generation != old.Generation: // the real server confuses the new and the old template here
 					return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
 				}
 				return nil
@@ -240,8 +240,8 @@ var Service = kind(conv.Convert_v1_Service_To_core_Service, nil, rules[core.Serv
 		return all
 	})})
 
-// ServiceAddresses refuses a Service that cannot get an address: its fields are invalid, or it asks for another family
-// than IPv4.
+// ServiceAddresses returns an error if a Service cannot get an address, because its fields are invalid or it requests
+// a family other than IPv4.
 func ServiceAddresses(obj, old runtime.Object) field.ErrorList {
 	errs, _ := serviceAddresses(obj, old, false)
 	return errs

@@ -1,5 +1,6 @@
-// Package validation checks built-in kinds. It calls k8s.io/kubernetes/pkg/apis in the same way as the real server's
-// strategies. It checks admission kinds itself, because upstream's checks would link some 500 more packages.
+// Package validation checks objects of built-in kinds. It calls k8s.io/kubernetes/pkg/apis in the same way as the
+// real server's strategies. It checks the kinds of admission itself, because upstream's checks would add some 500
+// packages.
 package validation
 
 import (
@@ -30,7 +31,7 @@ import (
 
 var specPath = field.NewPath("spec")
 
-// Scale checks a scale object from a client.
+// Scale returns the errors in a Scale that a client sends.
 func Scale(s *autoscalingv1.Scale, namespaced bool) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&s.ObjectMeta, namespaced, apivalidation.NameIsDNSSubdomain,
 		field.NewPath("metadata"))
@@ -42,12 +43,12 @@ func Scale(s *autoscalingv1.Scale, namespaced bool) field.ErrorList {
 }
 
 func init() {
-	capabilities.Setup(true, 0) // privileged containers are allowed, as in clusters
+	capabilities.Setup(true, 0) // privileged containers are allowed, as in most clusters
 	clientgates.Restore()
 }
 
-// Judge returns errors and warnings about the new state of an object. old is nil on create. sound means that the
-// metadata has no errors.
+// Judge returns errors and warnings about the new state of an object. old is nil on create. sound is set if the
+// metadata is known to be valid.
 type Judge func(obj, old runtime.Object, sound bool) (field.ErrorList, []string)
 
 // Judges holds the rules of Kubernetes for one built-in kind.
@@ -55,13 +56,13 @@ type Judges struct {
 	Create, Update, Status Judge
 }
 
-// rules are the functions for the internal type that the real server's strategy calls.
+// rules holds the functions that the real server's strategy calls. They take objects of the internal type.
 type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
-	hostnames        string                     // the use of the name, for a warning: "Pod names and hostnames"; "" for no warning
-	// changed reports whether the Pod template may have changed; nil: it compares generations.
+	hostnames        string                     // for a warning: "Pod names and hostnames"; "" for none
+	// changed reports whether the Pod template may have changed. If it is nil, a changed generation means this.
 	changed func(obj, old *I) bool
 }
 
@@ -136,7 +137,7 @@ func ignoringOld[I any](check func(*I) field.ErrorList) func(obj, old *I) field.
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
 }
 
-// andCreate returns the rules for updates: first the rules for new objects, then those for changes.
+// andCreate returns rules for updates that apply the rules for new objects, and then the rules for changes.
 func andCreate[I any](create func(*I) field.ErrorList, update func(obj, old *I) field.ErrorList) func(obj,
 	old *I) field.ErrorList {
 	return func(obj, old *I) field.ErrorList { return append(create(obj), update(obj, old)...) }
@@ -146,8 +147,8 @@ func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
 }
 
-// templated completes the rules of a kind with a Pod template. An update may keep errors that the old object had. warns
-// is the template's path in warnings; nil if there are none.
+// templated adds the rules for the Pod template of a kind. An update may keep errors that the old object has. warns
+// is the template's path in warnings; nil if there are no warnings.
 func templated[I any, P interface {
 	*I
 	metav1.Object
@@ -232,7 +233,7 @@ func qualified(name string, path *field.Path) field.ErrorList {
 	return named(name, path, plain(utilvalidation.IsQualifiedName))
 }
 
-// OneOf checks that a value is one of the given ones.
+// OneOf returns an error if value is not in of.
 func OneOf[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(path, "")}
@@ -240,7 +241,8 @@ func OneOf[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	return among(&value, path, of...)
 }
 
-// LogOptions reads the query of a log request. err is set if the query cannot be decoded. errs are validation errors.
+// LogOptions reads the options in the query of a log request. err is set if they cannot be decoded, and errs if they
+// are invalid.
 func LogOptions(query url.Values) (opts corev1.PodLogOptions, errs field.ErrorList, err error) {
 	var in core.PodLogOptions
 	if err = conv.Convert_url_Values_To_v1_PodLogOptions(&query, &opts, nil); err == nil {
@@ -252,7 +254,7 @@ func LogOptions(query url.Values) (opts corev1.PodLogOptions, errs field.ErrorLi
 	return opts, v.ValidatePodLogOptions(&in, false), nil
 }
 
-// compiles checks that an expression compiles. shown is its text in the object.
+// compiles returns an error if an expression does not compile. shown is the text of the expression in the error.
 func compiles(x *expression.Language, e expression.Expression, shown string, path *field.Path) field.ErrorList {
 	if why := x.Wrong(e); why != "" {
 		return field.ErrorList{field.Invalid(path, shown, why)}

@@ -19,11 +19,11 @@ import (
 
 type keys[E any] struct {
 	spec, status func(obj *E) same.Encoded
-	// name returns the metadata that the rules use; nil if they use no metadata.
+	// name returns the object's name. It is nil if the rules do not depend on the name.
 	name func(obj *E) string
-	// alone: the status can be validated without the spec.
+	// alone is set if the rules for the status do not depend on the spec.
 	alone bool
-	// writes: the key is for a status write.
+	// writes is set if the key is for a write to the status.
 	writes bool
 }
 
@@ -36,11 +36,11 @@ func (k *keys[E]) ofStatus() *keys[E] {
 	return &of
 }
 
-// verdicts caches recent valid objects: their encoded parts, indexed by hash. All servers share it, because validity
-// depends only on values.
+// verdicts caches recent valid objects, as their encoded parts. The index is a hash. All servers share the cache,
+// because validity depends only on these parts.
 var verdicts [1 << 11]atomic.Pointer[string]
 
-// ways numbers the ways to write objects. The number is part of each cache key.
+// ways counts the functions that way has returned. The number of the function is part of each cache key.
 var ways atomic.Uint32
 
 var seed = maphash.MakeSeed()
@@ -53,7 +53,7 @@ type verdict struct {
 
 var spareVerdicts = sync.Pool{New: func() any { return new(verdict) }}
 
-// longest limits the length of a cached key.
+// longest is the maximum length of a cached key.
 const longest = 1 << 14
 
 func (k *keys[E]) look(way uint32, obj, old *E) *verdict {
@@ -100,7 +100,7 @@ func (v *verdict) remember() {
 
 func (v *verdict) forget() { spareVerdicts.Put(v) }
 
-// inOrder sorts errors about entries of a map by key, because upstream's rules visit maps in random order.
+// inOrder sorts errors about entries of a map by key, because upstream visits maps in random order.
 func inOrder(errs field.ErrorList) field.ErrorList {
 	for i := 0; i < len(errs); {
 		n, of := 1, mapOf(errs[i])
@@ -115,8 +115,7 @@ func inOrder(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// mapOf returns the path of the map whose entry an error is about, or "". It is "" for errors about required fields and
-// labels.
+// mapOf returns the path of the map if an error is about an entry of a map that must be sorted; otherwise "".
 func mapOf(e *field.Error) string {
 	key := keyOf(e.Field)
 	if keysAsValues(e.Field) {
@@ -135,7 +134,7 @@ func mapOf(e *field.Error) string {
 	return of
 }
 
-// entryOf returns the map key that an error is about.
+// entryOf returns the key to sort an error by: the map key that the error is about.
 func entryOf(e *field.Error) string {
 	if keysAsValues(e.Field) {
 		return fmt.Sprint(e.BadValue)
@@ -146,20 +145,20 @@ func entryOf(e *field.Error) string {
 	return keyOf(e.Field)
 }
 
-// ofRequest reports whether an error says that a request needs a limit. Such an error sorts after errors that name the
-// request.
+// ofRequest reports whether an error says that a resource request needs a limit. It follows other errors about the
+// resource.
 func ofRequest(e *field.Error) bool {
 	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
 		strings.HasPrefix(e.Detail, "Limit must be set")
 }
 
-// keysAsValues reports whether an error about a key of the map has the map's path, and the key as its bad value.
-// PersistentVolumeClaim has two such maps in its status.
+// keysAsValues reports whether errors about map keys have the path of the map, and the key only as the bad value.
+// This is so for two maps in the status of a PersistentVolumeClaim.
 func keysAsValues(path string) bool {
 	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
 }
 
-// keyOf returns the map key at the end of a path; "" for a list index.
+// keyOf returns the map key at the end of a path. It returns "" if the path ends with a list index.
 func keyOf(path string) string {
 	open := strings.IndexByte(path, '[')
 	for open >= 0 && strings.HasSuffix(path, "]") {
@@ -202,7 +201,7 @@ func validateRule(r *admissionv1.RuleWithOperations, path *field.Path) (errs fie
 		admissionv1.NamespacedScope)...)
 }
 
-// aloneOrSome checks that a list is not empty, and that * is its only item if it occurs.
+// aloneOrSome returns an error if the list is empty, or if it contains * and another item.
 func aloneOrSome(list []string, path *field.Path, what string) field.ErrorList {
 	switch {
 	case len(list) == 0:
@@ -217,7 +216,7 @@ func validateRuleResources(list []string, path *field.Path) (errs field.ErrorLis
 	if len(list) == 0 {
 		errs = append(errs, field.Required(path, ""))
 	}
-	of, to := map[string]bool{}, map[string]bool{} // the groups of the previous items x/*, and the subresources of the previous items */x
+	of, to := map[string]bool{}, map[string]bool{} // x of each earlier x/*; y of each earlier */y
 	every, bare := false, false
 	for i, text := range list {
 		if text == "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// Random objects, many with equal parts, get the same verdicts with and without the cache.
+// Random objects, many with equal parts, have the same errors with and without the cache.
 func TestRememberedVerdicts(t *testing.T) {
 	for name, k := range map[string]struct {
 		rules Judges
@@ -64,7 +64,7 @@ func TestRememberedVerdicts(t *testing.T) {
 				ManualSelector: new(r.Intn(4) == 0), Template: randomTemplate(r)},
 				Status: batchv1.JobStatus{Succeeded: *count(r)}}
 			j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-			uid := pick(r, "1", "2") // whose the Pods are
+			uid := pick(r, "1", "2") // of the owner of the Pods
 			j.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: uid}}
 			j.Spec.Template.Labels = map[string]string{"controller-uid": uid, batchv1.ControllerUidLabel: uid,
 				"job-name": "a", batchv1.JobNameLabel: "a"}
@@ -78,7 +78,7 @@ func TestRememberedVerdicts(t *testing.T) {
 			for range 1000 {
 				old, obj := k.make(r), k.make(r)
 				for errs, _ := k.rules.Create(old, nil, false); len(errs) > 0; errs, _ = k.rules.Create(old, nil, false) {
-					old = k.make(r) // what is stored was right
+					old = k.make(r) // the old object is valid
 				}
 				m, was := metadata.Of(obj), metadata.Of(old)
 				right += compare(t, k.rules.Create, obj, nil, metadata.SoundNew(m, true))
@@ -94,13 +94,13 @@ func TestRememberedVerdicts(t *testing.T) {
 				right += compare(t, k.rules.Status, withSpec(obj, old), old, sound)
 			}
 			if right < 300 {
-				t.Errorf("only %d of 3000 are right", right)
+				t.Errorf("only %d of 3000 are valid", right)
 			}
 		})
 	}
 }
 
-// compare returns 1 if nothing is wrong with an object.
+// compare returns 1 for a valid object, and 0 otherwise.
 func compare(t *testing.T, judge Judge, obj, old runtime.Object, sound bool) int {
 	t.Helper()
 	want, warned := judge(obj, old, false)

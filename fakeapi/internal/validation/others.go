@@ -56,7 +56,7 @@ import (
 )
 
 var (
-	// Autoscaler holds the rules for version 2.
+	// Autoscaler validates version 2, which is the storage version.
 	Autoscaler = kind(autoscalingv2conv.Convert_v2_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler, nil,
 		autoscalers)
 	AutoscalerV1 = kind(autoscalingv1conv.Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler,
@@ -73,7 +73,7 @@ var autoscalers = rules[autoscaling.HorizontalPodAutoscaler]{
 	status: autoscalingrules.ValidateHorizontalPodAutoscalerStatusUpdate,
 }
 
-// autoscalerOptions makes validation accept errors that the old object had.
+// autoscalerOptions returns options with which an update may keep errors that the old object has.
 func autoscalerOptions(a, old *autoscaling.HorizontalPodAutoscaler) (
 	opts autoscalingrules.HorizontalPodAutoscalerSpecValidationOptions) {
 	opts.MinReplicasLowerBound = 1
@@ -116,7 +116,7 @@ var PodDisruptionBudget = kind(policyconv.Convert_v1_PodDisruptionBudget_To_poli
 				policyv1.SchemeGroupVersion)
 		}})
 
-// odd reports whether a selector has an invalid label value. Updates accept it if the stored object has it.
+// odd reports whether a selector has an invalid label value. An update may keep such a value.
 func odd(s *metav1.LabelSelector) bool {
 	return s != nil && metav1validation.LabelSelectorHasInvalidLabelValue(s)
 }
@@ -291,7 +291,7 @@ var CertificateApproval = way(
 	certificatesconv.Convert_v1_CertificateSigningRequest_To_certificates_CertificateSigningRequest, nil,
 	certificatesrules.ValidateCertificateSigningRequestApprovalUpdate, nil)
 
-// later adapts rules that take the old object first.
+// later adapts a function that takes the old object first.
 func later[I any](check func(old, obj *I) field.ErrorList) func(obj, old *I) field.ErrorList {
 	return func(obj, old *I) field.ErrorList { return check(old, obj) }
 }
@@ -314,7 +314,7 @@ func validatePriorityLevel(l *flowcontrol.PriorityLevelConfiguration) field.Erro
 var DeviceClass = kind(resourceconv.Convert_v1_DeviceClass_To_resource_DeviceClass, nil, rules[resource.DeviceClass]{
 	create: resourcerules.ValidateDeviceClass, update: resourcerules.ValidateDeviceClassUpdate})
 
-// ResourceClaim does not check whether the namespace allows administrator access.
+// ResourceClaim does not check whether the namespace allows claims with administrator access.
 var ResourceClaim = kind(resourceconv.Convert_v1_ResourceClaim_To_resource_ResourceClaim, nil,
 	rules[resource.ResourceClaim]{create: resourcerules.ValidateResourceClaim,
 		update: resourcerules.ValidateResourceClaimUpdate, status: resourcerules.ValidateResourceClaimStatusUpdate})

@@ -2,8 +2,8 @@
 
 package validation
 
-// k8s.io/kubernetes requires its libraries at v0.0.0, a version that no proxy serves. So go.mod requires each library
-// at a real version. These imports keep go mod tidy from dropping libraries that no package needs to build. Commands
+// k8s.io/kubernetes requires its libraries at v0.0.0, which no module proxy serves. So go.mod requires each library
+// at a real version. These imports keep go mod tidy from dropping the libraries that no package imports: commands
 // that list all modules need them.
 import (
 	_ "k8s.io/cli-runtime/pkg/genericiooptions"

@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidatingWebhooks checks the webhooks of a configuration.
+// ValidatingWebhooks returns the errors in the webhooks of a configuration.
 func ValidatingWebhooks(c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
 	return validateWebhooks(AsMutating(c.Webhooks))
 }
 
-// AsMutating returns validating webhooks as mutating ones, which have the same fields and more.
+// AsMutating converts validating webhooks to mutating ones, which have all their fields.
 func AsMutating(webhooks []admissionv1.ValidatingWebhook) []admissionv1.MutatingWebhook {
 	all := make([]admissionv1.MutatingWebhook, len(webhooks))
 	for i := range webhooks {
@@ -29,7 +29,7 @@ func AsMutating(webhooks []admissionv1.ValidatingWebhook) []admissionv1.Mutating
 	return all
 }
 
-// MutatingWebhooks checks the webhooks of a configuration.
+// MutatingWebhooks returns the errors in the webhooks of a configuration.
 func MutatingWebhooks(c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
 	return validateWebhooks(c.Webhooks)
 }
@@ -73,7 +73,7 @@ func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.Err
 	return append(errs, validateConditions(false, w.MatchConditions, path.Child("matchConditions"))...)
 }
 
-// ReviewVersions checks the review versions that a webhook accepts. none is the error text for a list without versions.
+// ReviewVersions returns the errors in a webhook's list of review versions. none is the error for an empty list.
 func ReviewVersions(versions []string, path *field.Path, none string) (errs field.ErrorList) {
 	if len(versions) == 0 {
 		return field.ErrorList{field.Required(path, none)}
@@ -91,7 +91,7 @@ func ReviewVersions(versions []string, path *field.Path, none string) (errs fiel
 	return errs
 }
 
-// WebhookClient checks how a webhook is reached.
+// WebhookClient returns the errors in the address of a webhook.
 func WebhookClient(c *admissionv1.WebhookClientConfig, path *field.Path) field.ErrorList {
 	switch {
 	case (c.URL == nil) == (c.Service == nil):
@@ -126,8 +126,8 @@ func validateURL(text string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// validateService reports a missing namespace as a missing name, and a missing name as a missing namespace, like the
-// real server.
+// validateService returns the errors in a service reference. Like the real server, it reports a missing namespace as
+// a missing name, and a missing name as a missing namespace.
 func validateService(s *admissionv1.ServiceReference, path *field.Path) (errs field.ErrorList) {
 	if s.Namespace == "" {
 		errs = append(errs, field.Required(path.Child("name"), ""))

@@ -103,7 +103,7 @@ var Job = kind(batchconv.Convert_v1_Job_To_batch_Job,
 		},
 		hostnames: podHostnames})
 
-// jobOptions are the options of the Job strategy with the default feature gates.
+// jobOptions returns the validation options of the Job strategy, with the default feature gates.
 func jobOptions(j, old *batch.Job) batchrules.JobValidationOptions {
 	if old == nil {
 		return batchrules.JobValidationOptions{RequirePrefixedLabels: true,
@@ -122,7 +122,7 @@ func jobOptions(j, old *batch.Job) batchrules.JobValidationOptions {
 	return opts
 }
 
-// jobStatusOptions makes validation accept errors that the old status had.
+// jobStatusOptions returns options with which an update may keep errors that the old status has.
 func jobStatusOptions(j, old *batch.Job) batchrules.JobStatusValidationOptions {
 	turned := func(condition batch.JobConditionType) bool {
 		return batchrules.IsConditionTrue(old.Status.Conditions, condition) !=

@@ -1,5 +1,5 @@
-// Package webhook selects the admission webhooks of a request, builds their requests and reads their responses. The
-// caller sends the requests.
+// Package webhook selects the admission webhooks for a request, creates the reviews that are sent to them, and checks
+// their responses. The caller sends the reviews.
 package webhook
 
 import (
@@ -36,19 +36,19 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Hook is a webhook of a configuration.
+// Hook is a webhook in a configuration.
 type Hook struct {
 	ID       string // unique among all webhooks
 	Mutating bool
 	registration.MutatingWebhook
 }
 
-// Mutating returns the webhooks of a configuration, in its order.
+// Mutating returns the webhooks of a configuration, in order.
 func Mutating(c *registration.MutatingWebhookConfiguration) []Hook {
 	return named(c.Name, true, c.Webhooks)
 }
 
-// Validating returns the webhooks of a configuration, in its order.
+// Validating returns the webhooks of a configuration, in order.
 func Validating(c *registration.ValidatingWebhookConfiguration) []Hook {
 	return named(c.Name, false, validation.AsMutating(c.Webhooks))
 }
@@ -62,7 +62,7 @@ func named(configuration string, mutating bool, webhooks []registration.Mutating
 	return hooks
 }
 
-// For returns the rules that select the webhook's requests.
+// For returns the rules that select the requests for the webhook.
 func (h *Hook) For() *Rules {
 	return &Rules{Namespaces: h.NamespaceSelector, Objects: h.ObjectSelector, Rules: h.Rules,
 		Equivalent: h.MatchPolicy != nil && *h.MatchPolicy == registration.Equivalent}
@@ -73,19 +73,19 @@ func (h *Hook) FailsOpen() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == registration.Ignore
 }
 
-// Dry reports whether the webhook may be called for a dry run.
+// Dry reports whether the webhook may be called in a dry run.
 func (h *Hook) Dry() bool {
 	return h.SideEffects != nil && (*h.SideEffects == registration.SideEffectClassNone ||
 		*h.SideEffects == registration.SideEffectClassNoneOnDryRun)
 }
 
-// Again reports whether a webhook is called again if later webhooks changed the object.
+// Again reports whether the webhook is called again if webhooks after it changed the object.
 func (h *Hook) Again() bool {
 	return h.ReinvocationPolicy != nil && *h.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
 }
 
-// Review returns the kind of a webhook's reviews, in the first version of its list that a server knows. The fields of v1
-// and v1beta1 are the same.
+// Review returns the kind of the webhook's reviews, with the first version in its list that the server supports: v1
+// or v1beta1. Both versions have the same fields.
 func (h *Hook) Review() schema.GroupVersionKind {
 	gv := admissionv1.SchemeGroupVersion
 	known := func(version string) bool { return version == "v1" || version == "v1beta1" }
@@ -97,49 +97,49 @@ func (h *Hook) Review() schema.GroupVersionKind {
 
 // Caller calls webhooks over the network.
 type Caller struct {
-	// Call posts a review to a webhook and decodes the answer into response.
+	// Call posts a review to a webhook and decodes its response.
 	Call func(to *Endpoint, review, response runtime.Object) error
-	// Release lets others use the server while a request waits for its webhook, because the webhook's program may
-	// itself send requests. Retake takes the server back.
+	// Release gives up the lock on the server during a call, because the webhook's program may itself send requests.
+	// Retake takes the lock again.
 	Release, Retake func()
 }
 
 // Endpoint is the address of a webhook.
 type Endpoint struct {
-	URL        string // of a service: HTTPS at NAME.NAMESPACE.svc
+	URL        string // for a service: https://NAME.NAMESPACE.svc:PORT/PATH
 	Service    bool
 	Address    string // HOST:PORT to connect to, for a service
 	Unresolved error  // why a service has no address
-	CABundle   []byte // PEM; the roots that verify the webhook
+	CABundle   []byte // PEM certificates that verify the webhook
 	Timeout    time.Duration
 }
 
-// Attributes describe a request. Rules are matched against them, and a webhook's request contains them.
+// Attributes describes a request: rules are matched against it, and reviews contain it.
 type Attributes struct {
 	Operation       admissionv1.Operation
 	Kind            schema.GroupVersionKind
 	Resource        schema.GroupVersionResource
 	Subresource     string
-	Namespace, Name string         // for a namespace, both hold its name
+	Namespace, Name string         // for a namespace, both are its name
 	Object, Old     runtime.Object // nil if there is none
 	Options         runtime.Object
 	DryRun          bool
 	User            authenticationv1.UserInfo
 }
 
-// Target is a version of a resource in which a webhook gets an object.
+// Target is a version of a resource, in which a webhook receives the object.
 type Target struct {
 	Kind     schema.GroupVersionKind
 	Resource schema.GroupVersionResource
 }
 
-// Exempt reports whether webhooks never review a kind, because they could prevent their own removal.
+// Exempt reports whether no webhook reviews objects of a kind, because it could prevent its own removal.
 func Exempt(k schema.GroupVersionKind) bool {
 	return k.Group == registration.GroupName && rules.IsExemptAdmissionConfigurationResource(
 		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))
 }
 
-// Request returns the request of an AdmissionReview, with these objects.
+// Request returns the request in an AdmissionReview. obj and old are the objects in version to.
 func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.AdmissionRequest {
 	kind, resource := metav1.GroupVersionKind(a.Kind), metav1.GroupVersionResource(a.Resource)
 	dryRun := a.DryRun
@@ -152,10 +152,10 @@ func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.Ad
 	}
 }
 
-// JSON encodes an object as it is sent.
+// JSON encodes an object as in a review.
 func JSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
 
-// Encode sets a request's objects as JSON, as an HTTP handler receives them.
+// Encode replaces the objects in a request by their JSON, as an HTTP handler receives them.
 func Encode(r *admissionv1.AdmissionRequest) error {
 	for _, part := range []*runtime.RawExtension{&r.Object, &r.OldObject, &r.Options} {
 		if part.Object == nil {
@@ -176,13 +176,13 @@ var compiler = sync.OnceValue(func() cel.ConditionCompiler {
 
 var compiledConditions crdschema.Memo[cel.ConditionEvaluator]
 
-// Everybody is the authorizer of expressions. It allows everything.
+// Everybody is the authorizer in expressions. It allows every access.
 var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string,
 	error) {
 	return authorizer.DecisionAllow, "", nil
 })
 
-// Versioned returns a request in the type that the expression evaluator takes, with the given objects.
+// Versioned returns the request in the type that the CEL evaluator needs. obj and old are the objects in version to.
 func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.VersionedAttributes {
 	who := &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}
 	record := admission.NewAttributesRecord(obj, old, a.Kind, a.Namespace, a.Name, a.Resource, a.Subresource,
@@ -191,7 +191,7 @@ func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.Ve
 		VersionedKind: to.Kind}
 }
 
-// Meets reports whether a request meets all match conditions. A false condition takes precedence over errors.
+// Meets reports whether a request meets all match conditions. If a condition is false, it returns no error.
 func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttributes, to Target) (bool, error) {
 	if len(conditions) == 0 {
 		return true, nil
@@ -214,7 +214,7 @@ func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttri
 	return Hold(results)
 }
 
-// Hold reports whether all evaluated conditions are true. A false condition takes precedence over errors.
+// Hold reports whether all results are true. If one is false, it returns no error.
 func Hold(results []cel.EvaluationResult) (bool, error) {
 	var failed []error
 	for _, r := range results {
@@ -228,19 +228,20 @@ func Hold(results []cel.EvaluationResult) (bool, error) {
 	return len(failed) == 0, utilerrors.NewAggregate(failed)
 }
 
-// Failure means that a webhook could not be called or returned an invalid response. The failure policy then decides.
+// Failure is the error of a webhook that could not be called, or whose response is invalid. The failure policy
+// decides whether the request is refused.
 type Failure struct {
 	Webhook string
 	Reason  error
 }
 
-// Error names the webhook and the cause.
+// Error returns a text with the webhook and the cause.
 func (f *Failure) Error() string {
 	return fmt.Sprintf("failed calling webhook %q: %v", f.Webhook, f.Reason)
 }
 
-// Verify refuses an invalid answer. In version v1beta1, an answer needs no UID, version and patch type, and the patch of
-// a validating webhook is ignored.
+// Verify returns an error if a webhook's response is invalid. A response in version v1beta1 needs no UID, version and
+// patch type, and a patch by a validating webhook is ignored.
 func (h *Hook) Verify(uid types.UID, r *admissionv1.AdmissionReview) error {
 	want, answer, mutating := h.Review(), r.Response, h.Mutating
 	switch {
@@ -268,17 +269,17 @@ func (h *Hook) Verify(uid types.UID, r *admissionv1.AdmissionReview) error {
 	return nil
 }
 
-// Denial returns the status of a request that a webhook does not allow.
+// Denial returns the error for a request that a webhook does not allow.
 func Denial(name string, result *metav1.Status) *apierrors.StatusError {
 	if result == nil {
 		return webhookerrors.ToStatusErr(name, nil)
 	}
 	status := *result
-	if status.Code > 999 { // no HTTP response can have this code, and the real server panics
+	if status.Code > 999 { // invalid in HTTP; the real server panics
 		status.Code = http.StatusInternalServerError
 	}
 	return webhookerrors.ToStatusErr(name, &status)
 }
 
-// NoDryRun returns the status of a dry run that a webhook's side effects forbid.
+// NoDryRun returns the error for a dry run if the webhook has side effects.
 func NoDryRun(name string) *apierrors.StatusError { return webhookerrors.NewDryRunUnsupportedErr(name) }

@@ -13,18 +13,18 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/predicates/rules"
 )
 
-// Rules select the requests of a webhook or a policy.
+// Rules selects the requests for a webhook or a policy.
 type Rules struct {
 	Namespaces, Objects *metav1.LabelSelector
-	Equivalent          bool // another version of the resource matches too
+	Equivalent          bool // the rules also match requests for another version of a resource
 	Rules               []registration.RuleWithOperations
-	Not                 []registration.RuleWithOperations // rules of excluded requests
-	Names, NotNames     [][]string                        // names by rule; none: all names
-	All                 bool                              // every request matches unless Not excludes it
+	Not                 []registration.RuleWithOperations // a request that matches one of these is not selected
+	Names, NotNames     [][]string                        // the names of each rule of Rules and Not; nil for all
+	All                 bool                              // all requests are selected, except those that match Not
 }
 
-// Match returns the version in which a webhook gets the object. ok is false if the rules do not match. others are the
-// other versions.
+// Match returns the version in which a webhook receives the object. ok is false if the request is not selected.
+// others are the other versions of the request's kind.
 func (r *Rules) Match(a *Attributes, others []Target, labelsOf func(namespace string) (map[string]string, error)) (
 	to Target, ok bool, err error) {
 	inNamespace, nsErr := r.matchNamespace(a, labelsOf)

@@ -54,7 +54,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/refusal"
 )
 
-// scheme knows the Go types of the built-in kinds.
+// scheme contains the Go types of the built-in kinds.
 var (
 	scheme = makeScheme(corev1.AddToScheme, appsv1.AddToScheme, autoscalingv1.AddToScheme, autoscalingv2.AddToScheme,
 		eventsv1.AddToScheme, policyv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme,
@@ -62,7 +62,7 @@ var (
 		certificatesv1.AddToScheme, flowcontrolv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme,
 		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiregistrationv1.AddToScheme,
 		authenticationv1.AddToScheme, authorizationv1.AddToScheme)
-	// Evictions of the old version have the same fields.
+	// oldEviction has the same fields as the current version, so it is decoded to the same Go type.
 	oldEviction = schema.GroupVersionKind{Group: policyv1.GroupName, Version: "v1beta1", Kind: "Eviction"}
 
 	codecs     = serializer.NewCodecFactory(scheme)
@@ -81,7 +81,7 @@ func makeScheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
 	return s
 }
 
-// ListOptions reads the query of a list, a watch or a get.
+// ListOptions reads the options of a list, a watch or a get from the query.
 func ListOptions(r *http.Request, into *metav1.ListOptions) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -92,7 +92,7 @@ func ListOptions(r *http.Request, into *metav1.ListOptions) error {
 	return nil
 }
 
-// Export refuses an option of a get that no longer exists.
+// Export returns an error if a get sets the option export, which no longer exists.
 func Export(r *http.Request) error {
 	asked, yes := r.URL.Query()["export"], false
 	if len(asked) == 0 {
@@ -107,8 +107,7 @@ func Export(r *http.Request) error {
 	return nil
 }
 
-// WriteOptions reads the options of a create, an update or a patch. Invalid options are refused before the body is
-// read.
+// WriteOptions returns the options of a create, update or patch from the query, or an error if they are invalid.
 func WriteOptions(r *http.Request, into runtime.Object) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -130,7 +129,7 @@ func WriteOptions(r *http.Request, into runtime.Object) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// DeleteOptions reads the body of a delete, or, without a body, the query.
+// DeleteOptions reads the options of a delete from its body, or from the query if the body is empty.
 func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err error) {
 	if len(body) == 0 {
 		return opts, WriteOptions(r, &opts)
@@ -139,7 +138,7 @@ func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err
 	if !ok {
 		return opts, refusal.UnknownFormat()
 	}
-	// That scheme accepts DeleteOptions of any group and version, because clients send the version of their object.
+	// This scheme accepts DeleteOptions of any group and version, because clients send the version of their object.
 	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // the kind of a body without a version
 	obj, _, err := metascheme.Codecs.DecoderToVersion(info.Serializer, want.GroupVersion()).Decode(body, &want, &opts)
 	if err != nil {
@@ -179,7 +178,7 @@ func decodeTyped(r *http.Request, k *fakeapi.Kind, body []byte, validation strin
 	return obj, warnings, nil
 }
 
-// texts returns warnings for errors. A YAML error holds several, one per line.
+// texts returns warnings for decoding errors. A YAML error contains several, one in each line.
 func texts(errs []error) (all []string) {
 	for _, err := range errs {
 		lines, many := strings.CutPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "),
@@ -195,17 +194,17 @@ func texts(errs []error) (all []string) {
 	return all
 }
 
-// unknownConversion is the real server's error for an object of another kind.
+// unknownConversion returns the real server's error text for an object of another kind.
 func unknownConversion(have runtime.Object, k *fakeapi.Kind) string {
 	internal, _, _ := strings.Cut(cmp.Or(k.GVK.Group, "core"), ".")
 	return fmt.Sprintf("converting (%s) to (%s.%s): unknown conversion",
 		strings.TrimPrefix(reflect.TypeOf(have).String(), "*"), internal, k.GVK.Kind)
 }
 
-// MaxBody is the largest request body that is read, in bytes.
+// MaxBody is the maximum size of a request body, in bytes.
 const MaxBody = 3 << 20
 
-// Body reads a request's body, at most [MaxBody] bytes.
+// Body reads the body of a request. It returns an error if the body exceeds [MaxBody].
 func Body(r *http.Request) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
@@ -220,7 +219,8 @@ func Body(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Decode reads the object of a create or update. validation decides whether unknown and duplicate fields are errors.
+// Decode decodes the object of a create or update. It returns unknown and duplicate fields as warnings or as an
+// error, as validation says.
 func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	if definition, _ := k.Definition(); definition != nil {
 		return decodeCustom(r, k, body, validation)
@@ -255,7 +255,7 @@ func Text(raw []byte, f media.Format) ([]byte, error) {
 	return append(raw[:len(raw):len(raw)], '\n'), nil
 }
 
-// Proto encodes an object in protobuf, as Kubernetes frames it.
+// Proto encodes an object in protobuf, with the prefix that Kubernetes adds.
 func Proto(obj runtime.Object) ([]byte, error) {
 	var b bytes.Buffer
 	err := protobufSerializer.Encode(obj, &b)
@@ -264,7 +264,7 @@ func Proto(obj runtime.Object) ([]byte, error) {
 
 var protobufSerializer runtime.Encoder = protobuf.NewSerializer(scheme, scheme)
 
-// Cache keeps the encoded form of recently sent stored versions, so that all watchers share it. The zero Cache is
+// Cache holds the encodings of recently sent stored objects, so that all watchers share them. The zero Cache is
 // empty. It is safe for concurrent use.
 type Cache struct {
 	mu    sync.RWMutex
@@ -274,14 +274,14 @@ type Cache struct {
 }
 
 type cacheKey struct {
-	obj   runtime.Object // a pointer: the version itself
+	obj   runtime.Object // a pointer, because stored objects never change
 	media string
 }
 
 const cacheSize = 16 << 20
 
-// Encode returns the encoding of a stored version in JSON, with a line feed at its end, or protobuf. The bytes are
-// shared and must not be changed.
+// Encode returns the encoding of a stored object: protobuf, or JSON with a line feed at its end. The bytes are shared
+// and must not be changed.
 func (c *Cache) Encode(obj runtime.Object, mediaType string) ([]byte, error) {
 	key := cacheKey{obj, mediaType}
 	c.mu.RLock()
@@ -316,8 +316,8 @@ func (c *Cache) keep(key cacheKey, text []byte) {
 	c.size += len(text)
 }
 
-// decodeCustom reads the object of a create or update of a custom kind. validation decides whether duplicate and
-// unknown fields are warnings or errors.
+// decodeCustom decodes a custom object of a create or update. It returns unknown and duplicate fields as warnings or
+// as an error, as validation says.
 func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	mediaType := media.ContentType(r)
 	if mediaType != media.JSON && mediaType != media.YAML {

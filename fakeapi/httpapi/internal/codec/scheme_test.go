@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// Every kind that is served can be read from the wire.
+// The scheme can decode every served kind.
 func TestSchemeKnowsEveryKind(t *testing.T) {
 	for _, k := range fakeapi.New(fakeapi.Options{}).Served() {
 		if !scheme.Recognizes(k.GVK) {

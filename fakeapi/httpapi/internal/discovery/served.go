@@ -1,4 +1,4 @@
-// Package discovery describes the resources of the real server and of CRDs to clients.
+// Package discovery returns the discovery documents for the resources of the real server and of CRDs.
 package discovery
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
-// Served returns the real server's resources and those of CRDs.
+// Served returns the real server's resources, and those of the CRDs among kinds.
 func Served(kinds []*fakeapi.Kind) []resources.GroupVersion {
 	all := resources.All[:len(resources.All):len(resources.All)]
 	at := map[schema.GroupVersion]int{}
@@ -36,7 +36,7 @@ func Served(kinds []*fakeapi.Kind) []resources.GroupVersion {
 	return all
 }
 
-// customVerbs are the verbs of custom resources, in the real server's order.
+// customVerbs holds the verbs of custom resources, in the real server's order.
 var customVerbs = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 
 func resourceOf(k *fakeapi.Kind) resources.Resource {
@@ -51,7 +51,7 @@ func resourceOf(k *fakeapi.Kind) resources.Resource {
 	return r
 }
 
-// Groups lists the groups except the core group; the first version is the preferred one.
+// Groups lists all groups except the core group. The first version of a group is the preferred one.
 func Groups(all []resources.GroupVersion) *metav1.APIGroupList {
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	for _, v := range all {
@@ -69,7 +69,7 @@ func Groups(all []resources.GroupVersion) *metav1.APIGroupList {
 	return list
 }
 
-// Group describes one group, or returns nil.
+// Group returns one group, or nil.
 func Group(all []resources.GroupVersion, name string) *metav1.APIGroup {
 	g := group(Groups(all), name)
 	if g != nil {
@@ -87,7 +87,7 @@ func group(list *metav1.APIGroupList, name string) *metav1.APIGroup {
 	return nil
 }
 
-// Resources lists the resources and subresources of a group and version, or returns nil if it is not served.
+// Resources lists the resources and subresources of a group and version. It returns nil if the version is not served.
 func Resources(all []resources.GroupVersion, gv schema.GroupVersion) *metav1.APIResourceList {
 	for _, v := range all {
 		if v.GroupVersion != gv {
@@ -113,7 +113,7 @@ func Resources(all []resources.GroupVersion, gv schema.GroupVersion) *metav1.API
 func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1.APIResource {
 	a := metav1.APIResource{Name: parent + r.Name, Kind: r.Kind.Kind, SingularName: r.Singular,
 		Namespaced: r.Namespaced, Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories}
-	if parent == "" && len(r.Verbs) > 2 { // other resources are not stored
+	if parent == "" && len(r.Verbs) > 2 { // a resource with fewer verbs is not stored
 		a.StorageVersionHash = storageHash(r.Kind)
 	}
 	if r.Kind.GroupVersion() != gv {
@@ -122,14 +122,14 @@ func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1
 	return a
 }
 
-// storageVersions are the storage versions of kinds that are stored in another version than the served one.
+// storageVersions maps kinds to their storage versions, if these differ from the served versions.
 var storageVersions = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}:           "v2",
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: "v1beta1",
 	{Group: "events.k8s.io", Version: "v1", Kind: "Event"}:                           "v1",
 }
 
-// storageHash returns the hash of the kind's storage version for discovery.
+// storageHash returns the hash of a kind's storage version, which discovery contains.
 func storageHash(gvk schema.GroupVersionKind) string {
 	if v, ok := storageVersions[gvk]; ok {
 		gvk.Version = v
@@ -141,7 +141,8 @@ func storageHash(gvk schema.GroupVersionKind) string {
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-// Documents caches the encoded documents of aggregated discovery until the served kinds change.
+// Documents caches the encoded documents of aggregated discovery. It encodes them again when the served kinds have
+// changed.
 type Documents struct {
 	mu      sync.Mutex
 	kinds   []*fakeapi.Kind
@@ -153,7 +154,7 @@ type documentKey struct {
 	in   schema.GroupVersion
 }
 
-// Aggregated returns the JSON of all groups, or of the core one, in a version of apidiscovery.k8s.io.
+// Aggregated returns the document of the core group, or of all other groups, in a version of apidiscovery.k8s.io.
 func (d *Documents) Aggregated(kinds []*fakeapi.Kind, core bool, in schema.GroupVersion) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -213,7 +214,7 @@ func aggregatedVersion(v *resources.GroupVersion) apidiscoveryv2.APIVersionDisco
 	return d
 }
 
-// responseKind names group and version only if they differ from the resource's.
+// responseKind returns the kind of a resource. It sets group and version only if they differ from those of v.
 func responseKind(v *resources.GroupVersion, r *resources.Resource) *metav1.GroupVersionKind {
 	k := &metav1.GroupVersionKind{Kind: r.Kind.Kind}
 	if r.Kind.GroupVersion() != v.GroupVersion {

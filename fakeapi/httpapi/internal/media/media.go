@@ -1,4 +1,4 @@
-// Package media negotiates media types, and the forms in which objects are shown.
+// Package media negotiates the media type of a response and the form in which an object is sent.
 package media
 
 import (
@@ -22,7 +22,7 @@ const (
 	Proto = runtime.ContentTypeProtobuf
 )
 
-// The forms in which an object or a list may be shown.
+// The forms in which an object or a list may be sent.
 const (
 	AsTable       = "Table"
 	AsPartial     = "PartialObjectMetadata"
@@ -30,20 +30,20 @@ const (
 	asGroups      = "APIGroupDiscoveryList"
 )
 
-// Format is the encoding of a response.
+// Format is the media type and the form of a response.
 type Format struct {
 	Type    string // [JSON], [YAML] or [Proto]
-	As      string // "" for the object itself, [AsTable], [AsPartial], ...
-	Group   string // the group of the form
+	As      string // [AsTable], [AsPartial], ...; "" for the object itself
+	Group   string // the API group of the form
 	Version string
 	Pretty  bool
 	Include metav1.IncludeObjectPolicy // what the rows of a Table contain
 }
 
-// Plain returns the format of errors, which are never transformed.
+// Plain returns the format of error responses, which have no other form.
 func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
 
-// ReadTableOptions reads what the rows of a Table should contain.
+// ReadTableOptions reads from the query what the rows of a Table contain. It returns an error for an invalid value.
 func (f *Format) ReadTableOptions(q url.Values) error {
 	f.Include = metav1.IncludeObjectPolicy(q.Get("includeObject"))
 	if f.As != AsTable {
@@ -56,7 +56,7 @@ func (f *Format) ReadTableOptions(q url.Values) error {
 	return refusal.Include(f.Include)
 }
 
-// ContentType returns the media type of a request's body: JSON by default, "" if it is unreadable.
+// ContentType returns the media type of a request's body: JSON if there is no header, "" if the header is invalid.
 func ContentType(r *http.Request) string {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -69,15 +69,15 @@ func ContentType(r *http.Request) string {
 	return media
 }
 
-// Forms reports whether a path offers the media type and form of a clause.
+// Forms reports whether a path supports the media type and form of a clause in an Accept header.
 type Forms func(c *clause) bool
 
-// Custom reports whether custom resources have the form. They have no protobuf form.
+// Custom is the Forms of custom resources. They have no protobuf encoding, except in other forms.
 func Custom(c *clause) bool {
 	return Objects(c) && (c.media != Proto || c.params["as"] != "")
 }
 
-// Objects reports whether objects or lists have the form. Tables have no protobuf form.
+// Objects is the Forms of objects and lists. Tables have no protobuf encoding.
 func Objects(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
@@ -94,7 +94,7 @@ func Objects(c *clause) bool {
 	return false
 }
 
-// Discovery reports whether /api and /apis have the form.
+// Discovery is the Forms of /api and /apis.
 func Discovery(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
@@ -104,8 +104,8 @@ func Discovery(c *clause) bool {
 		c.params["g"] == "apidiscovery.k8s.io" && (v == "v2" || v == "v2beta1")
 }
 
-// Negotiate reads the Accept header. ok is false if nothing fits. If f.Type is set then, the media type fits and the
-// form does not.
+// Negotiate returns the format that the Accept header selects. ok is false if there is none. f.Type is then set if
+// the server supports a media type of the header, but not in the form of the header.
 func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	f.Type = JSON
 	f.Pretty = wantsPretty(r)
@@ -141,7 +141,7 @@ func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	return f, false
 }
 
-// wantsPretty reports whether the response is indented: on request, and for browsers, curl and wget.
+// wantsPretty reports whether the response is indented: by the query or, by default, for browsers, curl and wget.
 func wantsPretty(r *http.Request) bool {
 	if r.URL.RawQuery != "" {
 		if v, ok := r.URL.Query()["pretty"]; ok && v[0] != "" {

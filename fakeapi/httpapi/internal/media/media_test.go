@@ -40,7 +40,7 @@ func TestNegotiate(t *testing.T) {
 	}
 }
 
-// Answers are indented for browsers and curl, unless the request says otherwise.
+// Responses are indented for browsers and curl, unless the query says otherwise.
 func TestPretty(t *testing.T) {
 	for _, c := range []struct {
 		query, agent string

@@ -1,5 +1,5 @@
-// Package openapi describes built-in kinds by their Go types and custom kinds by their schemas, in OpenAPI versions 2
-// and 3.
+// Package openapi returns OpenAPI documents of versions 2 and 3. They describe built-in kinds by their Go types, and
+// custom kinds by the schemas of their CRDs.
 package openapi
 
 import (
@@ -21,15 +21,15 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// Documents makes OpenAPI documents when they are requested, and again after the kinds changed. The zero value is ready
-// and safe for concurrent use.
+// Documents creates OpenAPI documents when they are requested. It creates them again when the kinds have changed. The
+// zero value is ready for use. It is safe for concurrent use.
 type Documents struct {
 	mu    sync.Mutex
 	kinds []*fakeapi.Kind
 	made  *documents
 }
 
-// documents holds the documents for one set of kinds. Each is made at its first request.
+// documents holds the documents for one list of kinds. Each is created at the first request for it.
 type documents struct {
 	v3      func() map[string][]byte // by path below /openapi/v3/
 	v2      func() []byte
@@ -51,12 +51,12 @@ func (d *Documents) of(kinds []*fakeapi.Kind) *documents {
 
 func info() object { return object{"title": "Kubernetes", "version": "v1.36.3"} }
 
-// Version3 returns the document of a group and version, by its path below /openapi/v3/, or nil.
+// Version3 returns the document at a path below /openapi/v3/, or nil. Each group and version has a document.
 func (d *Documents) Version3(kinds []*fakeapi.Kind, path string) []byte {
 	return d.of(kinds).v3()[path]
 }
 
-// Index lists the paths of the documents of version 3.
+// Index returns the list of documents of version 3.
 func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	index := map[string]object{}
 	for path, text := range d.of(kinds).v3() {
@@ -67,11 +67,11 @@ func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	return object{"paths": index}
 }
 
-// Version2 returns the single document of all kinds.
+// Version2 returns the document of version 2. It contains all kinds.
 func (d *Documents) Version2(kinds []*fakeapi.Kind) []byte { return d.of(kinds).v2() }
 
-// Version2Proto returns the document of version 2 in protobuf. It fails for a custom schema that version 2 cannot
-// express.
+// Version2Proto returns version 2 in protobuf. It returns an error if version 2 cannot express a custom kind's
+// schema.
 func (d *Documents) Version2Proto(kinds []*fakeapi.Kind) ([]byte, error) {
 	return d.of(kinds).v2proto()
 }
@@ -124,7 +124,7 @@ func encode(doc object) []byte {
 	return text
 }
 
-// paths describes the operations on a kind.
+// paths adds the paths of a kind and their operations.
 func (s *schemas) paths(k *fakeapi.Kind, into object) {
 	root := "/api/" + k.GVK.Version
 	if k.GVK.Group != "" {
@@ -160,7 +160,7 @@ func (s *schemas) paths(k *fakeapi.Kind, into object) {
 	}
 }
 
-// queries are the query parameters of operations that clients look for.
+// queries holds the query parameters that clients look for, by operation.
 var queries = map[string][]string{
 	"list": {"continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "timeoutSeconds",
 		"watch"},

@@ -18,7 +18,7 @@ func (s *schemas) add(k *fakeapi.Kind) {
 	s.mark(s.list(k), k, "List")
 }
 
-// gvkExtension names the kind of a schema or an operation.
+// gvkExtension is the extension that names the kind of a schema or an operation.
 const gvkExtension = "x-kubernetes-group-version-kind"
 
 func (s *schemas) mark(o object, k *fakeapi.Kind, suffix string) {
@@ -52,7 +52,7 @@ func (s *schemas) list(k *fakeapi.Kind) object {
 	return object{"$ref": s.ref(name)}
 }
 
-// Descriptions in the real server's document for the metadata of custom kinds.
+// Parts of descriptions that the real server's document has for the metadata of custom kinds.
 const (
 	standard    = "Standard "
 	conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
@@ -65,7 +65,7 @@ func customModel(k *fakeapi.Kind) string {
 	return strings.Join(append(parts, k.GVK.Version, k.GVK.Kind), ".")
 }
 
-// custom describes a custom kind by the schema of its CRD.
+// custom returns a reference to the schema of a custom kind, which comes from its CRD.
 func (s *schemas) custom(k *fakeapi.Kind, version *apiextensionsv1.CustomResourceDefinitionVersion) object {
 	name := customModel(k)
 	if _, known := s.named[name]; known {
@@ -129,7 +129,7 @@ func strip(schema object) {
 	}
 }
 
-// object is a JSON object of a document.
+// object is a JSON object.
 type object = map[string]any
 
 type schemas struct {
@@ -140,16 +140,16 @@ type schemas struct {
 // model is a Go type that has a name in OpenAPI.
 type model interface{ OpenAPIModelName() string }
 
-// typed is a Go type whose schema does not follow from its fields.
+// typed is a Go type with its own OpenAPI type, which its fields do not show.
 type typed interface {
 	OpenAPISchemaType() []string
 	OpenAPISchemaFormat() string
 }
 
-// oneOf is a Go type that OpenAPI version 3 describes more precisely.
+// oneOf is a Go type with several types in OpenAPI version 3.
 type oneOf interface{ OpenAPIV3OneOfTypes() []string }
 
-// documented is a Go type with descriptions of itself ("") and its fields.
+// documented is a Go type with descriptions of its fields, and of itself under "".
 type documented interface{ SwaggerDoc() map[string]string }
 
 func zero[T any](t reflect.Type) (v T, ok bool) {
@@ -171,7 +171,7 @@ func (s *schemas) of(t reflect.Type) object {
 	if m, ok := zero[model](t); ok && t.Kind() == reflect.Struct {
 		name := m.OpenAPIModelName()
 		if _, known := s.named[name]; !known {
-			s.named[name] = object{} // types may contain themselves
+			s.named[name] = object{} // a type may contain itself
 			s.named[name] = s.describe(t)
 		}
 		return object{"$ref": s.ref(name)}
@@ -270,7 +270,7 @@ func (s *schemas) fields(t reflect.Type, docs map[string]string, properties obje
 	}
 }
 
-// property returns the schema of a field with its description and merge strategy.
+// property returns the schema of a field, with its description, merge key and merge strategy.
 func (s *schemas) property(f reflect.StructField, doc string) object {
 	o := s.of(f.Type)
 	key, strategy := f.Tag.Get("patchMergeKey"), f.Tag.Get("patchStrategy")

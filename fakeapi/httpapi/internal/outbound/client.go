@@ -1,5 +1,5 @@
-// Package outbound calls webhooks over HTTPS with the real server's settings and error texts. It replaces the
-// ClientManager of k8s.io/apiserver/pkg/util/webhook, which needs gRPC, and client-go's REST client.
+// Package outbound calls webhooks over HTTPS, with the real server's settings and error texts. It does not use the
+// ClientManager of k8s.io/apiserver/pkg/util/webhook, because that needs gRPC and client-go's REST client.
 package outbound
 
 import (
@@ -28,28 +28,28 @@ import (
 )
 
 const (
-	// mostClients is the number of clients to keep. Above it, all clients are recreated.
+	// mostClients is the maximum number of clients to keep. If there are more, all are dropped.
 	mostClients = 200
 	// mostTime is the timeout of a webhook that sets none.
 	mostTime = 30 * time.Second
-	// mostBytes is the largest size of an answer.
+	// mostBytes is the maximum size of an answer.
 	mostBytes = 16 << 20
-	// mostShown is how much of an answer an error shows if the answer is not a review.
+	// mostShown is the maximum length of an answer's text in an error.
 	mostShown = 2048
 )
 
-// Client calls webhooks. Several goroutines may use it.
+// Client calls webhooks. It is safe for concurrent use.
 type Client struct {
 	ctx  context.Context
-	via  func(*webhook.Endpoint) http.RoundTripper // nil: the network
+	via  func(*webhook.Endpoint) http.RoundTripper // returns the transport to a webhook; nil for the network
 	mu   sync.Mutex
 	kept map[string]*http.Client
 }
 
-// New returns a client whose calls end when the context does.
+// New returns a client whose calls end when ctx ends.
 func New(ctx context.Context) *Client { return &Client{ctx: ctx, kept: map[string]*http.Client{}} }
 
-// Via returns a client that reaches webhooks through the given transports.
+// Via returns a client that reaches each webhook through the transport that means returns.
 func Via(means func(*webhook.Endpoint) http.RoundTripper) *Client {
 	return &Client{ctx: context.Background(), via: means}
 }
@@ -92,7 +92,7 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	return decode(text, response)
 }
 
-// failure returns the error of a failed response: its Status, if it has one.
+// failure returns the error for a response with a failure code. If the body is a Status, the error is that Status.
 func failure(resp *http.Response, text []byte) error {
 	var s metav1.Status
 	if json.Unmarshal(text, &s) == nil && isStatus(s.APIVersion, s.Kind) && s.Status == metav1.StatusFailure {
@@ -110,7 +110,7 @@ func isStatus(apiVersion, kind string) bool {
 	return kind == "Status" && (apiVersion == "" || apiVersion == "v1")
 }
 
-// decode reads a review of the same kind as the request.
+// decode decodes the review in an answer. It returns an error if the answer is a failed Status.
 func decode(text []byte, response runtime.Object) error {
 	var is struct {
 		APIVersion string `json:"apiVersion"`
@@ -144,7 +144,7 @@ func decode(text []byte, response runtime.Object) error {
 	return nil
 }
 
-// client returns the client for an endpoint. Clients are kept, because most endpoints are called again.
+// client returns the HTTP client for an endpoint. It keeps clients for later calls to the same endpoint.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
 	if c.via != nil {
 		return &http.Client{Transport: c.via(to)}, nil

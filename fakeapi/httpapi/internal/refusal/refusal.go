@@ -1,4 +1,5 @@
-// Package refusal holds the errors of requests that do not reach the server, in the real server's words.
+// Package refusal returns the real server's errors for requests that are refused before the [fakeapi.Server] sees
+// them.
 package refusal
 
 import (
@@ -15,24 +16,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// NotFound is the answer for a path that nothing serves.
+// NotFound returns the error for a path that is not served.
 func NotFound() error {
 	return generic(http.StatusNotFound, metav1.StatusReasonNotFound,
 		"the server could not find the requested resource")
 }
 
-// Unauthorized is the answer to invalid credentials.
+// Unauthorized returns the error for invalid credentials.
 func Unauthorized() error {
 	return bare(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
 }
 
-// Method is the answer to a method that the path does not have.
+// Method returns the error for a method that the path does not support.
 func Method() error {
 	return generic(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
 		"the server does not allow this method on the requested resource")
 }
 
-// NotModelled is the answer to a request that the real server serves and this one does not.
+// NotModelled returns the error for a request that the real server supports and this one does not.
 func NotModelled(what string) error {
 	return generic(http.StatusNotImplemented, "NotImplemented", what+" is not modelled by this server")
 }
@@ -50,7 +51,7 @@ func bare(code int, reason metav1.StatusReason, message string) error {
 	}}
 }
 
-// Undecodable is the error for a body that is not of kind want. gvk is the kind in the body, if any.
+// Undecodable returns the error for a body that cannot be decoded as kind want. gvk is the kind in the body, or nil.
 func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []byte) error {
 	if gvk != nil && gvk.Kind != "" {
 		return apierrors.NewBadRequest(fmt.Sprintf(
@@ -60,7 +61,7 @@ func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []by
 		"the object provided is unrecognized (must be of type %s): %v (%s)", want, err, summary(body)))
 }
 
-// OtherVersion is the answer to an object of another version than the path's.
+// OtherVersion returns the error for an object whose version differs from that of the path.
 func OtherVersion(have, want schema.GroupVersion) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(
 		"the API version in the data (%s) does not match the expected API version (%s)", have, want))
@@ -83,42 +84,41 @@ func summary(body []byte) string {
 	return text
 }
 
-// The media types that the HTTP API reads and writes, and those that can be streamed.
+// The media types that the HTTP API supports, and those among them that a watch may have.
 const (
 	mediaTypes  = runtime.ContentTypeJSON + ", " + runtime.ContentTypeYAML + ", " + runtime.ContentTypeProtobuf
 	streamTypes = runtime.ContentTypeJSON + ", " + runtime.ContentTypeProtobuf
 )
 
-// UnknownFormat is the answer to a body of a media type that is not supported.
+// UnknownFormat returns the error for a body with an unsupported media type.
 func UnknownFormat() error {
 	return bare(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 		"the body of the request was in an unknown format - accepted media types include: "+mediaTypes)
 }
 
-// PatchFormat is the answer to a patch of an unsupported type.
+// PatchFormat returns the error for a patch of an unsupported type.
 func PatchFormat() error {
 	return generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 		"415: Unsupported Media Type")
 }
 
-// NotAcceptable is the answer if none of the accepted media types is supported.
+// NotAcceptable returns the error if the server supports none of the accepted media types.
 func NotAcceptable() error {
 	return generic(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
 		"406: Not Acceptable\n\nAvailable representations: "+mediaTypes)
 }
 
-// Negotiation is the error for a known media type that cannot show the requested form.
+// Negotiation returns the error if the server supports an accepted media type, but not in the requested form.
 func Negotiation() error {
 	return notAcceptable("only the following media types are accepted: " + mediaTypes)
 }
 
-// StreamFormat is the answer to a watch in a media type that cannot be streamed.
+// StreamFormat returns the error for a watch in a media type that a watch cannot have.
 func StreamFormat() error {
 	return notAcceptable("only the following media types are accepted: " + streamTypes)
 }
 
-// NotList is the error for a list form of a single object, or an object form of a list. gvk is empty for a kind that is
-// not modelled.
+// NotList returns the error for a list format requested for an object, or the reverse. gvk may be empty.
 func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
 	if as == "PartialObjectMetadata" && list {
 		what := "you requested PartialObjectMetadata, but the requested object is a list"
@@ -135,13 +135,13 @@ func notAcceptable(message string) error {
 	return bare(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, message)
 }
 
-// internalType returns the real server's Go type of a kind.
+// internalType returns the name of the real server's internal Go type of a kind.
 func internalType(gvk schema.GroupVersionKind) string {
 	group, _, _ := strings.Cut(gvk.Group, ".")
 	return "*" + cmp.Or(group, "core") + "." + gvk.Kind
 }
 
-// Include is the answer to a Table request with an invalid includeObject.
+// Include returns the error for an invalid includeObject in a request for a Table.
 func Include(policy metav1.IncludeObjectPolicy) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: includeObject: "+
 		"Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", policy))
@@ -149,7 +149,7 @@ func Include(policy metav1.IncludeObjectPolicy) error {
 
 const extraHeader = "Impersonate-Extra-"
 
-// Extras returns the extra fields of the user that the client impersonates.
+// Extras returns the extra fields of the user whom the client impersonates.
 func Extras(h http.Header) map[string][]string {
 	var all map[string][]string
 	for name, values := range h {
@@ -169,7 +169,8 @@ func Extras(h http.Header) map[string][]string {
 	return all
 }
 
-// NobodyToBe refuses an impersonated group, uid or extra field without a user name. It returns nil if there is none.
+// NobodyToBe returns an error if the client impersonates a group, uid or extra field, but no user name; otherwise
+// nil.
 func NobodyToBe(h http.Header) error {
 	groups, uid, extra := h.Values("Impersonate-Group"), h.Get("Impersonate-Uid"), Extras(h)
 	if len(groups) == 0 && uid == "" && len(extra) == 0 {

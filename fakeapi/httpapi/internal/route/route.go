@@ -1,4 +1,4 @@
-// Package route reads the resource and verb of a request from its path and method.
+// Package route finds the resource and the verb of a request in its path and method.
 package route
 
 import (
@@ -20,11 +20,11 @@ type Target struct {
 	Namespace   string
 	Name        string
 	Subresource string
-	Watch       bool // the path is an old /watch/ path
+	Watch       bool // the path is a deprecated /watch/ path
 	GroupKnown  bool // some kind is served in the group and version
 }
 
-// Parse reads a path below /api/v1 or /apis/GROUP/VERSION. ok is false for other forms. The path is not cleaned.
+// Parse parses a path below /api/v1 or /apis/GROUP/VERSION. ok is false for other paths. It does not clean the path.
 func Parse(kinds []*fakeapi.Kind, path string) (t Target, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(parts, "") {
@@ -76,7 +76,7 @@ func namespaceSubresource(parts []string) bool {
 	return len(parts) == 3 && (parts[2] == "finalize" || parts[2] == "status")
 }
 
-// Custom reports whether the path names a kind of a CRD.
+// Custom reports whether the path names a custom kind.
 func (t *Target) Custom() bool {
 	if t.Kind == nil {
 		return false
@@ -85,8 +85,8 @@ func (t *Target) Custom() bool {
 	return definition != nil
 }
 
-// Reachable reports whether the path fits the kind's scope. Other methods than GET do not fit the collection of all
-// namespaces of a custom kind.
+// Reachable reports whether the path fits the scope of the kind. For a namespaced custom kind, the path of the
+// objects in all namespaces only supports GET.
 func (t *Target) Reachable(method string) bool {
 	if !t.Kind.Namespaced {
 		return t.Namespace == ""
@@ -94,7 +94,7 @@ func (t *Target) Reachable(method string) bool {
 	return t.Namespace != "" || t.Name == "" && (method == http.MethodGet || !t.Custom())
 }
 
-// Verb returns the API verb of a request's method and path.
+// Verb returns the API verb of a request, from its method and path.
 func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 	all := t.Kind.Namespaced && t.Namespace == ""
 	posted := t.Subresource == "eviction" || t.Subresource == "binding" // clients can only create these subresources
@@ -125,14 +125,14 @@ func (t *Target) Verb(r *http.Request) (fakeapi.Verb, error) {
 	return "", refusal.Method()
 }
 
-// deletes reports whether the kind has deletecollection. Every custom kind has it.
+// deletes reports whether the kind supports deletecollection. Every custom kind does.
 func (t *Target) deletes() bool {
 	r := resources.Find(t.GroupVersionResource, "")
 	return r == nil || slices.Contains(r.Verbs, "deletecollection")
 }
 
-// Watches reports whether a list is a watch: its path is an older watch path, or the query parameter watch is not
-// false.
+// Watches reports whether a list is a watch: its path is a deprecated watch path, or the query parameter watch is set
+// and not false.
 func (t *Target) Watches(r *http.Request) bool {
 	if t.Watch {
 		return true

@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, path := range []string{"", "/", "/api", "/apis/apps", "/healthz", "/api/v1//pods", "/apis//v1/pods"} {
 		if p, ok := Parse(kinds(), path); ok {
-			t.Errorf("%q is taken for %+v", path, p)
+			t.Errorf("%q was parsed as %+v", path, p)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestVerb(t *testing.T) {
 	const pods = "/api/v1/namespaces/n/pods"
 	for _, c := range []struct {
 		method, path string
-		want         fakeapi.Verb // "" is refused
+		want         fakeapi.Verb // "" if the method is refused
 	}{
 		{"GET", "/api/v1/pods", fakeapi.List},
 		{"GET", pods, fakeapi.List},

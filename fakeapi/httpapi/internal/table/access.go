@@ -145,7 +145,7 @@ func levelCells(o *flowcontrolv1.PriorityLevelConfiguration, now time.Time) []an
 	return []any{o.Name, string(o.Spec.Type), shares, queues, hand, length, since(o.CreationTimestamp, now)}
 }
 
-// ipAddressCells returns one cell more than the Table has columns, as the real server does.
+// ipAddressCells returns one cell more than the Table has columns, like the real server.
 func ipAddressCells(o *networkingv1.IPAddress, now time.Time) []any {
 	parent := "<none>"
 	if p := o.Spec.ParentRef; p != nil {

@@ -42,7 +42,7 @@ func TestPodCells(t *testing.T) {
 		spec   corev1.PodSpec
 		status corev1.PodStatus
 		gone   *metav1.Time
-		want   []any // ready, status, restarts
+		want   []any // the cells ready, status and restarts
 	}{
 		{"new", corev1.PodSpec{Containers: containersOf(2)},
 			corev1.PodStatus{Phase: corev1.PodPending}, nil, []any{"0/2", "Pending", "0"}},
@@ -99,7 +99,7 @@ func TestJobCells(t *testing.T) {
 	}
 }
 
-// Columns are recorded for every served kind, and every empty object has a cell for each.
+// Columns are recorded for every served kind. An empty object has a cell for each column.
 func TestPrintersFill(t *testing.T) {
 	unused := map[string]bool{}
 	for resource := range columns() {
@@ -117,7 +117,7 @@ func TestPrintersFill(t *testing.T) {
 			t.Errorf("%s has columns %v, the real server has %v", resource, p.columns, want)
 		}
 		want := len(p.columns)
-		if k.Resource == "ipaddresses" { // as on the real server
+		if k.Resource == "ipaddresses" { // one cell more, as on the real server
 			want++
 		}
 		obj := reflect.New(reflect.TypeOf(k.New()).Elem()).Interface().(runtime.Object)

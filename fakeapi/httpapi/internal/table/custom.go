@@ -16,13 +16,14 @@ type customColumn struct {
 	path *jsonpath.JSONPath
 }
 
-// ageAlone are the columns of a CRD without column definitions.
+// ageAlone holds the columns of a CRD that defines no columns.
 var ageAlone = []apiextensionsv1.CustomResourceColumnDefinition{
 	{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp", Description: metaDocs["creationTimestamp"]},
 }
 
-// custom prints the columns of a CRD, as k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor
-// does. It stops at the first path that cannot be parsed.
+// custom returns the printer for the columns of a CRD. Like
+// k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor, it drops a column whose path cannot be
+// parsed, and all columns after it.
 func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
 	if len(wanted) == 0 {
 		wanted = ageAlone
@@ -53,7 +54,7 @@ func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
 	return p
 }
 
-// cell returns the first value at the path. nil is an empty cell.
+// cell returns the first value at the path; nil for an empty cell.
 func (c *customColumn) cell(content map[string]any, now time.Time) any {
 	found, err := c.path.FindResults(content)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {
@@ -70,7 +71,7 @@ func (c *customColumn) cell(content map[string]any, now time.Time) any {
 	return text.String()
 }
 
-// customCell converts a value to a cell of a type other than "string", or nil.
+// customCell returns the cell for a value in a column that is not a "string"; nil if the value has another type.
 func customCell(value any, kind string, now time.Time) any {
 	switch kind {
 	case "integer":

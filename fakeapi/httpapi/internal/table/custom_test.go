@@ -11,7 +11,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// A queue with a value of every type that a column may show.
+// A queue with values of every type that a column can have.
 const queueJSON = `{
 	"apiVersion": "example.com/v1", "kind": "Queue",
 	"metadata": {"name": "q", "creationTimestamp": "2026-01-01T11:00:00Z", "annotations": {"a.b/c": "yes"}},
@@ -32,7 +32,7 @@ func queue(t testing.TB) *unstructured.Unstructured {
 	return u
 }
 
-// Cells of all types equal those of the real server's convertor.
+// Cells of all types equal those of the real server's converter.
 func TestCustomCells(t *testing.T) {
 	for _, c := range []struct {
 		path, kind string
@@ -88,7 +88,7 @@ func TestCustomCells(t *testing.T) {
 	} {
 		p := custom([]apiextensionsv1.CustomResourceColumnDefinition{{Name: "C", Type: c.kind, JSONPath: c.path}})
 		if len(p.columns) != 2 {
-			t.Errorf("%s does not parse", c.path)
+			t.Errorf("%s cannot be parsed", c.path)
 			continue
 		}
 		if diff := cmp.Diff(c.want, p.cells(queue(t), noon)[1]); diff != "" {
@@ -97,7 +97,8 @@ func TestCustomCells(t *testing.T) {
 	}
 }
 
-// A path that does not parse ends the columns, as on the real server. A path without a result leaves its cell empty.
+// A column whose path cannot be parsed is dropped, with all columns after it. A path without a value gives an empty
+// cell.
 func TestCustomColumns(t *testing.T) {
 	names := func(paths ...string) (all []string, cells []any) {
 		var wanted []apiextensionsv1.CustomResourceColumnDefinition
@@ -131,7 +132,7 @@ func TestCustomColumns(t *testing.T) {
 	}
 }
 
-// FuzzCustomCell reads any path of any object. There is a cell for each column, and it encodes as JSON.
+// FuzzCustomCell reads an object at any path. Each column has a cell, which can be encoded as JSON.
 func FuzzCustomCell(f *testing.F) {
 	for _, path := range []string{".spec.items[0:2].n", ".spec['deep']", `.spec.items[?(@.name=="y")].n`, "..name",
 		".spec.items[*]", ".spec.items[-1]", ".spec.items[0,1]", `.metadata.annotations.a\.b/c`} {

@@ -59,7 +59,7 @@ func externalIP(o *corev1.Service) string {
 
 const shown = 3
 
-// firstOf joins the first items of a list and counts the rest.
+// firstOf joins the first items of a list, and adds the number of the others. It returns none for an empty list.
 func firstOf(list []string, none string) string {
 	switch {
 	case strings.Join(list, "") == "" && len(list) < 2:
@@ -159,7 +159,7 @@ func ingressClassCells(o *networkingv1.IngressClass, now time.Time) []any {
 		since(o.CreationTimestamp, now)}
 }
 
-// byDefault returns the name of a class, marked if an annotation makes it the default.
+// byDefault returns the name of a class. It adds a mark if one of the annotations makes the class the default.
 func byDefault(o metav1.Object, annotations ...string) string {
 	for _, a := range annotations {
 		if o.GetAnnotations()[a] == "true" {

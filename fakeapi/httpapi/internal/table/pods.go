@@ -61,7 +61,7 @@ func podCondition(p *corev1.Pod, t corev1.PodConditionType) corev1.ConditionStat
 	return ""
 }
 
-// podSummary is a Pod's status in one word, with the counts of its columns.
+// podSummary holds the numbers in a Pod's columns. reason is its status in one word.
 type podSummary struct {
 	reason          string
 	ready, total    int
@@ -98,7 +98,7 @@ func summarise(p *corev1.Pod) podSummary {
 	return s
 }
 
-// sidecar reports whether an init container keeps running.
+// sidecar reports whether an init container runs as long as the Pod.
 func sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
@@ -110,7 +110,7 @@ func restarted(c *corev1.ContainerStatus, n *int, last *metav1.Time) {
 	}
 }
 
-// initialising reads the init containers up to the first unfinished one. It reports whether there is an unfinished one.
+// initialising reads the init containers up to the first unfinished one. It reports whether it has found one.
 func (s *podSummary) initialising(p *corev1.Pod) bool {
 	sidecars := map[string]bool{}
 	for i := range p.Spec.InitContainers {
@@ -153,7 +153,7 @@ func ended(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("ExitCode:%d", t.ExitCode)
 }
 
-// running reads the containers in reverse order, so the first container determines the status.
+// running reads the containers in reverse order, so that the first container determines the reason.
 func (s *podSummary) running(p *corev1.Pod) {
 	s.restarts, s.last = s.sidecarRestarts, s.sidecarLast
 	runs, failure := false, ""

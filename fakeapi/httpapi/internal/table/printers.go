@@ -29,7 +29,7 @@ import (
 
 type cellsFunc = func(obj runtime.Object, now time.Time) []any
 
-// printers holds the functions that make the cells of built-in kinds, by Go type.
+// printers maps the Go types of built-in kinds to the functions that return their cells.
 var printers = map[reflect.Type]cellsFunc{}
 
 func init() {
@@ -143,8 +143,8 @@ func nameAndAge[T metav1.Object](obj T, now time.Time) []any {
 	return []any{obj.GetName(), since(obj.GetCreationTimestamp(), now)}
 }
 
-// columnsJSON holds the columns of the real server's tables (v1.36.3), one resource per line:
-// its answer to GET of the collection with as=Table.
+// columnsJSON holds the columns of the real server's tables (v1.36.3), one resource in each line. They were recorded
+// from the server's response to a GET of the collection with as=Table.
 //
 //go:embed columns.jsonl
 var columnsJSON []byte
@@ -165,7 +165,7 @@ var columns = sync.OnceValue(func() map[string][]column {
 	return all
 })
 
-// plain shows the name and the creation time. It is the real server's default printer.
+// plain prints the name and the creation time, like the real server's default printer.
 var plain = &printer{
 	columns: []column{
 		{Name: "Name", Type: "string", Format: "name", Description: metaDocs["name"]},
@@ -177,7 +177,7 @@ var plain = &printer{
 	},
 }
 
-// scales prints the scale subresource, which no list returns.
+// scales prints objects of the scale subresource. No list contains them.
 var scales = &printer{
 	columns: []column{
 		{Name: "Name", Type: "string", Description: metaDocs["name"]},

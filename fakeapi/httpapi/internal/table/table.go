@@ -1,4 +1,4 @@
-// Package table shows objects as rows of a Table, printed as the real server prints them, and as metadata alone.
+// Package table converts objects to rows of a Table, with the cells of the real server, and to partial metadata.
 package table
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// List shows a list as a Table.
+// List returns a list as a Table.
 func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) *metav1.Table {
 	p := printerFor(k)
 	t := empty(f)
 	t.ListMeta, t.ColumnDefinitions = listMeta(r), p.columns
 	if p == plain && len(r.Items) == 0 {
-		t.Rows = nil // the real server's default printer returns null for no rows
+		t.Rows = nil // like the real server's default printer
 	}
 	for _, obj := range r.Items {
 		t.Rows = append(t.Rows, p.row(obj, f, now))
@@ -34,7 +34,7 @@ func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) *
 	return t
 }
 
-// One returns an object as a Table of one row. A watch sends the headers only once.
+// One returns an object as a Table with one row. In a watch, only the first Table has headers.
 func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool) *metav1.Table {
 	p := printerFor(k)
 	if _, ok := obj.(*autoscalingv1.Scale); ok {
@@ -85,7 +85,7 @@ func (p *printer) row(obj runtime.Object, f media.Format, now time.Time) metav1.
 func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	p := meta.AsPartialObjectMetadata(obj.(metav1.Object))
 	if _, ok := obj.(*appsv1.DaemonSet); ok && p.Annotations[appsv1.DeprecatedTemplateGeneration] != "" {
-		// In the internal type this is a field. Only the versions of the API have it as an annotation.
+		// the server's internal type has a field for this; only API versions have it as an annotation
 		p.Annotations = maps.Clone(p.Annotations)
 		delete(p.Annotations, appsv1.DeprecatedTemplateGeneration)
 	}
@@ -93,7 +93,8 @@ func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	return p
 }
 
-// PartialList returns the metadata of objects. An empty list has null items, as recorded on the real server.
+// PartialList returns the metadata of the objects in a list. The items of an empty list are null, as in recorded
+// responses of the real server.
 func PartialList(r *fakeapi.Response, f media.Format) *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: f.Group, Version: f.Version, Kind: media.AsPartialList})

@@ -1,5 +1,5 @@
-// Package meta reads the metadata of objects: owners, controller, deletion and finalizers, and how two versions differ.
-// Its functions accept nil as an object without any of these.
+// Package meta reads the metadata of objects: owners, controller, deletion and finalizers. It also compares two
+// versions. The functions on one object treat nil as an object without any of these.
 package meta
 
 import (
@@ -41,12 +41,12 @@ func ControlledBy(m metav1.Object, owner types.UID) bool {
 // Deleting reports whether an object is terminating.
 func Deleting(m metav1.Object) bool { return m != nil && m.GetDeletionTimestamp() != nil }
 
-// Orphaning reports whether an object is terminating and its dependents are to be orphaned first.
+// Orphaning reports whether an object is terminating and its dependents will be orphaned first.
 func Orphaning(m metav1.Object) bool {
 	return Deleting(m) && Finalized(m, metav1.FinalizerOrphanDependents)
 }
 
-// Foreground reports whether an object is terminating and its dependents are to be deleted first.
+// Foreground reports whether an object is terminating and its dependents will be deleted first.
 func Foreground(m metav1.Object) bool {
 	return Deleting(m) && Finalized(m, metav1.FinalizerDeleteDependents)
 }
@@ -56,7 +56,7 @@ func Finalized(m metav1.Object, finalizer string) bool {
 	return m != nil && slices.Contains(m.GetFinalizers(), finalizer)
 }
 
-// ByPolicy reports whether a finalizer is one that the server adds for a deletion policy. The garbage collector removes
+// ByPolicy reports whether the server adds this finalizer because of a deletion policy. The garbage collector removes
 // it.
 func ByPolicy(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
@@ -86,7 +86,7 @@ func SameOwners(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
 }
 
-// FirstOf reports whether no earlier reference names the same owner.
+// FirstOf reports whether no reference before refs[i] names the same owner.
 func FirstOf(refs []metav1.OwnerReference, i int) bool {
 	for k := range i {
 		if refs[k].UID == refs[i].UID {
@@ -116,7 +116,7 @@ func Version(m metav1.Object) uint64 {
 	return v
 }
 
-// SameRefsBut reports whether two objects have the same references, except those to one owner.
+// SameRefsBut reports whether two objects have the same owner references in order, apart from those to owner.
 func SameRefsBut(a, b metav1.Object, owner string) bool {
 	x, y := a.GetOwnerReferences(), b.GetOwnerReferences()
 	i, k := 0, 0
@@ -137,7 +137,7 @@ func SameRefsBut(a, b metav1.Object, owner string) bool {
 	}
 }
 
-// SameFinalizersBut reports whether two lists contain the same finalizers, except the actor's own.
+// SameFinalizersBut reports whether two lists contain the same finalizers, apart from those in own.
 func SameFinalizersBut(a, b, own []string) bool {
 	return holdsAllBut(a, b, own) && holdsAllBut(b, a, own)
 }
@@ -175,7 +175,7 @@ func SameBody(a, b any) bool {
 	return true
 }
 
-// sameEncoding reports whether two values have the same protobuf encoding. It is much cheaper than a deep comparison.
+// sameEncoding reports whether two values have the same protobuf encoding. It is faster than a deep comparison.
 func sameEncoding(a, b any) bool {
 	type sized interface {
 		Size() int

@@ -1,6 +1,6 @@
-// Package view keeps what the records say that one process can know: its informers ([Cache]), its queue ([Queue]), the
-// last version of each object that it was shown or received in an answer ([Known]), and older knowledge that a current
-// reconcile may still use ([Journal]).
+// Package view holds what one process can know according to the records: the content of its informers ([Cache]) and
+// of its queue ([Queue]), the last version of each object that it received in a delivery or an answer ([Known]), and
+// older knowledge that a current reconcile may still use ([Journal]).
 package view
 
 import (
@@ -14,26 +14,26 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// Cache is a process's view of one kind, built from deliveries.
+// Cache holds a process's cached objects of one kind, built from deliveries.
 type Cache struct {
 	Kind    string
 	Entries []Entry // in an order that depends only on the history
-	Changed int     // the record of the last delivery
+	Changed int     // index of the record of the last delivery
 	at      map[Key]int
-	owned   map[types.UID]int // entries by ControllerRef, for the kinds that laws count
+	owned   map[types.UID]int // ControllerRef -> number of entries, for the kinds that laws count
 }
 
-// NewCache returns an empty view of a kind.
+// NewCache returns an empty cache of a kind.
 func NewCache(kind string) *Cache { return &Cache{Kind: kind, at: map[Key]int{}} }
 
-// Entry is one object of a view.
+// Entry is one object of a cache.
 type Entry struct {
 	Value any
 	Meta  metav1.Object
 	Text  string // namespace/name; set only for the kind that the process reconciles
 
-	Born  int // the record that delivered this incarnation
-	Since int // the record that delivered these owner references
+	Born  int // index of the record that delivered this UID
+	Since int // index of the record that delivered these owner references
 }
 
 // Get returns the entry of that name, or nil. The pointer is valid until the next delivery.
@@ -44,10 +44,10 @@ func (c *Cache) Get(namespace, name string) *Entry {
 	return nil
 }
 
-// Owned returns how many of the recounted objects an owner controls.
+// Owned returns how many objects an owner controls, according to [Cache.Recount].
 func (c *Cache) Owned(owner types.UID) int { return c.owned[owner] }
 
-// Recount notes a changed ControllerRef of an object in the view.
+// Recount records that the ControllerRef of a cached object has changed.
 func (c *Cache) Recount(old, now *metav1.OwnerReference) {
 	if c.owned == nil {
 		c.owned = map[types.UID]int{}
@@ -62,7 +62,7 @@ func (c *Cache) Recount(old, now *metav1.OwnerReference) {
 	}
 }
 
-// Values returns the objects of the view.
+// Values returns the objects of the cache.
 func (c *Cache) Values() []runtime.Object {
 	all := make([]runtime.Object, len(c.Entries))
 	for i := range c.Entries {
@@ -71,7 +71,7 @@ func (c *Cache) Values() []runtime.Object {
 	return all
 }
 
-// Clear forgets what was delivered.
+// Clear removes all objects.
 func (c *Cache) Clear() {
 	clear(c.Entries)
 	c.Entries, c.Changed = c.Entries[:0], 0
@@ -79,7 +79,7 @@ func (c *Cache) Clear() {
 	clear(c.owned)
 }
 
-// Fold applies a delivery and returns what the view held before and holds now.
+// Fold applies a delivery. It returns the cached object before and after the delivery; nil if it does not exist.
 func (c *Cache) Fold(r *sim.Record, keyed bool) (before, after metav1.Object) {
 	n := Key{r.Object.Namespace, r.Object.Name}
 	c.Changed = r.Index
@@ -125,11 +125,11 @@ func (c *Cache) drop(n Key, i int) {
 	delete(c.at, n)
 }
 
-// Journal holds what a process knew about objects before changes during current reconciles. It tells what a worker may
-// have used at any moment of its reconcile.
+// Journal holds what a process knew about objects before they changed during current reconciles. From this follows
+// what a worker may have known at any moment of its reconcile.
 type Journal struct {
 	Entries []Glimpse
-	kept    int    // entries left when it was last cut
+	kept    int    // number of entries after the last Cut
 	sorted  Sorted // valid until the next Since
 }
 
@@ -141,17 +141,17 @@ type Glimpse struct {
 	Value   any
 	Cached  any
 	Version uint64
-	Record  int // the record of the change
+	Record  int // index of the record of the change
 }
 
-// LongJournal is the length at which a journal is cut to the entries that current reconciles may have seen, and again
-// whenever it has doubled. If several workers take turns, it never becomes empty.
+// LongJournal is the length from which a journal is cut to the entries that current reconciles may use. It is cut
+// again whenever it has doubled. If workers overlap all the time, it is never empty.
 const LongJournal = 256
 
-// Long reports whether it is time to cut.
+// Long reports whether the journal should be cut.
 func (j *Journal) Long() bool { return len(j.Entries) >= max(LongJournal, 2*j.kept) }
 
-// Cut drops the entries of changes before a record.
+// Cut drops the entries of changes before this record.
 func (j *Journal) Cut(record int) {
 	j.Entries = slices.DeleteFunc(j.Entries, func(g Glimpse) bool { return g.Record < record })
 	j.kept = len(j.Entries)
@@ -163,18 +163,18 @@ func (j *Journal) Clear() {
 	j.Entries, j.kept = j.Entries[:0], 0
 }
 
-// Note keeps the knowledge about an object that was valid until a record.
+// Note adds what the process knew about an object until this record.
 func (j *Journal) Note(e *Sight, record int) {
 	j.Entries = append(j.Entries, Glimpse{e.Kind, e.UID, e.Owner, e.Value, e.Cached, e.Version, record})
 }
 
-// Sorted lists the entries of a journal by object.
+// Sorted is an index of a journal's entries by object.
 type Sorted struct {
 	first map[types.UID]int
 	next  []int
 }
 
-// Since lists the entries from a record on. The list is valid until the next call.
+// Since returns an index of the entries from this record on. It is valid until the next call.
 func (j *Journal) Since(record int) *Sorted {
 	s := &j.sorted
 	clear(s.first)

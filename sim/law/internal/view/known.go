@@ -13,14 +13,14 @@ import (
 )
 
 // Known holds what a process knows about the objects that it reconciles and manages: from deliveries and, if newer,
-// from answers to its own requests. The EXACT laws use it: after a successful create a process knows the object, even
-// if its cache does not show it yet.
+// from answers to its own requests. The EXACT laws need the answers: after a successful create, a process knows the
+// object even if its cache does not show it yet.
 type Known struct {
 	ByUID    map[types.UID]*Sight
 	families map[types.UID]*family
 	Ahead    []*Sight // known from an answer, and not yet from the cache
 	Journal  Journal
-	Past     map[types.UID]uint64 // newer versions that earlier lives were shown
+	Past     map[types.UID]uint64 // newer versions of objects that earlier incarnations received
 	slab     []Sight
 }
 
@@ -28,20 +28,20 @@ type Known struct {
 type Sight struct {
 	Kind    string
 	UID     types.UID
-	Owner   types.UID // its controller; "" if it has none or is not a dependent
-	Value   any       // nil if it is known to be gone
+	Owner   types.UID // its controller; "" if it has none, or if its kind is not managed
+	Value   any       // nil if it is known to have been deleted
 	Meta    metav1.Object
 	Version uint64
-	Cached  any // the last delivered version
+	Cached  any // the last delivered version; nil for none
 	Active  bool
 	Ahead   bool
 	Removed bool // the process itself has requested its deletion
-	Since   int  // the record since which it is active with this owner
-	Made    int  // the record of the process's last write that changed more than its owners
+	Since   int  // index of the record since which Owner and Active are as they are
+	Made    int  // index of the record of the process's last write that changed more than its owners
 	slot    int  // index in its family
 }
 
-// family holds the objects that one owner controls, as far as the process knows.
+// family holds the objects that one owner controls, according to the process's knowledge.
 type family struct {
 	members []*Sight
 	active  int
@@ -52,7 +52,7 @@ func NewKnown() Known {
 	return Known{ByUID: map[types.UID]*Sight{}, families: map[types.UID]*family{}, Past: map[types.UID]uint64{}}
 }
 
-// Crash forgets everything except the versions that were known.
+// Crash forgets everything except the versions of known objects, which it adds to Past.
 func (n *Known) Crash() {
 	for uid, e := range n.ByUID { //detcheck:ordered each uid is set once
 		if e.Value != nil && e.Version > n.Past[uid] {
@@ -62,7 +62,7 @@ func (n *Known) Crash() {
 	n.Clear()
 }
 
-// Clear forgets everything except what Crash kept.
+// Clear forgets everything except Past.
 func (n *Known) Clear() {
 	clear(n.ByUID)
 	clear(n.families)
@@ -120,7 +120,7 @@ func (n *Known) Join(e *Sight) {
 	}
 }
 
-// Confirm removes an object that the cache shows from Ahead.
+// Confirm removes an object from Ahead, because the cache shows it now.
 func (n *Known) Confirm(e *Sight) {
 	if !e.Ahead {
 		return
@@ -132,7 +132,7 @@ func (n *Known) Confirm(e *Sight) {
 	n.Ahead = n.Ahead[:last]
 }
 
-// Lost returns the objects whose UIDs are gone, sorted by UID. No event will report them.
+// Lost returns the objects for which gone is true, sorted by UID. No event will report their deletion.
 func (n *Known) Lost(gone func(types.UID) bool) (lost []*Sight) {
 	//detcheck:ordered sorted below
 	for uid, e := range n.ByUID {
@@ -149,7 +149,7 @@ func (n *Known) Tidy() {
 	maps.DeleteFunc(n.families, func(_ types.UID, f *family) bool { return len(f.members) == 0 })
 }
 
-// Fresh returns an empty Sight. They are allocated in blocks.
+// Fresh returns an empty Sight. It allocates them in blocks.
 func (n *Known) Fresh() *Sight {
 	if len(n.slab) == 0 {
 		n.slab = make([]Sight, 32)
@@ -159,13 +159,13 @@ func (n *Known) Fresh() *Sight {
 	return e
 }
 
-// VersionAt returns the version of an object that a process knew at a record.
+// VersionAt returns the version of an object that the process knew just before a record.
 func (n *Known) VersionAt(uid types.UID, record int) uint64 {
 	_, version := n.at(uid, record)
 	return version
 }
 
-// ValueAt returns the object of that version, or nil.
+// ValueAt returns the object with that version, or nil.
 func (n *Known) ValueAt(uid types.UID, record int) any {
 	value, _ := n.at(uid, record)
 	return value
@@ -203,7 +203,7 @@ type Queue struct {
 	at   map[Key]int
 }
 
-// Queued is the state of one key.
+// Queued holds the state of one key.
 type Queued struct {
 	Key
 	Running int           // workers that reconcile it
@@ -214,8 +214,8 @@ type Queued struct {
 	Hot     int           // consecutive failed reconciles, each without an event and less than [Brief] after the previous one
 }
 
-// Brief is the time from which a retry counts as backed off. client-go's backoff starts at five milliseconds and
-// doubles. It exceeds Brief after eight failures.
+// Brief is the minimum wait before a retry that has a backoff. client-go's backoff begins with five milliseconds and
+// doubles: it exceeds Brief after eight failures.
 const Brief = time.Second
 
 // NewQueue returns an empty queue.
@@ -254,7 +254,7 @@ func (q *Queue) Add(key string) {
 	q.get(Key{ns, name}).Dirty = true
 }
 
-// Tidy drops keys without a state.
+// Tidy drops keys for which nothing is remembered.
 func (q *Queue) Tidy() {
 	q.Keys = slices.DeleteFunc(q.Keys, func(k Queued) bool {
 		return k.Running == 0 && !k.Dirty && !k.Failed && k.Hot == 0
@@ -278,7 +278,7 @@ func (q *Queue) Start(key Key, at time.Duration) {
 	k.Dirty = false
 }
 
-// End notes that the worker is done.
+// End notes that the worker has finished the reconcile.
 func (q *Queue) End(key Key, failed bool, at time.Duration) {
 	k := q.get(key)
 	k.Running = max(k.Running-1, 0)

@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// What a journal lists of an object since a record is all of it, in order, and nothing
-// of what came before.
+// The index of a journal contains all entries of an object since a record, in order, and no earlier ones.
 func TestSince(t *testing.T) {
 	var j Journal
 	a, b := &Sight{UID: "a"}, &Sight{UID: "b"}
@@ -33,8 +32,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// A key is hot that fails and is taken again soon, and no more once it was put into the queue
-// again or a second has passed.
+// A key is hot if it fails and is retried within a second, without being enqueued again.
 func TestHot(t *testing.T) {
 	q, k := NewQueue(), Key{"default", "a"}
 	for i, c := range []struct {
