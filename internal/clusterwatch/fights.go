@@ -29,14 +29,14 @@ type track struct {
 	key  string
 	path fight.Path[string] // By is the manager; "" if unknown
 
-	count int    // the number of objects, for a value of kind set
+	count int    // the value, if it is a number of objects
 	terms string // the owners of the set and their wanted numbers
 }
 
 // knownFight is a fight that was found.
 type knownFight struct {
 	Finding
-	lead  string   // the field whose rounds are counted, if several fields are overwritten: the first
+	lead  string   // the history whose rounds are counted; for several fields, that of the first field
 	also  []string // the other fields
 	hands bool     // a person takes part
 	next  int      // the number of rounds at which it is reported again

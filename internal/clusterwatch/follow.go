@@ -119,8 +119,8 @@ func (f *follower) watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	return w, err
 }
 
-// answered counts consecutive failures. It stops following a kind that the server refuses, and gives up waiting for the
-// first list after three failures.
+// answered counts consecutive failures. It stops following a kind that the server refuses. After three failures before
+// the first list, it reports the kind as not watched, but tries again.
 func (f *follower) answered(err error) {
 	if err != nil && f.Err() != nil {
 		return
