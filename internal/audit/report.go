@@ -120,8 +120,8 @@ type ViolationGroup struct {
 	Count    int       `json:"count"`
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
-	Text     string    `json:"text"`    // of the first violation
-	Objects  []string  `json:"objects"` // the first few
+	Text     string    `json:"text"`    // the text of the first violation
+	Objects  []string  `json:"objects"` // the first few objects
 	Doubt    bool      `json:"doubt,omitempty"`
 	Owner    string    `json:"owner,omitempty"` // the owner of the first object, as it was before the write
 	Story    []line    `json:"story"`           // what happened to the first object
@@ -129,7 +129,7 @@ type ViolationGroup struct {
 	kind  string // the owner's kind
 	what  string // the kind of the written object, if the write is an edit; otherwise ""
 	who   *Actor
-	marks []render.Mark // on the first few records of the group
+	marks []render.Mark // marks on the first few records of the group
 }
 
 type findings struct {

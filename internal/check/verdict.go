@@ -15,11 +15,11 @@ type Verdict struct {
 	*law.Law
 	State     string
 	Why       string
-	Exercised int      // in how many schedules the law was exercised
+	Exercised int      // how often the law was exercised
 	Cases     []string // the cases in which it was violated
-	Worlds    int      // cases with accepted violations, and the reasons
+	Worlds    int      // the number of worlds in which the law was evaluated
 
-	known []string // the cases with accepted violations, and the reasons
+	known []string // cases with accepted violations, and the reasons
 }
 
 // The states of a law, as in docs/evidence/clauses.md.

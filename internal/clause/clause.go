@@ -47,9 +47,9 @@ type About byte
 const (
 	Anybody    About = iota // any controller
 	Keyed                   // controllers that reconcile objects of one kind
-	Owners                  // controllers that adopt dependents by a selector
-	Claimers                // controllers whose owners want a number of dependents
-	Wanting                 // controllers that want a number of dependents
+	Owners                  // controllers with dependents
+	Claimers                // controllers that adopt dependents by a selector
+	Wanting                 // controllers whose owners want a number of dependents
 	Identified              // controllers whose dependents have an identity
 	Counting                // controllers whose status counts dependents
 	Finalizing              // controllers that remove finalizers

@@ -74,7 +74,7 @@ type entry struct {
 	lines    []Line // the latest changes
 	had      *hold  // the last controller, if there is none now
 	taken    *hold  // the previous controller, if there is another one now
-	released bool   // it has lost a controller since it is known
+	released bool   // it has lost a controller since the watch began
 	told     map[string]bool
 	body     *list.Element
 }

@@ -21,7 +21,7 @@ type Coverage struct {
 	// EarlyTimers is the bound on early timers per run. A negative value means no bound.
 	EarlyTimers int
 	Cycles      int // runs that returned to one of their own states
-	Fights      int // runs that the host ended as a fight
+	Fights      int // runs that the host recognized as a fight
 	// Livelocks counts the cycles in which no enabled action was starved, and the runs that hit the program's bound.
 	Livelocks int
 
