@@ -171,11 +171,11 @@ func (g *Registry) wrong(format string, args ...any) error {
 
 // Choose returns the controllers that a list selects, with the syntax of the flag --controllers of
 // kube-controller-manager:
-//  - "name" or "name@era" selects a controller,
-//  - "*" selects all controllers that run by default,
-//  - "all" selects all controllers in the table,
-//  - "-name" excludes a controller that "*" or "all" selects,
-//  - "*@era" and "all@era" select this era of each controller, or its newest era if it does not have this one.
+//   - "name" or "name@era" selects a controller,
+//   - "*" selects all controllers that run by default,
+//   - "all" selects all controllers in the table,
+//   - "-name" excludes a controller that "*" or "all" selects,
+//   - "*@era" and "all@era" select this era of each controller, or its newest era if it does not have this one.
 //
 // If a list both selects and excludes a name, the first entry counts (KCM-1). The string is the text of an error, or
 // "".

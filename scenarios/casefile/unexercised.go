@@ -10,12 +10,12 @@ import (
 )
 
 // Unexercised lists, one per line, what an exploration without violations did not exercise:
-//  - a controller under test that wrote nothing in any schedule,
-//  - a controller whose kind had no object in any settled world,
-//  - a controller whose keys never name an object,
-//  - a controller that never reached its wanted state, or each time had an exception,
-//  - a user action that was always refused,
-//  - an exhaustive search that was cut short.
+//   - a controller under test that wrote nothing in any schedule,
+//   - a controller whose kind had no object in any settled world,
+//   - a controller whose keys never name an object,
+//   - a controller that never reached its wanted state, or each time had an exception,
+//   - a user action that was always refused,
+//   - an exhaustive search that was cut short.
 //
 // In each of these cases, a pass proves nothing.
 func (c *Case) Unexercised(x *scenarios.Exploration) []string {
@@ -78,9 +78,9 @@ func asked(x *scenarios.Exploration, controller, id string) bool {
 }
 
 // AlsoUnexercised lists, one per line, more that was not exercised:
-//  - a declaration of a controller under test that was never used, or each time had an exception,
-//  - owners of created objects whose kinds the controller does not declare,
-//  - kinds that the laws cannot distinguish.
+//   - a declaration of a controller under test that was never used, or each time had an exception,
+//   - owners of created objects whose kinds the controller does not declare,
+//   - kinds that the laws cannot distinguish.
 //
 // These are often not mistakes.
 func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
