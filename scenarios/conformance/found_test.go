@@ -107,7 +107,7 @@ func TestFoundOfStatefulSet(t *testing.T) {
 	}
 }
 
-// A controller that keeps ReplicaSets of older revisions, scaled to 0, wants one.
+// A Deployment also owns ReplicaSets of older revisions, which are scaled to 0. Its number of replicas is still one.
 func TestOlderRevisionsDoNotCount(t *testing.T) {
 	bare, _ := undeclared(t, "deployment")
 	plan := prepared(t, Subject{Controller: bare, Samples: []string{sampleFile(t, deployment)}, With: []string{"replicaset", "kubelet"}})
