@@ -70,8 +70,8 @@ var (
 	held = map[string]bool{} // names of tests that have called Test
 )
 
-// Connect makes a hosted test binary serve commands. It is only called by the file that the command threelaws adds to
-// the test package.
+// Connect makes a hosted test binary serve commands. Only the file that the command threelaws adds to the test package
+// calls it.
 func Connect(to func(run func(context.Context))) { host = to }
 
 // Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails the subtest of

@@ -106,8 +106,7 @@ func wants(t *testing.T, text string, patterns ...string) {
 	}
 }
 
-// A correct operator passes each case. A wrong operator fails in the case and the law that it violates. Both run in
-// parallel.
+// A correct operator passes each case. A wrong operator fails in the case and the law that it violates.
 func TestTest(t *testing.T) {
 	m := moduleOf(t, "keeper")
 	text := m.run(t, "TestKeeper|TestWrong/once")

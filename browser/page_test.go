@@ -164,8 +164,7 @@ func TestOldViewBesideTheTruth(t *testing.T) {
 	b.quiet(t)
 }
 
-// A filter leaves only the steps that it names. The search counts its matches. The table has the same text as the
-// lanes.
+// Filters leave only their steps. The search counts its matches. The table has the same text as the lanes.
 func TestFiltersAndTable(t *testing.T) {
 	b := open(t, fight(t))
 	choose := func(id, value string) int {

@@ -141,8 +141,7 @@ func (c *console) prose() int { return min(c.width, render.Width) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// columns returns the width of pages for a file: the value of COLUMNS, the terminal's width, or render.Width if the
-// file is not a terminal.
+// columns returns the width of pages for a file: COLUMNS, the terminal's width, or render.Width for other files.
 func columns(f *os.File, env string) int {
 	if !isTerminal(f) {
 		return render.Width

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// pod returns a process that runs the container of a Job's Pod, with this program as the command. values replace values
+// pod returns a process that runs the container of a Job's Pod, with this binary as the command. values replace those
 // in the manifest.
 func pod(t *testing.T, manifest string, index int, values map[string]string) *exec.Cmd {
 	t.Helper()
@@ -41,8 +41,7 @@ func pod(t *testing.T, manifest string, index int, values map[string]string) *ex
 	return c
 }
 
-// A server accepts the manifests of a campaign. The merged result of their Pods, one for each index, equals the result
-// of one run.
+// A server accepts the manifests of a campaign. The merged result of their Podsequals the result of one run.
 func TestCampaign(t *testing.T) {
 	deploy, err := filepath.Abs("../deploy/campaign")
 	must(t, err)

@@ -85,8 +85,7 @@ func aCase(name string) error {
 	return usage("--case: there is no case %s%s; there are %s", name, near, strings.Join(check.Names, ", "))
 }
 
-// tryCase explores a case and prints the result. cases is the number of cases that share the remaining time, including
-// this one.
+// tryCase explores a case and prints the result. cases is the number of cases that share the remaining time.
 func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.DerivedCase, cases int) error {
 	j := caseJSON{Name: one.Name, Skipped: one.Skip}
 	if s.plan.Unsettled && len(s.Cases) > 0 && one.Skip == "" {

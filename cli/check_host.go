@@ -143,8 +143,7 @@ func file(dir string, objects []install.Object) *check.File {
 	return f
 }
 
-// fromHere returns a path relative to the working directory. In files of failures, paths are relative to the file's
-// directory.
+// fromHere returns a path relative to the working directory. Paths in failure files are relative to their directory.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

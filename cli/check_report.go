@@ -155,8 +155,8 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.File {
 	return one
 }
 
-// unprepared notes that a sample could not be explored. The check fails if the user named the sample, or if there is no
-// verdict for any sample.
+// unprepared notes that a sample could not be explored. The check fails if the user named it, or if no sample has a
+// verdict.
 func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()
 	if !strings.HasPrefix(text, sample.Name) {

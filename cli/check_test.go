@@ -130,8 +130,7 @@ func (p idle) Ended() (error, bool) { return p.ends, p.ends != nil }
 
 func (p idle) Printed(n int) []string { return p.lines(n) }
 
-// If an operator does nothing for its sample, check prints the last error in the operator's log. With -v it prints the
-// whole log.
+// If an operator does nothing for its sample, check prints the last error in the operator's log. With -v it prints all.
 func TestCheckIdle(t *testing.T) {
 	c := newChecked(t, idle{lines: func(int) []string {
 		return []string{"2017-03-01T00:00:00Z\tINFO\tstarts",
@@ -181,8 +180,8 @@ func TestCheckSomeCases(t *testing.T) {
 		"did you mean faults?; there are one-owner, faults, ")
 }
 
-// The first case of the first sample is tried even if --time is very short. Cases and samples that were cut short or
-// left out are named.
+// The first case of the first sample is tried even if --time is very short. Cases and samples cut short or left out are
+// named.
 func TestCheckInTime(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	c.samples = append(c.samples, "config/samples/second.yaml")
@@ -193,8 +192,8 @@ func TestCheckInTime(t *testing.T) {
 		"config/samples/second.yaml: left out: --time 1ms is over\n")
 }
 
-// A violation is printed as explore prints it, and written to a file. The next check replays that file first; --replay
-// replays it too.
+// A violation is printed as explore prints it, and written to a file. The next check replays that file first, and so
+// does --replay.
 func TestCheckFinds(t *testing.T) {
 	c := newChecked(t, sloppy())
 	got := c.run("-n", "5", "--junit", "junit.xml", "--annotations")

@@ -129,8 +129,7 @@ func (l *lawJSON) text(width int) string {
 // pins contains, for each clause, the scenario files whose comments name it.
 type pins map[string][]string
 
-// pins reads the scenario files below a directory. It skips files that cannot be read, because the command run reports
-// them.
+// pins reads the scenario files below a directory. It skips unreadable files, which the command run reports.
 func (s *shelf) pins(dir string) (pins, error) {
 	p := pins{}
 	files, err := s.all(dir)

@@ -38,7 +38,7 @@ type Command struct {
 	Registry *scenarios.Registry
 	Bare     bool
 
-	// Library contains the program's scenarios: *.txtar files, with a directory for each family; nil for none. See
+	// Library contains the program's scenarios: *.txtar files in a directory for each family, or nil. See
 	// [scenarios.Library].
 	Library fs.FS
 
@@ -53,8 +53,7 @@ type Command struct {
 
 	operators func(ctx context.Context, s *settings) (*operator, error) // see app
 
-	// GitHub means that GitHub Actions reads the output. Then annotations are printed, with paths relative to
-	// Workspace.
+	// GitHub means that GitHub Actions reads the output. Annotations are then printed, with paths below Workspace.
 	GitHub    bool
 	Workspace string
 }
@@ -164,8 +163,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand returns the tree of commands. For "help" with an unknown command, it sets unknown, because cobra does not
-// return an error.
+// rootCommand returns the tree of commands. For "help" with an unknown command, it sets unknown: cobra returns no
+// error.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{

@@ -33,8 +33,8 @@ func memoryLimit(mib int) func() string {
 	}
 }
 
-// once returns a function that repeats the first result of full. Memory may be free again later, but a search must
-// still report why it ended.
+// once returns a function that repeats the first result of full. A search must report why it ended even if memory is
+// free again.
 func once(full func() string) func() string {
 	if full == nil {
 		return nil

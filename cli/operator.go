@@ -105,8 +105,7 @@ func (a *accepted) from() string {
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }
 
-// addOwn installs the objects in op.Own that the operator looked for without finding them, according to err. It returns
-// these objects.
+// addOwn installs and returns the objects in op.Own that the operator did not find, according to err.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	idle := (*check.Idle)(nil)
 	if !errors.As(err, &idle) {

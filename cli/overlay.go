@@ -114,8 +114,7 @@ threelaws command. go vet does not support the overlay, so it does not run.`,
 	}
 }
 
-// hostsMain adds the flag --main to a command. The flag builds and hosts a main package. Scenario files can then name
-// it like a controller.
+// hostsMain adds the flag --main to a command. The flag builds and hosts a main package. Scenario files can name it.
 func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 	var pkg string
 	cmd.Flags().StringVar(&pkg, "main", "",

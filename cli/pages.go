@@ -73,8 +73,7 @@ func (a *app) leave(path string, p *render.Page, found func() *render.Page) {
 	p.HTML = path
 }
 
-// failuresDir is the default of --out. Its leading dot hides it from the command run, and a .gitignore in it hides it
-// from git.
+// failuresDir is the default of --out. Its leading dot hides it from the command run, and its .gitignore from git.
 const failuresDir = ".threelaws"
 
 func makeOut(dir string) error {
@@ -101,8 +100,8 @@ func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexamp
 
 func writeWhole(path string, text []byte) error { return replaceFile(path, text, 0o644) }
 
-// replaceFile replaces a file atomically. For a symbolic link, it replaces the target. To a device such as /dev/stdout
-// it writes directly.
+// replaceFile replaces a file atomically. It follows a symbolic link, and writes to a device such as /dev/stdout
+// directly.
 func replaceFile(path string, text []byte, mode os.FileMode) error {
 	if old, err := os.Stat(path); err == nil {
 		if mode = old.Mode(); !mode.IsRegular() {

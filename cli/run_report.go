@@ -227,8 +227,7 @@ func (s *pages) index(files []string) error {
 	return nil
 }
 
-// checks reports results to continuous integration. Annotations are printed at once, a JUnit file is written at the
-// end.
+// checks reports results to continuous integration. It prints annotations at once, and a JUnit file at the end.
 type checks struct {
 	junit    string // the path of the JUnit file; "" for none
 	annotate bool

@@ -10,8 +10,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// search explores a file and shows the progress. If a fight may be hidden by other violations, it explores the file
-// again.
+// search explores a file . If a fight may be hidden by other violations, it explores the file again.
 func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scenarios.Exploration, error) {
 	o := x.ExploreOptions
 	line := a.progress()
@@ -71,8 +70,8 @@ func findFight(
 	return nil
 }
 
-// explorationError returns an error about an exploration without a result: the file has a mistake, or two runs of a
-// schedule differ.
+// explorationError returns an error about an exploration without a result: a mistake in the file, or two runs that
+// differ.
 func explorationError(f *scenarios.File, err error) error {
 	var e *scenarios.Error
 	if errors.As(err, &e) {

@@ -210,7 +210,7 @@ func (s *served) until(t *testing.T, path string, enough func(kind string, p *co
 	}
 }
 
-// Controllers act in real time on the objects of a loaded file. A dumped file can be loaded, and dumped again
+// Controllers act in real time on the objects of a loaded file. A dumped file can be loaded, and is dumped again
 // unchanged.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()

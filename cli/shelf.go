@@ -21,8 +21,7 @@ const defaultDir = "scenarios"
 
 const stdin = "-"
 
-// shelf finds scenario files on disk and in the program's library, where they have a family and a name. It also reads
-// standard input.
+// shelf finds scenario files on disk and in the program's library, by family and name. It also reads standard input.
 type shelf struct {
 	embedded  fs.FS // nil if there is no library
 	input     io.Reader

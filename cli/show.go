@@ -91,8 +91,7 @@ type shown struct {
 	at         int // the number of a line in the timeline; 0 for the end
 }
 
-// show prints a run in one of the forms. With --json, a timeline is an array of lines, and every other form is a
-// string.
+// show prints a run in one of the forms. With --json, a timeline is an array of lines, the others are strings.
 func show(a *app, s *shown) error {
 	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Violations: s.violations})
 	if s.at > len(lines) {
@@ -145,8 +144,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 	return text
 }
 
-// dot returns a graph of the objects and their owners at record end. If a violation is a fight, it returns a graph of
-// the fight's cycle.
+// dot returns a graph of the objects and their owners at record end. For a fight, it returns a graph of the cycle.
 func (s *shown) dot(lines []render.Line, end int) string {
 	for _, b := range s.violations {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {

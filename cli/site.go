@@ -115,8 +115,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	return s, nil
 }
 
-// keptHistory is the number of revisions that a server keeps. This suffices for most watches that continue after a
-// minute.
+// keptHistory is the number of revisions that a server keeps. Most watches that continue after a minute need fewer.
 const keptHistory = 10_000
 
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
@@ -158,8 +157,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	return err
 }
 
-// loopbackOnly returns a handler that refuses requests for a foreign host name. A browser sends such requests after DNS
-// rebinding.
+// loopbackOnly returns a handler that refuses requests for a foreign host name, as after DNS rebinding.
 func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Host
@@ -255,8 +253,8 @@ func (s *site) page() *livepage.Feed {
 	return livepage.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))
 }
 
-// noting returns a function that passes a violation to tell and adds it to the page. The function is called under the
-// server's lock.
+// noting returns a function that passes a violation to tell and adds it to the page. The caller holds the server's
+// lock.
 func (s *site) noting(tell func(verdict)) func(verdict) {
 	return func(v verdict) {
 		s.broken = append(s.broken, render.MarkOf(*v.violation))
@@ -306,8 +304,7 @@ users:
 `, url, trust)
 }
 
-// nameLetters contains the characters of generated names on a real server. There are no vowels, so that names are not
-// words.
+// nameLetters contains the characters of generated names on a real server. Without vowels, names are not words.
 const nameLetters = "bcdfghjklmnpqrstvwxz2456789"
 
 func randomName(prefix string, _ int) string {

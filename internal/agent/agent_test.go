@@ -279,8 +279,7 @@ func panics(t *testing.T, b *agent.Binary) {
 	}
 }
 
-// What a program writes is compared between two runs. The time in a world is equal in both; values from the machine
-// differ.
+// The writes of two runs are compared. The time in a world is equal in both; values from the machine differ.
 func TestContentIsCompared(t *testing.T) {
 	for does, differs := range map[string]bool{"stamp": false, "random": true} {
 		t.Run(does, func(t *testing.T) {

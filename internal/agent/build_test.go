@@ -89,7 +89,7 @@ func settles(b *testing.B, c host.Controller, seed int) {
 	run(b, c, sim.NewSeed(uint64(seed)), nil).Stop()
 }
 
-// medians calls the functions in turn, because other work on the machine varies, and returns their median times in
+// medians calls the functions in turn, because the load of the machine varies, and returns their median times in
 // seconds.
 func medians(b *testing.B, all ...func(i int)) (seconds []float64) {
 	took := make([][]time.Duration, len(all))

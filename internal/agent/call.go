@@ -40,8 +40,7 @@ type call struct {
 	gone   bool // the caller no longer waits for the answer
 }
 
-// ask handles a request. It answers at once requests that are not about objects, such as discovery. Other requests wait
-// for the scheduler.
+// ask handles a request. Requests that are not about objects, such as discovery, do not wait for the scheduler.
 func (l *life) ask(m wire.Message) wire.Message {
 	c := &call{life: l, id: m.TakeNum()}
 	c.thread = l.thread(m.TakeNum())
@@ -58,8 +57,8 @@ func (l *life) ask(m wire.Message) wire.Message {
 	if _, waits := c.pass(); !waits {
 		return c.reply(l.room.now())
 	}
-	// While a webhook answers, the server waits for it and the scheduler cannot run. So requests of the webhook itself
-	// are executed at once.
+	// While a webhook answers, the server waits for it and the scheduler cannot run. So the webhook's requests run at
+	// once.
 	if l.renews(c.call) || l.answering && !c.call.Watches {
 		l.execute(c.call)
 		return c.reply(l.room.now())
@@ -71,8 +70,7 @@ func (l *life) ask(m wire.Message) wire.Message {
 	return park
 }
 
-// thread returns a number for a goroutine. The goroutine's own ID is not used, because it depends on the process's
-// history.
+// thread returns a number for a goroutine. The goroutine's own ID would depend on the process's history.
 func (l *life) thread(goroutine int64) uint64 {
 	n, known := l.threads[goroutine]
 	if !known {
@@ -194,8 +192,8 @@ func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 // answersWithin is the time limit of a webhook, measured by the clock of its process.
 const answersWithin = 10 * time.Second
 
-// webhook calls a webhook of the program. No step of the world runs during the call, so a webhook that waits for an
-// event times out.
+// webhook calls a webhook of the program. No step of the world runs during the call, so a webhook that waits for one
+// times out.
 func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body []byte) (*http.Response, error) {
 	if l.answering {
 		return nil, errors.New("a webhook that is called while another of its program answers is not modelled")

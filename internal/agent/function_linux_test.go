@@ -39,8 +39,7 @@ func BenchmarkTwoFunctions(b *testing.B) {
 	b.ReportMetric(2*m[0]/m[1], "of-one")
 }
 
-// processor returns a channel of functions that are called on one processor. Processes that they start use that
-// processor too.
+// processor returns a channel of functions that are called on one processor, which processes that they start share.
 func processor(b *testing.B, i int) chan func() {
 	work := make(chan func())
 	b.Cleanup(func() { close(work) })

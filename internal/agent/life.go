@@ -131,8 +131,7 @@ func (l *life) tell(m wire.Message) bool {
 	return true
 }
 
-// pass advances the clock of the process until the program makes a request, the program ends, or the time until is
-// reached.
+// pass advances the clock of the process until the program makes a request or ends, or until the time until.
 func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 	asked := len(l.asked)
 	l.passing = true
@@ -159,8 +158,7 @@ func (l *life) renews(c *host.Call) bool {
 	return lock != nil && lock.GetAnnotations()[leader] != ""
 }
 
-// leader is the annotation with which client-go before v0.28 makes a ConfigMap or Endpoints object a leader election
-// lock.
+// leader is the annotation with which client-go before v0.28 makes a ConfigMap or Endpoints a leader election lock.
 const leader = "control-plane.alpha.kubernetes.io/leader"
 
 func (l *life) Printed(lines int) []string { return l.pod.printed.last(lines) }
@@ -212,8 +210,7 @@ func (l *life) Send(s *host.Stream, e watch.Event) {
 	l.room.quiet.Stir()
 }
 
-// read returns the available bytes of a feed, valid until the next call. It stops at the first read that does not fill
-// the buffer.
+// read returns the available bytes of a feed, valid until the next call. It stops when a read does not fill the buffer.
 func (l *life) read(from io.Reader) []byte {
 	for used := 0; ; {
 		if used == len(l.buffer) {

@@ -27,8 +27,8 @@ func operator(t *testing.T, args ...string) *agent.Binary {
 	return b
 }
 
-// stamp returns the words that the operator writes into a Secret: identity, UUID, number, time, settings, and parts in
-// the order of a map.
+// stamp returns the words that the operator writes into a Secret: identity, UUID, number, time, settings, parts in map
+// order.
 func stamp(w *trial.Trial, name string) []string {
 	return strings.Fields(string(secret(w, name).Data["stamp"]))
 }

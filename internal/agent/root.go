@@ -85,8 +85,7 @@ func (b *Binary) fill(root string) (err error) {
 	return err
 }
 
-// stamp returns the modification times of the initial directories and files. They show whether a program has changed
-// them.
+// stamp returns the modification times of the initial directories and files, which show what a program changed.
 func (b *Binary) stamp(root string) (stamp []time.Time) {
 	dirs, files := b.holds()
 	seen := map[string]bool{}
@@ -218,8 +217,8 @@ var Authority = func() string {
 	return sign(c, c, authorityKey)
 }()
 
-// Certificate returns a certificate for host names, signed by [Authority], and its key, both in PEM. Equal names give
-// equal certificates.
+// Certificate returns a certificate for host names, signed by [Authority], and its key, both in PEM. It depends only on
+// the names.
 func Certificate(names ...string) (certificate, key string) {
 	seed := make([]byte, ed25519.SeedSize)
 	copy(seed, names[0])

@@ -161,8 +161,8 @@ func (w *Actor) learn(kind string) {
 	}
 }
 
-// offices contains the service accounts of kube-controller-manager and of the cloud provider that have to change
-// objects of other owners.
+// offices contains the service accounts of kube-controller-manager and the cloud provider that must change others'
+// objects.
 var offices = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`attachdetach-controller bootstrap-signer certificate-controller

@@ -132,16 +132,14 @@ func (c *change) fill() {
 	}
 }
 
-// unspoken returns the object as it was before a write that sets only some fields. It assumes that the other fields did
-// not change.
+// unspoken returns the object as it was before a write that sets only some fields. Other fields count as unchanged.
 func (c *change) unspoken() *Object {
 	b, n, put := *c.before, c.after, c.verb != "patch"
 	if put || !c.asked.owners {
 		b.OwnerReferences = n.OwnerReferences
 	}
 	if is := n.controller(); c.who.Sort == Known && c.asked.text != "" && is != nil && !sameController(c.before, n) {
-		// A patch that adopts removes only the references that it contains. Other missing references were removed
-		// earlier.
+		// A patch that adopts removes only the references that it contains. Other references were removed earlier.
 		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
 			stays := slices.ContainsFunc(n.OwnerReferences,
 				func(x metav1.OwnerReference) bool { return x.UID == r.UID })

@@ -11,9 +11,8 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a value that returns to an earlier state again and again through the writes of several actors. The value
-// may be a field, the owners and labels of an object, the number of dependents of an owner, or the existence of an
-// object.
+// A fight is a value that the writes of several actors bring back to an earlier state again and again. The value may be
+// a field, the owners and labels of an object, the number of dependents of an owner, or the existence of an object.
 
 const (
 	roundsOfFight = 3         // a cycle that repeats this often is a fight

@@ -75,8 +75,7 @@ func New(o Options) *Auditor {
 	return a
 }
 
-// Run judges the events of a source until it ends, or until progress returns true. It calls progress after every 1000
-// events.
+// Run judges the events of a source until it ends or progress, called after every 1000 events, returns true.
 func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	for n := 1; ; n++ {
 		e, err := s.next()
@@ -97,8 +96,7 @@ func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	return nil
 }
 
-// lately is the number of event IDs that are kept in memory to find duplicates. Log collectors deliver some events
-// twice.
+// lately is the number of event IDs kept in memory to find events that log collectors deliver twice.
 const lately = 1 << 13
 
 func (a *Auditor) twice(id uint64) bool {

@@ -17,8 +17,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Object is one version of an object, from a body in the log. Only the fields that laws read are parsed; the rest stays
-// raw.
+// Object is one version of an object, from a body in the log. Fields that no law reads stay raw.
 type Object struct {
 	metav1.ObjectMeta
 	Body uint64 // a digest of everything except the metadata

@@ -57,8 +57,7 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-// For a log of any length, the number of kept records is bounded. The records around findings and the last records are
-// kept.
+// The number of kept records is bounded. They are the records around findings and the last records.
 func TestKeptIsBounded(t *testing.T) {
 	const most, all, found = 1000, 50_000, 7000
 	k := kept{most: most}

@@ -57,8 +57,8 @@ func (p *Problem) annotation() string {
 	return "::error " + strings.Join(properties, ",") + "::" + data.Replace(p.Text)
 }
 
-// data and property escape text for GitHub workflow commands. A property ends at a colon or comma, so these are escaped
-// in it too.
+// data and property escape text for GitHub workflow commands. property also escapes colon and comma, which end a
+// property.
 var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

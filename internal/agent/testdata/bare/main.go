@@ -1,5 +1,5 @@
-// Command bare creates a Secret for each ConfigMap. It uses only the standard library. Its first argument selects
-// additional behaviour.
+// Command bare creates a Secret for each ConfigMap. It uses only the standard library. Its argument selects more
+// behaviour.
 package main
 
 import (
@@ -188,8 +188,8 @@ func addresses() string {
 	return fmt.Sprintf("%x", order.Sum64())
 }
 
-// pipe writes to a pipe and returns how often another goroutine runs, within 30 ms of real time, before the reader of
-// the pipe runs.
+// pipe writes to a pipe and returns how often another goroutine runs within 30 ms of real time before the pipe's reader
+// runs.
 func pipe() string {
 	in, out, err := os.Pipe()
 	if err != nil {

@@ -1,7 +1,6 @@
 //go:build overlaid
 
-// Command function hosts a function in place of a main. Its first argument selects additional behaviour of the
-// function.
+// Command function hosts a function in place of a main. Its first argument selects more behaviour.
 package main
 
 import (
