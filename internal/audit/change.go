@@ -139,7 +139,8 @@ func (c *change) unspoken() *Object {
 		b.OwnerReferences = n.OwnerReferences
 	}
 	if is := n.controller(); c.who.Sort == Known && c.asked.text != "" && is != nil && !sameController(c.before, n) {
-		// A patch that adopts removes only the references that it contains. Other references were removed earlier.
+		// A patch that adopts removes only the references that it contains. Others that are missing were removed
+		// earlier.
 		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
 			stays := slices.ContainsFunc(n.OwnerReferences,
 				func(x metav1.OwnerReference) bool { return x.UID == r.UID })

@@ -233,7 +233,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	return s
 }
 
-// alike removes both bodies of a record if one body is unknown. The page would show its fields as added or removed.
+// alike removes both bodies of a record if one body is unknown. Otherwise its fields would be shown as changed.
 func alike(r *sim.Record) {
 	before, _ := r.Before.(*Object)
 	after, _ := r.After.(*Object)

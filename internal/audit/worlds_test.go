@@ -162,8 +162,7 @@ func withVersion(o map[string]any, version any) map[string]any {
 	return o
 }
 
-// ended returns the last version of an object that was removed with its last finalizer or at the end of its grace
-// period.
+// ended returns the last version of an object removed with its last finalizer or after its grace period.
 func ended(o map[string]any) map[string]any {
 	o = maps.Clone(o)
 	m := maps.Clone(metaOf(o))
@@ -260,8 +259,8 @@ func TestLogsAgreeWithWorlds(t *testing.T) {
 		worlds, silent, both, missed)
 }
 
-// held runs a file, and judges its log. It returns the violated laws, of those that apply to logs. For a file without a
-// log it returns nil.
+// held runs a file, and judges its log. It returns the violated laws, of those that apply to logs. Without a log it
+// returns nil.
 func held(t *testing.T, file string, o *scenarios.Options) (world, log map[string]bool) {
 	var records []sim.Record
 	world = map[string]bool{}

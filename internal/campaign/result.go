@@ -12,8 +12,7 @@ import (
 // Version is the version of the file format.
 const Version = 1
 
-// Head identifies the world and the settings of a result. Two results of one world can be merged only if their heads
-// are equal.
+// Head identifies the world and the settings of a result. Only results with equal heads can be merged.
 type Head struct {
 	Format   string `json:"threelaws"` // "results"
 	Version  int    `json:"version"`
@@ -39,8 +38,8 @@ type Record struct {
 	Fixed    []string       `json:"fixed,omitempty"` // choices that no schedule varied
 	Failures []Failure      `json:"failures,omitempty"`
 
-	// Resume is the position from which an exhaustive search continues, in a format of the package that searches. A
-	// merged result has none.
+	// Resume is the position from which an exhaustive search continues, in the format of package explore. A merged
+	// result has none.
 	Resume json.RawMessage `json:"resume,omitempty"`
 }
 

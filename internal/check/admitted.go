@@ -64,8 +64,7 @@ func (s *operator) admit(r *quiet) error {
 	return nil
 }
 
-// admits reports whether the program's webhooks accept an object. Objects that exist at the start of a world are not
-// sent to webhooks.
+// admits reports whether the program's webhooks accept an object. Initial objects of a world are not sent to webhooks.
 func (s *operator) admits(m manifest) bool {
 	if !s.Controller.Hosted() {
 		return true
@@ -131,8 +130,7 @@ func bare(m manifest) manifest {
 }
 
 // finishes lists, for kinds that complete (a Job ends, a Pod becomes ready), the controllers that complete their
-// objects. Other kinds, such as Deployments, need With. With more controllers, faults would also hit these, and the
-// laws would judge them.
+// objects. Other kinds, such as Deployments, need With. Faults and laws would apply to further controllers.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
 	"Job":                   {"job", "kubelet"},
@@ -140,8 +138,8 @@ var finishes = map[string][]string{
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 }
 
-// finish adds the controllers that complete the objects that the subject created in a quiet run. It reports whether it
-// added any.
+// finish adds the controllers that complete the objects that the subject created in a quiet run. It reports if it added
+// any.
 func (s *operator) finish(r *quiet) bool {
 	var more []string
 	for _, rec := range r.writes() {

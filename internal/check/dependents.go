@@ -228,8 +228,8 @@ func others(m manifest) map[string]any {
 	return set
 }
 
-// noted says when the controller creates a deleted dependent again: at once, after its owner was touched, after a
-// restart, or never.
+// noted says when the controller creates a deleted dependent again: at once, when its owner changes, at a restart, or
+// never.
 type noted int
 
 const (

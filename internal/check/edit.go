@@ -42,8 +42,8 @@ func another(v any) any {
 // quantity matches a number with an optional unit: "1Gi", "30s".
 var quantity = regexp.MustCompile(`^([0-9]+)([A-Za-z%]{0,2})$`)
 
-// fieldsOf returns edits of the scalar fields of a spec. Fields whose names suggest a number of dependents come first,
-// fields in lists last.
+// fieldsOf returns edits of the scalar fields of a spec. Names that suggest a number of dependents come first, fields
+// in lists last.
 func fieldsOf(object map[string]any) []*edit {
 	list := leaves(object, nil, "spec")
 	rank := func(e *edit) int {
@@ -81,8 +81,7 @@ func leaves(object map[string]any, list []*edit, path ...string) []*edit {
 	return list
 }
 
-// within returns a copy of a list in which a field of one item is changed. With an empty path the whole item is
-// replaced.
+// within returns a copy of a list in which one item is replaced, or only the field of the item at a path.
 func within(list []any, item int, path []string, value any) []any {
 	copied := runtime.DeepCopyJSONValue(list).([]any)
 	if len(path) == 0 {
@@ -114,8 +113,8 @@ func (e *edit) set(object map[string]any, value any) {
 	join(object, value.(map[string]any), false)
 }
 
-// join applies a merge patch to an object. If nulls is set, the object is a patch itself, and nulls of the second patch
-// are kept.
+// join applies a merge patch to an object. If nulls is set, the object is a patch itself, and nulls of the second are
+// kept.
 func join(object, patch map[string]any, nulls bool) {
 	for key, value := range patch { //detcheck:ordered the keys are independent
 		if below, is := value.(map[string]any); is {

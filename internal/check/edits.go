@@ -14,8 +14,7 @@ import (
 // mostEdits is the maximal number of edits that are tried on a sample.
 const mostEdits = 16
 
-// mostFollowed is the maximal number of further fields that are tried for a whole program. Each field takes several
-// slow quiet runs.
+// mostFollowed limits the further fields that are tried for a whole program. Each takes several slow quiet runs.
 const mostFollowed = 3
 
 // edits finds the fields of the sample that the controller reacts to, and how many dependents each edit results in.
@@ -72,9 +71,8 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
-// two edits a sample that wants one dependent, so that it wants two. With one dependent, cases that scale down would
-// leave no dependents, and then show nothing. two returns the run of the edited sample, or nil if it found no such
-// edit.
+// two edits a sample that wants one dependent, so that it wants two. Cases that scale down one dependent to none show
+// nothing. two returns the run of the edited sample, or nil if it found no such edit.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil

@@ -22,8 +22,7 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 }
 
 // inherited finds finalizers that the controller removes but does not add, for example those of an earlier version. In
-// the test, the sample also has a finalizer of another program. If the controller removes that one too, nothing is
-// found.
+// the test, the sample also has a finalizer of another program. If it is removed too, nothing is found.
 func (f *found) inherited(s *operator) error {
 	listed := s.owner.GetFinalizers()
 	if len(listed) == 0 {

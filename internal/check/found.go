@@ -77,8 +77,7 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// look runs the controller in quiet worlds. It returns an error if the controller does nothing, or if a world cannot be
-// set up.
+// look runs the controller in quiet worlds. It returns an error if it does nothing, or if a world cannot be set up.
 func (s *operator) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
@@ -177,8 +176,8 @@ func (f *found) names(s *operator) error {
 	return nil
 }
 
-// alone finds the kinds that a whole program reconciles even without the sample. For such a kind, a copy without an
-// owner is not an orphan.
+// alone finds the kinds that a whole program reconciles even without the sample. An ownerless copy of such a kind is no
+// orphan.
 func (f *found) alone(s *operator) error {
 	if !s.Controller.Hosted() {
 		return nil

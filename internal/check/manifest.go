@@ -118,8 +118,7 @@ func (m manifest) text() string {
 	return string(data)
 }
 
-// at returns the object's name in the form of scenario files. The name includes the group if a built-in kind has the
-// same kind name.
+// at returns the object's name in the form of scenario files. It has the group if a built-in kind has the same name.
 func (m manifest) at() string {
 	kind := m.GroupVersionKind()
 	if b := builtinKinds(); b.kinds[kind.Kind] && !b.groups[kind.Group] {

@@ -58,8 +58,7 @@ func (f *found) removals(s *operator) error {
 	return nil
 }
 
-// optional lists edits that each remove a field of an object. A map comes before its fields. Items of lists are not
-// removed.
+// optional lists edits that each remove a field of an object. A map precedes its fields. Items of lists stay.
 func optional(object map[string]any, list []*edit, path ...string) []*edit {
 	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	if len(path) > 1 {
@@ -113,8 +112,8 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	return nil
 }
 
-// takesOut removes a field from the settled sample. It reports whether the controller reacts, and which marks its
-// dependents still have.
+// takesOut removes a field from the settled sample. It reports whether the controller reacts, and the marks that its
+// dependents keep.
 func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
 	if err != nil {

@@ -126,8 +126,7 @@ type distinct struct {
 
 func (d distinct) String() string { return d.kind.Kind + " " + d.path }
 
-// manyOwners contains name suffixes for owners with equal specs. There are enough owners that values from a small pool
-// repeat.
+// manyOwners contains name suffixes for owners with equal specs. They suffice for values from a small pool to repeat.
 var manyOwners = []string{"", "-second", "-third", "-fourth", "-fifth"}
 
 // distinctValues returns the fields whose values differ between all owners in three worlds: the owners are created at

@@ -22,14 +22,12 @@ import (
 // Operator describes the controller to check, and what it needs to run.
 type Operator struct {
 	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). The default name of a program is
-	// "program". The default kind is that of the sample's first custom object. If there is none, it is the kind of the
-	// first object.
+	// "program". The default kind is that of the sample's first custom object, or else of its first object.
 	Controller host.Controller
 
 	// CRDs are files whose CustomResourceDefinitions exist in every world. Their other objects are ignored.
 	CRDs []*File
-	// Installed are objects that exist before the sample in every world. [Plan.Notes] names those that the server
-	// refuses.
+	// Installed are objects that exist before the sample in every world. [Plan.Notes] names refused ones.
 	Installed []*unstructured.Unstructured
 	// Sample contains an object of the controller's kind, and other objects that must exist.
 	Sample *File
@@ -136,8 +134,7 @@ var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-
 // ending lists laws that end a run when they are violated. They cannot be skipped.
 var ending = []string{law.AlwaysSettles, "NOFIGHT-1", "EXACT-7b"}
 
-// CheckSkip checks the names and the reasons of Skip. own are the IDs of the subject's invariants. The error is a
-// [Mistake].
+// CheckSkip checks the names and the reasons of Skip. own are the IDs of the subject's invariants.
 func CheckSkip(skip map[string]string, own ...string) error {
 	laws := lawNames(own)
 	for _, name := range slices.Sorted(maps.Keys(skip)) {

@@ -37,8 +37,7 @@ const (
 var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
 	clause.Eras}
 
-// Verdicts returns a result for each law of the controller's profile, except laws that do not concern ordinary
-// controllers.
+// Verdicts returns a result for each law of the controller's profile, except those of other controllers.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range s.laws(&c) {
@@ -116,9 +115,8 @@ func (s *operator) told(cases []Tried) (told []string) {
 	return told
 }
 
-// asks returns the laws that a case evaluates after earlier cases; nil means all laws. A violated law is left out of
-// later cases: it is reported once, in the simplest case, and later cases can show other violations. Laws in ending are
-// always included.
+// asks returns the laws that a case evaluates after earlier cases; nil means all laws. A violated law is reported once,
+// in the simplest case. Later cases leave it out, and can show other violations. Laws in ending are always included.
 func (s *operator) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
 	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
@@ -166,8 +164,8 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	}
 }
 
-// missing returns why a law cannot be judged or does not apply, in the form "state: reason". It returns "" if the law
-// can be judged.
+// missing returns why a law cannot be judged or does not apply, in the form "state: reason". For a law that can be
+// judged it returns "".
 func (f *found) missing(s *operator, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
 	if c.Hosted() { // only a Go test can set the Contract

@@ -132,8 +132,7 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 	return nil
 }
 
-// active counts the dependents that their owner wants. It does not count revisions and workloads with 0 replicas, which
-// owners keep as a history.
+// active counts the dependents that their owner wants. Revisions and workloads with 0 replicas do not count.
 func (f *found) active(s *operator, dependents []manifest) (n int) {
 	for _, d := range dependents {
 		if f.counts(s, d.Unstructured) {

@@ -268,8 +268,7 @@ func (s *operator) timed(user []casefile.Action) []casefile.Action {
 // propagation formats a deletion policy for the verb delete.
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
-// less returns the value of the field of f.scale that is one less than the sample's. ok is false if fewer than one
-// dependent would remain.
+// less returns the value of the field of f.scale that is one less than the sample's. ok is false if none would remain.
 func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
 		return nil, false

@@ -29,8 +29,7 @@ type remains struct {
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp deletes the sample in a world with one owner and in a world with two owners. It finds which objects without
-// a reference remain.
+// cleansUp deletes the sample in worlds with one owner and with two, and finds objects without a reference that remain.
 func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
@@ -60,8 +59,8 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 	return c, nil
 }
 
-// left deletes the first owner. It returns the objects of some kinds after and before the deletion, or nil if the world
-// does not settle.
+// left deletes the first owner. It returns the objects of some kinds after and before the deletion, or nil if it does
+// not settle.
 func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
@@ -137,8 +136,8 @@ func (f *found) early(s *operator) place {
 	return p
 }
 
-// unseen is a case: an owner is created and deleted while watches are paused, so that the controller does not see the
-// objects that it created.
+// unseen is a case: an owner is created and deleted while watches are paused, so that the controller does not see its
+// objects.
 func (f *found) unseen(s *operator) place {
 	p := place{name: "deleted/unseen", settled: true, objects: f.both(s)}
 	c := f.cleans[metav1.DeletePropagationBackground]

@@ -178,16 +178,14 @@ func (f *found) taken(s *operator) []place {
 	return slices.Insert(barred("", all), 1, f.dependentUnseen(s))
 }
 
-// alsoOwned returns an action that adds an owner reference that is not a ControllerRef. A release of the object must
-// keep this reference.
+// alsoOwned returns an action that adds an owner reference that is not a ControllerRef. A release must keep it.
 func alsoOwned(d, owner manifest) casefile.Action {
 	ref := reference(owner)
 	delete(ref, "controller")
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts returns the sample's first dependent of each kind. The dependents are those in the world with a second owner,
-// if there is such a world.
+// firsts returns the sample's first dependent of each kind. They are from the world with a second owner, if any.
 func (f *found) firsts() []manifest {
 	beside := *f
 	if len(f.pair) > 0 {

@@ -49,8 +49,8 @@ func (f *found) ends(s *operator) (all []place) {
 	return append(all, f.held(s), f.terminating(s), f.restored(s))
 }
 
-// again returns actions that recreate the sample with another value, and then edit it. Objects of the deleted owner
-// must not change.
+// again returns actions that recreate the sample with another value, and then edit it. Objects of the old owner must
+// not change.
 func (f *found) again(s *operator) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
@@ -67,8 +67,7 @@ func (f *found) again(s *operator) []casefile.Action {
 }
 
 // held is a case: a finalizer of another program delays the deletion of the sample. If the controller has finalizers,
-// it could remove this one by overwriting the list. So the list exists from the start, and the user adds to it by a
-// JSON patch.
+// it could remove this one by overwriting the list. So the user adds to an existing list by a JSON patch.
 func (f *found) held(s *operator) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
@@ -91,8 +90,7 @@ func (f *found) held(s *operator) place {
 	return p
 }
 
-// takesByFinalizer reports whether the controller deletes the dependents, and delays the deletion of the owner until
-// then.
+// takesByFinalizer reports whether the controller deletes the dependents, and delays that of the owner until then.
 func (f *found) takesByFinalizer(policy metav1.DeletionPropagation) bool {
 	return f.takes[policy] && len(f.finalizers) > 0
 }
@@ -145,8 +143,7 @@ func (f *found) stillThere() scenarios.Func {
 // In the following cases the world settles before the decisive step, so every controller has seen the latest state.
 // Therefore they also test whole programs, for which it is not known when they read an object.
 
-// terminating is a case: while the sample is terminating, an object that it could adopt is created, or the sample is
-// edited.
+// terminating is a case: while the sample is terminating, it is edited, or an object that it could adopt is created.
 func (f *found) terminating(s *operator) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))
@@ -237,8 +234,8 @@ func (f *found) replaced(s *operator) place {
 	return p
 }
 
-// surplus returns the dependents with fixed names that the sample no longer has when it wants fewer, in a world with a
-// second owner.
+// surplus returns the dependents with fixed names that the sample loses when it wants fewer, in the world with a second
+// owner.
 func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
 	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil

@@ -3,8 +3,7 @@
 //
 // A fault is requested by a line in the syntax of scenario files ([Grammar]). A [List] holds the requested faults. The
 // server passes it each request before execution ([List.Strike]), and each watch when it opens ([List.Open]). The list
-// decides which fault strikes, and the server executes the fault. So the list is independent of connections and of
-// time.
+// decides which fault strikes, and the server executes the fault. The list knows no connections and no time.
 package clientfault
 
 import (

@@ -133,8 +133,7 @@ func TestAddAllOrNone(t *testing.T) {
 	}
 }
 
-// A fault strikes a request if user agent or user, verb, kind, namespace and name match. Each rule counts requests
-// separately.
+// Faults strike if user agent or user, verb, kind, namespace and name match. Each rule counts requests separately.
 func TestStrike(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &clientfault.List{}
 	for _, line := range []string{"fail op-* update prod/cm/a* nth=2 with=500", "delay * write * nth=0 by=1s",

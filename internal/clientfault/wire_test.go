@@ -98,8 +98,7 @@ func made(t *testing.T, c *rest.RESTClient, name string) {
 	}
 }
 
-// informer runs an informer of client-go for ConfigMaps in the namespace default. It returns a channel of the names of
-// added objects.
+// informer runs an informer of client-go for ConfigMaps in the namespace default. The channel has names of new objects.
 func (s *site) informer(name string) (added chan string, have cache.Store) {
 	s.t.Helper()
 	added = make(chan string, 1000)
@@ -214,8 +213,7 @@ func TestHoldKeepsBookmarks(t *testing.T) {
 	}
 }
 
-// The verb relist ends open watches with 410 Expired, like the real server, even if they are paused. Clients list
-// again.
+// The verb relist ends open watches with 410 Expired, like the real server, even if they are paused. Clients relist.
 func TestRelist(t *testing.T) {
 	s := newSite(t)
 	added, _ := s.informer("op")

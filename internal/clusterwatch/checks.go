@@ -18,8 +18,7 @@ type check struct {
 	who   func(e *entry) string
 }
 
-// checks lists the checks. They run for an object when it or a related object changes, and later as long as a problem
-// lasts.
+// checks lists the checks. They run when an object or a related one changes, and as long as a problem lasts.
 var checks = []check{
 	{Stuck, (*Cluster).stuck, (*Cluster).overdue, nobody},
 	{Orphan, (*Cluster).orphan, (*Cluster).patient, nobody},
@@ -28,8 +27,7 @@ var checks = []check{
 	{Takeover, (*Cluster).takeover, (*Cluster).soon, (*entry).taker},
 }
 
-// key identifies a problem that is reported only once. For Stuck, the text is not part of the key, because the reason
-// may change.
+// key identifies a problem that is reported once. For Stuck it has no text, because the reason may change.
 func (k *check) key(text string) string {
 	if k.sort == Stuck {
 		return string(k.sort)

@@ -8,7 +8,7 @@
 // # Who wrote
 //
 // A watch event contains an object, but not the client that changed it. metadata.managedFields contains the manager
-// that wrote a field last. So a change is attributed to the manager that, in the new version, owns the changed fields
+// that wrote a field last. So a change is attributed to the manager that owns the changed fields afterwards
 // (writer.go). managedFields does not show who removed a field or deleted an object. Changes by an unknown manager are
 // not reported.
 //

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a value that returns to an earlier state again and again through the writes of several managers. The value
-// may be a field, the owners and labels of an object, the existence of an object, or the number of objects that several
+// A fight is a value that the writes of several managers bring back to an earlier state again and again. The value may
+// be a field, the owners and labels of an object, the existence of an object, or the number of objects that several
 // owners select.
 
 const (

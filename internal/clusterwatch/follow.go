@@ -65,8 +65,7 @@ type follower struct {
 	known  bool // the kind was listed at least once
 }
 
-// follow lists and watches the objects of a kind. It returns when ctx is done, or when the server refuses to let the
-// kind be read.
+// follow lists and watches the objects of a kind. It returns when ctx is done, or when the server forbids it.
 func (r *Reader) follow(ctx context.Context, k *ServedKind, news chan<- heard, whole bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -80,8 +79,7 @@ func (r *Reader) follow(ctx context.Context, k *ServedKind, news chan<- heard, w
 	reflector.RunWithContext(ctx)
 }
 
-// IsWatchListSemanticsUnSupported makes the Reflector list in pages. A streaming list would hold all complete objects
-// in memory until it ends.
+// IsWatchListSemanticsUnSupported makes the Reflector list in pages. A streaming list would hold all objects in memory.
 func (f *follower) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f *follower) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {

@@ -38,8 +38,7 @@ func (k *ServedKind) apiVersion() string {
 
 type place struct{ group, kind, namespace, name string }
 
-// Version is the part of an object's version that the checks need. It implements runtime.Object, so that lists of
-// client-go can contain it.
+// Version is the part of an object's version that the checks need. It implements runtime.Object for client-go's lists.
 type Version struct {
 	metav1.PartialObjectMetadata // without TypeMeta; in a stored version, ManagedFields contains only managers and times
 
@@ -149,8 +148,7 @@ func (o *Version) owned() (out []set) {
 	return out
 }
 
-// keyed returns the names of the keys by which the managers identify entries of a list. It returns nil for an atomic
-// list.
+// keyed returns the names of the keys by which the managers identify entries of a list, or nil for an atomic list.
 func keyed(sets []set) []string {
 	for _, s := range sets {
 		for k := range s.fields {
@@ -199,8 +197,7 @@ func items(list any, by []string) (out []item, ok bool) {
 }
 
 // writer returns the manager that made a change: the last one that wrote a changed field. If fields were only removed,
-// it is the manager with the newest timestamp that was not in the old version. writer returns "" if the manager is
-// unknown.
+// it is the manager with the newest timestamp that was not in the old version. "" means unknown.
 func (c *change) writer() string {
 	var all []set
 	for _, l := range c.leaves {

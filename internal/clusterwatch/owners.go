@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// refKind returns the kind of an owner reference. It returns nil if the kind is not watched; then it is unknown whether
-// the owner exists.
+// refKind returns the kind of an owner reference. nil means a kind that is not watched, whose owners may exist.
 func (c *Cluster) refKind(r *metav1.OwnerReference) *ServedKind {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)
 	if err != nil {
@@ -30,8 +29,7 @@ func (c *Cluster) refKind(r *metav1.OwnerReference) *ServedKind {
 	return s.ServedKind
 }
 
-// lost describes the owners of an object that do not exist. UIDs are unique, so an owner is searched by its UID in all
-// kinds and namespaces.
+// lost describes the owners of an object that do not exist. UIDs are unique, so all kinds and namespaces are searched.
 func (c *Cluster) lost(e *entry) string {
 	o := e.now
 	if o.terminating() {
@@ -81,7 +79,7 @@ func (c *Cluster) foreign(e *entry) string {
 }
 
 // neverOwned reports whether no owner of an object has ever existed in the right place, so that the garbage collector
-// had to delete the object.
+// had to delete it.
 func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]
@@ -196,8 +194,7 @@ func (e *entry) taker() string {
 
 func ownerOf(o *Version) string { return sim.Short(o.of.Kind) + "/" + o.Name }
 
-// claims maps kinds whose controllers adopt by selector to the adopted kinds (pkg/controller of k8s.io/kubernetes
-// v1.36).
+// claims maps kinds whose controllers adopt by selector to the adopted kinds (k8s.io/kubernetes/pkg/controller v1.36).
 var claims = map[[2]string][]string{
 	{"", "ReplicationController"}: {"Pod"},
 	{"apps", "ReplicaSet"}:        {"Pod"},

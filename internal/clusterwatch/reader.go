@@ -25,8 +25,7 @@ import (
 type Reader struct {
 	Namespace string   // the namespace to read; "" means all namespaces and cluster-scoped objects
 	Kinds     []string // the resources to read, as "deployments.apps"; nil means all that can be watched
-	// Note is called once for each kind that is not watched, with the reason. Several goroutines may call it
-	// concurrently.
+	// Note is called once for each kind that is not watched, with the reason. Calls may be concurrent.
 	Note func(text string)
 
 	discovery discovery.DiscoveryInterface
@@ -133,8 +132,8 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 // programs by design, or should be readable for few users.
 var passedOver = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io", "secrets"}
 
-// discover returns the requested kinds that can be listed and watched. If the discovery of an API group fails, it skips
-// the group and calls Note.
+// discover returns the requested kinds that can be listed and watched. It calls Note for a group that it cannot
+// discover.
 func (r *Reader) discover(first bool) ([]*ServedKind, error) {
 	lists, err := discovery.ServerPreferredResources(r.discovery)
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)

@@ -22,8 +22,7 @@ type Record struct {
 	n int
 }
 
-// unknownUser is the user of changes whose manager is unknown. The judge treats it as a person, who may do anything and
-// does not fight.
+// unknownUser is the user of changes whose manager is unknown. The judge treats it as a person, who may do anything.
 const unknownUser = "(unknown)"
 
 type auditEvent struct {

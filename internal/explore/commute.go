@@ -6,8 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Conflict reports a wrong footprint: two actions were declared independent, but in the other order they lead to a
-// different state.
+// Conflict reports a wrong footprint: two actions were declared independent, but swapping them changes the state.
 type Conflict struct {
 	Seed          uint64
 	Step          int // steps taken before the pair
@@ -130,8 +129,7 @@ func (s *swap) take(w *sim.World, enabled []sim.Action, a sim.Action) int {
 	return -1
 }
 
-// look considers every pair of enabled independent actions. It chooses one of all pairs of the run with equal
-// probability.
+// look considers every pair of enabled independent actions. It chooses one pair of the run uniformly.
 func (s *swap) look(w *sim.World, enabled []sim.Action) {
 	for i, a := range enabled {
 		f := w.Footprint(a)

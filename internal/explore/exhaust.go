@@ -56,8 +56,7 @@ func (u *Undigested) Error() string {
 }
 
 // Run performs the search. It returns a [*Disagreement] if the program depends on more than its choices, a
-// [*Dependence] if a footprint is wrong, and an [*Undigested] if states cannot be compared. It always returns the
-// coverage so far.
+// [*Dependence] if a footprint is wrong, and an [*Undigested] if states cannot be compared. The coverage is always set.
 func (x Exhaust) Run() (*Coverage, error) {
 	if x.MaxSteps == 0 {
 		x.MaxSteps = 10_000

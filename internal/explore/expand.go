@@ -17,8 +17,7 @@ func (d *Dependence) Error() string {
 	return fmt.Sprintf("step %d: %q was declared independent of %q, but disabled it", d.Step, d.Taken, d.Disabled)
 }
 
-// decide adds a decision about the enabled actions. It returns false if no action has to be explored; then the caller
-// ends the run.
+// decide adds a decision about the enabled actions. False means that none has to be explored: the run ends.
 func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	if w.Steps() >= s.MaxSteps {
 		s.cover.stop(fmt.Sprintf("bound of %d steps", s.MaxSteps))
@@ -49,8 +48,7 @@ func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	return true
 }
 
-// identities returns hashes of the actions' keys. If two enabled actions have the same key, their identity is 0, and
-// they never sleep.
+// identities returns hashes of the actions' keys. Two enabled actions with the same key get 0, and never sleep.
 func identities(into []uint64, actions []sim.Action) []uint64 {
 	for _, a := range actions {
 		var h sim.Hash
@@ -69,9 +67,8 @@ func identities(into []uint64, actions []sim.Action) []uint64 {
 	return into
 }
 
-// inherit computes the sleep set at d: the actions that were asleep or already explored at the parent and are
-// independent of the action that was taken there. If not exactly one action was taken since the parent, the set is
-// empty.
+// inherit computes the sleep set at d: actions that were asleep or explored at the parent and are independent of the
+// action taken there. If not exactly one action was taken since the parent, the set is empty.
 func (s *search) inherit(d *decision, parent int) {
 	s.sleep = s.sleep[:0]
 	d.asleep = d.asleep[:0]
@@ -121,8 +118,8 @@ func offered(actions []sim.Action, a sim.Action) bool {
 	return false
 }
 
-// alternatives sets d.todo from the sleep set and from earlier visits to the state. It returns false if d.todo is
-// empty.
+// alternatives sets d.todo from the sleep set and from earlier visits to the state. It reports whether d.todo has an
+// action.
 func (s *search) alternatives(d *decision, w *sim.World) bool {
 	d.todo = d.todo[:0]
 	before, known := []uint64(nil), false

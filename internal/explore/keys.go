@@ -39,8 +39,7 @@ func Replay(s Schedule) *Keys { return &Keys{Strict: true, entries: s} }
 // Follow returns choices that follow a schedule as far as possible.
 func Follow(s Schedule) *Keys { return &Keys{entries: s} }
 
-// Err returns the first mismatch of a strict replay, or nil. An entry that the finished run has not reached is a
-// mismatch.
+// Err returns the first mismatch of a strict replay, or nil. Entries that the run has not reached are mismatches.
 func (k *Keys) Err() error {
 	if k.err != nil {
 		return k.err

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// chain returns a program with a bug of depth 2: the second thread must run completely between two adjacent steps of
-// the long first thread.
+// chain returns a program with a bug of depth 2: its second thread must run between two adjacent steps of its long
+// first thread.
 func chain(length int) *toyWorld {
 	var long, short []instr
 	for i := range length {

@@ -3,8 +3,7 @@ package explore
 import "github.com/threelaws/threelaws/sim"
 
 // Runner makes a world from a cold start and runs it to its end. All decisions come from c, and the result depends only
-// on them. The Runner makes one world, and passes c to it before the first choice. It ends at the first violation of a
-// law.
+// on them. It makes one world, and passes c to it before the first choice. It ends at the first violation.
 //
 // When [sim.World.Step] returns false, the Runner calls [Ended]. If c ended the run, the Runner stops and returns the
 // outcome so far. It does not judge the world as settled then.
@@ -46,8 +45,8 @@ type Failing struct {
 	block int // see [Config.Block]
 }
 
-// Ended reports whether the source of choices ended the run. If it did, the world may not have settled although Step
-// returned false.
+// Ended reports whether the source of choices ended the run. Then the world may not have settled even if Step returned
+// false.
 func Ended(c sim.Choices) bool {
 	e, ok := c.(interface{ Ended() bool })
 	return ok && e.Ended()

@@ -25,8 +25,7 @@ type Entry struct {
 	Value  int        // Pick: the value
 	Label  string     // Pick: the purpose
 	Step   int        // the step in which the decision is made; for Leave, the last step before it
-	// Default means that the decision was the default. [Follow] then takes the default decision, even if it is now a
-	// different action.
+	// Default means that the decision was the default. [Follow] takes the default, even if it is now another action.
 	Default bool
 }
 

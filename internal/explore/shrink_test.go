@@ -88,8 +88,8 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 	}
 }
 
-// removable returns a Shrinkable with five parts: an uninvolved thread, a writer, a reader that expects v0 to be 0, a
-// picker, and faults.
+// removable returns a Shrinkable with five parts: an idle thread, a writer, a reader that expects v0 to be 0, a picker,
+// and faults.
 func removable() Shrinkable {
 	threads := [][]instr{
 		{{"send", "own", 0}, {"send", "own", 0}, {"send", "own", 0}},

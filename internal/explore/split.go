@@ -8,10 +8,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A search is divided among shards by prefixes of choices. Every shard explores the same short prefixes, which gives
-// the same list of parts in every shard. Shard i of n then explores the parts i, i+n, i+2n, and so on. Together, the
-// parts are the whole search. Several shards may explore the same state, because each shard has its own table of
-// states.
+// A search is divided among shards by prefixes of choices. Every shard gets the same list of parts from the same short
+// prefixes. Shard i of n then explores the parts i, i+n, i+2n, and so on. Together, the parts are the whole search.
+// Several shards may explore the same state, because each shard has its own table of states.
 //
 // No state is lost. A shard prunes a state only if it has expanded the state itself, or if a part begins at the state.
 // In the second case, the shard of that part expands it. All tables contain the same sleep set for such a state, and
@@ -86,8 +85,7 @@ func (s *search) part() {
 	s.parts = append(s.parts, stack)
 }
 
-// Mark is the position of an exhaustive search. A killed search continues from its last mark, with the tables of all
-// earlier marks.
+// Mark is the position of an exhaustive search. A killed search continues from its last mark, with all earlier tables.
 type Mark struct {
 	Item   int      `json:"item"` // index of the part
 	Runs   int      `json:"runs"` // runs so far, also of earlier processes

@@ -183,7 +183,6 @@ func ParseCycle(s string) []int {
 
 // Path is the history of one value, for example a field, an owner or a number. When a state recurs, the states since
 // its first occurrence are removed, so that a cycle contains only states that belong to it. A is the type of an actor.
-// The zero value is ready.
 type Path[A comparable] struct {
 	visits []Visit[A]
 }
@@ -219,8 +218,7 @@ func (p *Path[A]) Restart(v Visit[A]) { p.visits = append(p.visits[:0], v) }
 // Clear removes the history.
 func (p *Path[A]) Clear() { p.visits = p.visits[:0] }
 
-// Visit adds a state. If the history contains it already, Visit returns the cycle, whose last state is v. Otherwise it
-// returns nil.
+// Visit adds a state. If the history has it already, Visit returns the cycle that ends with v, otherwise nil.
 func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	if n := len(p.visits); n > 0 && p.visits[n-1].State == v.State {
 		return nil

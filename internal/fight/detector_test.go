@@ -93,8 +93,8 @@ func TestDetectorOfManyThreads(t *testing.T) {
 	}
 }
 
-// A cycle contains only states that belong to it: detours are removed, and states further back than the maximal length
-// are forgotten.
+// A cycle contains only states that belong to it: detours are removed, and states older than the maximal length are
+// forgotten.
 func TestPath(t *testing.T) {
 	far := ""
 	for i := range 30 {

@@ -7,8 +7,7 @@ import (
 	"runtime"
 )
 
-// within matches packages whose functions may be on the stack between a line of a controller and its request, wait or
-// panic.
+// within matches packages whose functions may be on the stack between a controller and its request, wait or panic.
 var within = regexp.MustCompile(`^(runtime|sync|time|internal/[a-z/]+|context|iter|golang\.org/x/sync/errgroup|` +
 	`sigs\.k8s\.io/controller-runtime/[^.]*|github\.com/threelaws/threelaws/` +
 	`(sim|sim/host|sim/bubble|fakeapi|controllerruntime))\.`)

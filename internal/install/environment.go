@@ -97,9 +97,8 @@ func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") 
 // mostPods is the maximal number of the operator's pods in a world.
 const mostPods = 2
 
-// Own returns the workload and its Pods. Some operators read them, for example to use them as owners of a lock or a
-// Secret. The workload is changed so that no controller has to act: a Deployment is paused, and a StatefulSet has no
-// replicas.
+// Own returns the workload and its Pods. Some operators use them as owners of a lock or a Secret. The workload is
+// changed so that no controller has to act: a Deployment is paused, and a StatefulSet has no replicas.
 func (w *Workload) Own() []*unstructured.Unstructured {
 	workload := w.DeepCopy()
 	switch w.GetKind() {

@@ -22,8 +22,7 @@ type Repository struct {
 	// CRDs contains the CustomResourceDefinitions, without duplicate names.
 	CRDs []Object
 
-	// Objects contains the other installed objects, except the operator's workload. An object comes after the objects
-	// that it needs.
+	// Objects contains the other installed objects, except the operator's workload. They are in order of need.
 	Objects []Object
 
 	// Samples contains at most one sample for each custom kind, or all samples that Options names.
@@ -87,8 +86,7 @@ type finder struct {
 	picked    *picked         // the workload, before it becomes Repository.Workload
 }
 
-// Find reads the repository that contains opts.Dir. An error is one line, and describes a mistake in the repository or
-// in the options.
+// Find reads the repository that contains opts.Dir. An error is one line about a mistake in it or in the options.
 func Find(ctx context.Context, opts Options) (*Repository, error) {
 	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{

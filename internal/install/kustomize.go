@@ -110,8 +110,7 @@ func (f *finder) lineOf(o Object) int {
 	return line
 }
 
-// readOnly is a read-only file system. It adds the origin annotation to kustomizations, and removes remote files from
-// them.
+// readOnly is a read-only file system. It adds the origin annotation to kustomizations, and drops remote files.
 type readOnly struct{ filesys.FileSystem }
 
 var errReadOnly = errors.New("the repository is only read")

@@ -237,8 +237,7 @@ func (f *finder) chart(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// folders returns files and directories of plain YAML that contain the operator's workload. The most complete one comes
-// first.
+// folders returns files and directories of plain YAML that contain the operator's workload. The most complete is first.
 func (f *finder) folders() []manifests {
 	var found []manifests
 	seen := map[string]bool{}

@@ -122,8 +122,7 @@ func (f *finder) judge(o Object) *picked {
 	return best
 }
 
-// score says how well a container fits the operator. Its command has the largest weight, because it contains the
-// program's name.
+// score says how well a container fits the operator. The command, which names the program, weighs most.
 func (f *finder) score(workload string, c *corev1.Container) int {
 	score := 0
 	if len(c.Command) > 0 {

@@ -85,8 +85,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// documents returns the documents of a file. It reads each file only once. If a file cannot be read, it notes the
-// error.
+// documents returns the documents of a file. It reads each file once, and notes the error if that fails.
 func (f *finder) documents(name string) []document {
 	if docs, ok := f.texts[name]; ok {
 		return docs

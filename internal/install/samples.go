@@ -59,8 +59,7 @@ func (f *finder) findSamples(context.Context) error {
 	return nil
 }
 
-// unserved notes objects that may be samples but cannot be used: a CRD has their group, but none serves their kind or
-// version.
+// unserved notes objects that may be samples but cannot be used: a CRD has their group, but not their kind or version.
 func (f *finder) unserved(files []string) {
 	var groups, kinds []string
 	for _, crd := range f.CRDs {

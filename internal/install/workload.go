@@ -106,8 +106,7 @@ func (f *finder) program(command []string) int {
 	}))
 }
 
-// templated matches a variable of envsubst. Some projects use envsubst in manifests; Kubernetes does not replace these
-// variables.
+// templated matches a variable of envsubst. Some manifests need envsubst; Kubernetes does not replace its variables.
 var templated = regexp.MustCompile(`\$\{(\w+)(?::?[-=]([^}]*))?\}`)
 
 func (f *finder) defaults(text string) string {

@@ -139,8 +139,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// The run restarts if the world no longer has the next record, or if the run has become too long. So its length is
-// bounded.
+// The run restarts if the world no longer has the next record, or if the run has become too long.
 func TestRunIsBounded(t *testing.T) {
 	w, f, server := fed(t, 400)
 	f.kept = 50
@@ -243,8 +242,7 @@ func (r *reluctant) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A slow page does not delay the world. The server waits for some time without locking the world, and then disconnects
-// the page.
+// A slow page does not delay the world. The server waits without the world's lock, and then disconnects it.
 func TestSlowReader(t *testing.T) {
 	w, f, _ := fed(t, 10)
 	w.happen(10)

@@ -43,8 +43,7 @@ func within(a, b string) bool {
 	return true
 }
 
-// edits returns the edit distance of two words. An edit inserts, deletes or replaces a byte, or swaps two adjacent
-// bytes.
+// edits returns the edit distance of two words. Edits insert, delete or replace a byte, or swap two adjacent ones.
 func edits(a, b string) int {
 	table := make([][]int, len(a)+1)
 	for i := range table {

@@ -27,8 +27,7 @@ func asset(name string) string {
 	return string(text)
 }
 
-// MostRecords is the maximal number of records of a run on a page. A browser opens a page with twice as many in a
-// second.
+// MostRecords is the maximal number of records of a run on a page. Browsers open twice as many in a second.
 const MostRecords = 50_000
 
 // HTML returns the page as a self-contained file. It returns an error if a run has more than [MostRecords] records.
@@ -110,8 +109,7 @@ type indexRow struct {
 // link links to the page of a run, or says why there is no page.
 type link struct{ Page, Words, Why, Class string }
 
-// Index returns a page about many runs. It has a row for each run and a column for each violated law. A cell links to
-// the run's page.
+// Index returns a page about many runs. Runs are rows, violated laws are columns, and a cell links to the run's page.
 func Index(title string, rows []Row) []byte {
 	f := &frame{Title: title,
 		Foot: "Every run has a page of its own. A law has a column if a run violates it."}

@@ -61,8 +61,7 @@ func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	return Of(p.Title, small, before)
 }
 
-// Whole returns a run with all violations. The initial world is what the user creates before the first action of a
-// process.
+// Whole returns a run with all violations. The user creates the initial world before a process first acts.
 func Whole(name string, h *sim.History, violations []render.Mark) Source {
 	first := 0
 	for i := range h.Len() {

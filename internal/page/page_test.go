@@ -128,8 +128,8 @@ func TestLanesFold(t *testing.T) {
 	}
 }
 
-// The page shows races, violations, the lines of a fight, and the fight as sentences. A violation that two records of a
-// step repeat is shown once.
+// The page shows races, violations, the lines of a fight, and the fight as sentences. A violation that a step repeats
+// is shown once.
 func TestBreaks(t *testing.T) {
 	h := pagetest.Long(30)
 	fight := render.Mark{Record: 27, Law: "never-fight", Sentence: "s", Text: "t", Cycle: []int{21, 24}}

@@ -58,8 +58,8 @@ func newVersions() versions {
 		last: map[int]latest{}}
 }
 
-// add returns the position of a version, counted from 1, or 0 for nil. It compares versions by their pointers, because
-// records share versions.
+// add returns the position of a version, counted from 1, or 0 for nil. It compares pointers, because records share
+// versions.
 func (v *versions) add(version any, object, by int) int {
 	if version == nil {
 		return 0

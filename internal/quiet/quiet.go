@@ -1,5 +1,5 @@
-// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when the
-// programs have settled.
+// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when they
+// settle.
 package quiet
 
 import (
@@ -33,8 +33,7 @@ const passes = "time passes"
 type Quiet struct {
 	clock   *sim.Clock
 	history *sim.History
-	// Next, if not nil, returns the time until the next timer of a program. The second result is false if no timer is
-	// set.
+	// Next, if not nil, returns the time until the next timer of a program. Its bool is false if no timer is set.
 	Next func() (time.Duration, bool)
 	// Settled, if not nil, is called when the programs have settled.
 	Settled func()
@@ -50,8 +49,7 @@ type Quiet struct {
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity and begins a new step. The first step is short, but reaches at least the next timer of a
-// program.
+// Stir records activity and begins a new step. The first step is short, but reaches the next timer of a program.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now

@@ -65,8 +65,7 @@ func ofService(svc *corev1.Service, out *Amounts) {
 	out.set(corev1.ResourceServicesLoadBalancers, *resource.NewQuantity(balancers, resource.DecimalSI))
 }
 
-// ofClaim adds the usage of a claim: its request, or the size that a failed resize has already allocated if it is
-// larger.
+// ofClaim adds the usage of a claim: its request, or the larger size that a failed resize has allocated.
 func ofClaim(c *corev1.PersistentVolumeClaim, out *Amounts) {
 	class := ClassOf(c)
 	put := func(name corev1.ResourceName, n resource.Quantity) {
@@ -163,8 +162,7 @@ func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.Resourc
 	return sum
 }
 
-// begin returns the maximal need of the init containers. Sidecars keep running together with the containers, so they
-// are added to sum.
+// begin returns the maximal need of the init containers. Sidecars run beside the containers, so they are added to sum.
 func begin(pod *corev1.Pod, sum *Amounts,
 	of func(*corev1.ResourceRequirements) corev1.ResourceList) (most Amounts) {
 	var beside Amounts

@@ -36,8 +36,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// A Pod needs the sum of its containers and sidecars. If an init container, with the sidecars before it, needs more,
-// the Pod needs that.
+// A Pod needs the sum of its containers and sidecars, or more if an init container with the sidecars before it does.
 func TestTotalOf(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	asking := func(cpu string, sidecar bool) corev1.Container {

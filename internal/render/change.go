@@ -124,8 +124,7 @@ func same(a, b sim.Ref) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && (a.UID == b.UID || a.UID == "" || b.UID == "")
 }
 
-// ownership describes changes of owner references. Only writes by the controller that gains or loses the object are
-// called adopt or release.
+// ownership describes changes of owner references. Only the new controller adopts, and only the old one releases.
 func ownership(r *sim.Record) (verb string, details []string) {
 	before, after := Owners(r.Before), Owners(r.After)
 	was, had := ControllerOf(r.Before)

@@ -10,8 +10,7 @@ import (
 )
 
 // DOT formats ownership as a Graphviz graph, with edges from owner to dependent. Edges of ControllerRefs are solid,
-// edges of other owner references are dashed. Missing owners are dotted, terminating objects are filled. The acts of a
-// fight are red.
+// others are dashed. Missing owners are dotted, terminating objects are filled. The acts of a fight are red.
 func DOT(objs []Object, acts []Act) string {
 	nodes := map[string]string{}
 	var missing []sim.Ref

@@ -21,8 +21,8 @@ type Error struct {
 	Stack   []string `json:"stack,omitempty"` // for a panic: the controller's functions, innermost first
 }
 
-// ErrorsBefore returns the errors of reconciles before a record, for keys that did not succeed later. They are sorted
-// by their last occurrence.
+// ErrorsBefore returns the errors of reconciles before a record, for keys that did not succeed later. They are in order
+// of their last occurrence.
 func ErrorsBefore(h *sim.History, to int) []Error {
 	var open []Error
 	names := map[string]sim.Ref{} // by UID: the garbage collector's keys contain only UIDs
@@ -77,9 +77,9 @@ func (e *Error) same(o Error) bool {
 
 const mostFrames = 4
 
-// ownFrames returns the controller's functions in a stack trace in the format of runtime/debug. These are the frames
-// between the panic and the host, which called the reconciler. Addresses and directories are removed, so that the text
-// is the same in every run.
+// ownFrames returns the controller's functions in a stack trace in the format of runtime/debug. They are between the
+// panic and the host, which called the reconciler. Addresses and directories are removed, so that the text is the same
+// in every run.
 func ownFrames(stack string) []string {
 	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
 		stack = stack[i+1:] // the frames above are those of the panic itself

@@ -21,8 +21,7 @@ func (d changed) String() string {
 	return d.path + ": " + d.from + " -> " + d.to
 }
 
-// shape returns the field without values. For spec.replicas it keeps the values, because scaling to another number is a
-// different change.
+// shape returns the field without values. It keeps values of spec.replicas, which tell scalings apart.
 func (d changed) shape() string {
 	if d.path == "spec.replicas" {
 		return d.String()

@@ -35,8 +35,7 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// cycleWindow is the maximal number of lines that are searched. It is larger than any cycle, and small enough for a
-// quadratic search.
+// cycleWindow is the maximal number of lines that are searched. It exceeds any cycle, and suits a quadratic search.
 const cycleWindow = 1000
 
 // rewind finds the first round of a repetition with period p.
@@ -108,8 +107,8 @@ func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	return first, last, first > 0
 }
 
-// Fight describes which lines a fight repeats, and how many status writes are in between. It returns "" if the
-// violation is not a fight.
+// Fight describes which lines a fight repeats, and how many status writes are in between. Without a fight it returns
+// "".
 func Fight(lines []Line, b Mark) string {
 	first, last, ok := Numbers(lines, b.Cycle)
 	if !ok {

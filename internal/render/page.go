@@ -2,8 +2,7 @@
 // fight, and ownership as a tree or in DOT. All text fits into 100 columns and needs no colour. It contains no UIDs and
 // resource versions, so that a schedule has the same text in every run.
 //
-// The package reads the metadata of objects, mainly the owners ([Owners]). It finds other changes by comparing
-// versions.
+// The package reads the metadata of objects, mainly the owners ([Owners]). Other changes are differences of versions.
 package render
 
 import (
@@ -68,8 +67,8 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	return p
 }
 
-// Object returns the object in the violating line. It returns "" if there is no such line, for example when a settled
-// world violates a law.
+// Object returns the object in the violating line. It returns "" if there is none, for example when a settled world
+// violates a law.
 func (p *Page) Object() string {
 	if p.broken < 0 {
 		return ""

@@ -213,8 +213,8 @@ func TestRecordedEvents(t *testing.T) {
 	}
 }
 
-// A page shows what concerns the failure. Its text leaves out Leases, Events, repeated refusals and long values, and
-// says so. Whole shows them.
+// A page shows what concerns the failure. Its text says that it leaves out Leases, Events, repeated refusals and long
+// values. Whole shows them.
 func TestBriefStory(t *testing.T) {
 	const refused = `Operation cannot be fulfilled on configmaps "shared": the object has been modified; please apply your ` +
 		`changes to the latest version and try again`
@@ -265,8 +265,7 @@ func TestPageIsBounded(t *testing.T) {
 	}
 }
 
-// A program's errors come first. Stack traces are left out. Only the message and the error of structured lines are
-// kept.
+// A program's errors come first. Stack traces are left out. Structured lines keep only message and error.
 func TestDigest(t *testing.T) {
 	lines := strings.Split(`2017-03-01T00:00:00Z	INFO	Starting workers	{"controller": "memcached", "worker count": 1}
 2017-03-01T00:00:00Z	ERROR	Reconciler error	{"controller": "memcached", "reconcileID": "99881fc3", "error": "no such secret"}

@@ -90,8 +90,7 @@ func (o *layout) table(lines []Line, change int) *Table {
 // step matches the beginning of a cause that names a line.
 var step = regexp.MustCompile(`^because \d+`)
 
-// mark returns the mark at the beginning of a line: "!" for a violation, "~" for a write that was based on a stale
-// cache.
+// mark returns the mark at the beginning of a line: "!" for a violation, "~" for a write based on a stale cache.
 func (l *Line) mark() string {
 	switch {
 	case len(l.Breaks) > 0:
@@ -157,8 +156,7 @@ type causes struct {
 	of    map[int]int // the position in lines of each record
 }
 
-// Explain sets the cause of each line: the outdated state that its actor used, and the line that triggered it. User
-// actions have no cause.
+// Explain sets the cause of each line: the outdated state that its actor used, and the line that triggered it.
 func Explain(h *sim.History, lines []Line) {
 	c := &causes{h: h, lines: lines, views: viewsOf(h, h.Len()), of: map[int]int{}}
 	for i := range lines {
@@ -218,8 +216,7 @@ func (c *causes) stale(r *sim.Record) string {
 	return why
 }
 
-// before returns "as it was before N", where N is the line of the commit, or "as it was earlier" if the line is
-// unknown.
+// before returns "as it was before N"with the commit's line N, or "as it was earlier" for an unknown line.
 func (c *causes) before(commit int, known bool) string {
 	if i, ok := c.of[commit]; ok && known {
 		return "as it was before " + strconv.Itoa(c.lines[i].N)

@@ -29,8 +29,7 @@ func tape(records ...sim.Record) *sim.History {
 	return h
 }
 
-// If two controllers reconcile a kind, the actor is the controller. Otherwise it is the object, with the number of the
-// instance.
+// If two controllers reconcile a kind, the actor is the controller. Otherwise it is the object, with a number.
 func TestActor(t *testing.T) {
 	sync := func(process string, r sim.Ref) sim.Record {
 		return sim.Record{Op: sim.Commit, Process: process, For: r, Verb: "update", Object: r, Before: configMap(nil),
@@ -106,8 +105,8 @@ func TestCycleOfOtherValues(t *testing.T) {
 	}
 }
 
-// A write that is based on a stale cache is marked in every form. A deletion that is completed in the same step is
-// stale if the request was.
+// A write that is based on a stale cache is marked in every form. A deletion completed in the same step is stale if the
+// request was.
 func TestStale(t *testing.T) {
 	old, now, going := configMap(nil), configMap(map[string]string{"a": "1"}), configMap(map[string]string{"a": "1"})
 	del := func(saw any, step int) []sim.Record {
@@ -201,8 +200,8 @@ main.main()
 	/home/me/main.go:1 +0x1
 `
 
-// The page of a world that does not settle shows the reconcile errors and their numbers. Errors of keys that succeeded
-// later are left out.
+// The page of a world that does not settle shows the reconcile errors and their numbers. It omits keys that succeeded
+// later.
 func TestErrors(t *testing.T) {
 	end := func(process string, r sim.Ref, text, reason string) sim.Record {
 		return sim.Record{Op: sim.SyncEnd, Process: process, For: r, Verb: "sync", Message: text, Reason: reason}

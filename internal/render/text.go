@@ -124,8 +124,8 @@ func (p *Page) sentence(b *strings.Builder, width int) {
 	}
 }
 
-// fitted indents a line at the end of a page. If the line is too long, the command in it is written on a separate line,
-// so that users can copy it.
+// fitted indents a line at the end of a page. The command in a line that is too long gets its own line, so that users
+// can copy it.
 func fitted(line string, width int) string {
 	if name, command, ok := strings.Cut(line, ": "); ok && len(line)+4 > width {
 		line = name + ":\n      " + command
@@ -247,8 +247,7 @@ func cut(text string, most int) string {
 	return text
 }
 
-// concern finds the objects that concern the failure: the objects in its records and its text, their dependents, and
-// their owners.
+// concern finds the objects that concern the failure: those in its records and text, their dependents and owners.
 func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	key := func(ref sim.Ref) string { return strings.TrimSuffix(ref.String(), "/") }
 	owners := map[string][]string{}

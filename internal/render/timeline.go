@@ -10,8 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Line is a line of a timeline. It shows a write, one or several equal refusals, a fault, or another record that
-// violates a law.
+// Line is a line of a timeline. It shows a write, equal refusals, a fault, or another record that violates a law.
 type Line struct {
 	N       int           `json:"n"` // from 1
 	From    time.Duration `json:"from"`
@@ -46,8 +45,8 @@ type Options struct {
 	Also       func(r *sim.Record) bool // if not nil, reports which noise to include
 }
 
-// Timeline returns the lines for a part of a history, numbered from 1. Equal refusals share a line if there is no write
-// between them.
+// Timeline returns the lines for a part of a history, numbered from 1. Equal refusals without a write between them
+// share a line.
 func Timeline(h *sim.History, o Options) []Line {
 	if o.To == 0 || o.To > h.Len() {
 		o.To = h.Len()
@@ -155,8 +154,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	return l, show
 }
 
-// recorded reports whether a record is a Normal Event of a program. It needs no line, because the write that the Event
-// is about has one.
+// recorded reports whether a record is a Normal Event of a program. The write that it is about has a line.
 func recorded(r *sim.Record) bool {
 	if r.Object.Kind != "Event" || r.Process == "user" || r.After == nil {
 		return false
@@ -275,8 +273,8 @@ func CastOf(h *sim.History) *Cast {
 	return c
 }
 
-// Shared returns the number of kinds that several controllers reconcile. When this number grows, the actor names of
-// earlier lines change.
+// Shared returns the number of kinds that several controllers reconcile. When it grows, the actors of earlier lines
+// change.
 func (c *Cast) Shared() int { return len(c.many) }
 
 // Actor returns the name for the actor of a record: the reconciled object, or the process if there is no such object.

@@ -110,8 +110,7 @@ func (t *forest) notes(o Object) string {
 	return notes
 }
 
-// Beside formats two texts with headings side by side. If they do not fit into width columns, the second text is below
-// the first.
+// Beside formats two texts with headings side by side. If they do not fit into width columns, the second is below.
 func Beside(leftHead, left, rightHead, right string, width int) string {
 	l := strings.Split(strings.TrimRight(left, "\n"), "\n")
 	r := strings.Split(strings.TrimRight(right, "\n"), "\n")

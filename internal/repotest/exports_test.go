@@ -12,8 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Every exported name is used by another package, by an example, or on a page. Otherwise the name should be unexported,
-// or its package internal.
+// Every exported name is used by another package, an example or a page. Others should be unexported or internal.
 func TestExportsHaveUsers(t *testing.T) {
 	pkgs := tree(t)
 	used := usersOf(t, pkgs)
@@ -85,8 +84,7 @@ func isExample(d ast.Decl) bool {
 	return ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Example")
 }
 
-// comeAlong adds names that belong to used names: types in their signatures and fields, and the constants of an
-// enumeration.
+// comeAlong adds names that belong to used names: types in signatures and fields, and constants of enumerations.
 func comeAlong(p *types.Package, used map[string]bool) {
 	for more := true; more; {
 		more = false

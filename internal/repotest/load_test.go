@@ -70,8 +70,8 @@ func public(p *packages.Package) bool {
 	return p.Name != "main" && !strings.Contains(p.PkgPath+"/", "/internal/")
 }
 
-// files returns the tracked files of the tree in order. Without git, for example in an archive, it returns all files
-// that are not ignored.
+// files returns the tracked files of the tree in order. Without git, as in an archive, it returns all files that are
+// not ignored.
 func files(t *testing.T) []string {
 	t.Helper()
 	out, err := listFiles()

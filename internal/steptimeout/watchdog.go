@@ -32,8 +32,7 @@ var (
 	bark = func(text string) { panic(text) }
 )
 
-// Watch starts a watchdog. asking returns the invariant that is being evaluated, or "". It may be called from any
-// goroutine.
+// Watch starts a watchdog. asking returns the invariant that is being evaluated, or "". Any goroutine may call it.
 func Watch(asking func() string) *Dog {
 	d, each, began := &Dog{}, tick, make(chan struct{})
 	d.timer = time.AfterFunc(each, func() {

@@ -35,8 +35,7 @@ func TestInvariantThatHangs(t *testing.T) {
 	}
 }
 
-// A reconcile that does not return or call the API is reported with its line. A reconcile that calls the API is not
-// reported.
+// A reconcile that does not return or call the API is reported with its line. One that calls the API is not.
 func TestSyncThatHangs(t *testing.T) {
 	for want, sync := range map[string]func(free chan struct{}){
 		"a sync is in chan receive at ": func(free chan struct{}) { <-free },

@@ -211,8 +211,7 @@ func (b *Binding) Fill(text string) string {
 	})
 }
 
-// Order checks that the resource versions of these placeholders increase in this order. It skips placeholders without a
-// value.
+// Order checks that the resource versions of these placeholders increase in this order. It skips those without a value.
 func (b *Binding) Order(names []string) error {
 	last := uint64(0)
 	for _, name := range names {

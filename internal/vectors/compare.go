@@ -266,8 +266,7 @@ func free(p string) bool {
 	return p == "$rv:?"
 }
 
-// matchWhole does the work of Match for a text that is a single placeholder. It is faster, because it compiles no
-// pattern.
+// matchWhole does the work of Match for a text that is a single placeholder. It compiles no pattern.
 func (b *Binding) matchWhole(p, got string) error {
 	v, known := b.values[p]
 	if strings.Contains(p, "+") {

@@ -31,8 +31,7 @@ type Runner struct {
 }
 
 // New returns a runner, and sets the world's clock to the current time. lock must call its argument while no request is
-// being executed. If hurry is set, the clock is advanced as soon as nothing else can happen. Otherwise timers wait in
-// real time.
+// being executed. If hurry is set, the clock advances when nothing else can happen. Otherwise timers wait in real time.
 func New(t *trial.Trial, lock func(f func()), hurry bool) *Runner {
 	r := &Runner{trial: t, lock: lock, hurry: hurry, wake: make(chan struct{}, 1)}
 	r.advance()

@@ -27,8 +27,7 @@ func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	}
 }
 
-// For every mutant, a scenario has a step with its law as the result. The test that runs all scenarios checks these
-// steps.
+// For every mutant, a scenario has a step with its law as the result. The test of all scenarios checks these steps.
 func TestEveryMutantIsKilledByItsLaw(t *testing.T) {
 	g := builtin.Registry()
 	killed := killers(t)

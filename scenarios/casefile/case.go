@@ -38,8 +38,7 @@ type Case struct {
 	CRDs      []string
 	Installed string
 
-	// Files are YAML files, or directories of them, with the initial objects of the world. CustomResourceDefinitions
-	// come first.
+	// Files are YAML files, or directories of them, with the initial objects of the world. CRDs come first.
 	Files []string
 	// World is YAML with more initial objects. Objects are more initial objects, as Go values. An object that is not
 	// unstructured must have a built-in kind.
@@ -49,17 +48,16 @@ type Case struct {
 	// SettleFirst lets the world settle in the default schedule before the user acts. Otherwise the user's actions race
 	// with the controllers from the first step.
 	SettleFirst bool
-	// For limits the virtual time of a world in which something never stops, for example retries for an object that
-	// cannot be handled. After that time the world counts as settled. 0 means that the world runs until nothing more
-	// happens.
+	// For limits the virtual time of a world in which something never stops, such as retries for an object that cannot
+	// be handled. After that time the world counts as settled. 0 means that the world runs until nothing more happens.
 	For time.Duration
 	// User lists the user's actions in order. Each action may happen at any time after the one before it.
 	User []Action
-	// Settled is called, in addition to the laws, whenever the world has settled. An error is a violation. Settled must
-	// not write.
+	// Settled is called, in addition to the laws, whenever the world has settled. An error is a violation. It must not
+	// write.
 	Settled scenarios.Func
 
-	// Invariants must hold in this world in addition to the laws: either whenever it has settled, or at each write of a
+	// Invariants must hold in this world in addition to the laws: whenever it has settled, or at each write of a
 	// program.
 	Invariants []*law.Invariant
 
@@ -69,8 +67,7 @@ type Case struct {
 	// status.
 	SameEnd bool
 
-	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as conversion and
-	// admission webhooks.
+	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as webhooks.
 	Server *fakeapi.Options
 
 	Laws   []*law.Law     // nil means all laws

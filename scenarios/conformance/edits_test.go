@@ -32,8 +32,7 @@ func (a *at) debugged(owner *thing) *thing {
 }
 
 // createsAndApplies creates its dependent by a create request, and updates it by server-side apply (kubernetes#99003).
-// The fields of the create request have another manager, so apply does not remove them. With byApply, it also creates
-// by apply.
+// The fields of the create request have another manager, so apply does not remove them. byApply creates by apply.
 func createsAndApplies(byApply bool) idiom {
 	return func(a *at, owner *thing) error {
 		next := a.debugged(owner)

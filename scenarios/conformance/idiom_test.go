@@ -306,8 +306,7 @@ func (a *at) update(o *thing) error {
 	return err
 }
 
-// remove deletes an object, with its UID and its resource version as preconditions. It is no error if the object does
-// not exist.
+// remove deletes an object, with its UID and its resource version as preconditions. A missing object is no error.
 func (a *at) remove(o *thing) error {
 	uid, version := o.GetUID(), o.GetResourceVersion()
 	return ignoreNotFound(a.env.Client.Delete(a, o.GroupVersionKind(), o.GetNamespace(), o.GetName(),

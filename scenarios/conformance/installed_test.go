@@ -152,8 +152,7 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// The file of a failure names the file of the CRD, and contains all other installed objects. It can be replayed from
-// its directory.
+// A failure file names the file of the CRD and contains all other installed objects. It replays in its directory.
 func TestInstalledAndWrong(t *testing.T) {
 	c := planned(t, installedSubject(t, wrong{bare: true})).Cases[0].World(nil)
 	dir, err := os.MkdirTemp("testdata", "kept")
@@ -204,8 +203,7 @@ func TestInterruptedBeforeAQuietWorld(t *testing.T) {
 	}
 }
 
-// If the install manifests contain a patched CRD, it is used in every world, although a file contains the CRD without
-// the patch.
+// A patched CRD in the install manifests is used in every world, even if another file has it without the patch.
 func TestInstalledDefinitionIsPatched(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.CRDs[0].Objects[0].SetLabels(map[string]string{"patched": "yes"})

@@ -21,8 +21,7 @@ func (a *at) plot(owner *thing) error {
 	return ignoreAlreadyExists(a.create(p))
 }
 
-// removesPlots deletes all plots with the owner's label. With live it lists them from the server, otherwise from the
-// cache.
+// removesPlots deletes all plots with the owner's label. With live it lists them from the server, not from the cache.
 func removesPlots(live bool) idiom {
 	return func(a *at, owner *thing) error {
 		if live {
@@ -63,8 +62,7 @@ func queues(a *at, owner *thing) error {
 	return a.create(a.bare(owner, owner.GetName()+"-work"))
 }
 
-// kueue is kubernetes-sigs/kueue#10901: the controller of Works ends a Work if its cache does not contain the owner
-// yet.
+// kueue is kubernetes-sigs/kueue#10901: the controller ends a Work whose owner is not in its cache yet.
 func kueue(live bool) idiom {
 	return func(a *at, work *thing) error {
 		ref := metav1.GetControllerOf(work)
@@ -219,8 +217,7 @@ func slots(reserves bool) idiom {
 	}
 }
 
-// reserve returns the slot whose ConfigMap the owner controls. If there is none, it creates the ConfigMap of the lowest
-// free slot.
+// reserve returns the slot whose ConfigMap the owner controls. If there is none, it takes the lowest free slot.
 func (a *at) reserve(owner *thing) (int64, error) {
 	all, err := a.list(parts, owner.GetNamespace(), "")
 	if err != nil {

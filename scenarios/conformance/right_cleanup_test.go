@@ -112,7 +112,7 @@ func orphans(a *at, owner *thing) error {
 	return nil
 }
 
-// ifSame runs an idiom only if the owner still exists on the server. Otherwise objects without a reference would stay
+// ifSame runs an idiom only if the owner still exists on the server. Objects created for a deleted owner would stay
 // forever.
 func ifSame(keep idiom) idiom {
 	return func(a *at, owner *thing) error {
@@ -287,8 +287,7 @@ func tearsDown(a *at, owner *thing) error {
 	return errLater
 }
 
-// removesWorks deletes its Works and waits until they no longer exist on the server, because they may have other
-// finalizers.
+// removesWorks deletes its Works and waits until they no longer exist on the server, as they may have other finalizers.
 func removesWorks(a *at, owner *thing) error {
 	all, err := a.list(works, owner.GetNamespace(), "")
 	if err != nil {

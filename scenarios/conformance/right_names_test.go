@@ -40,8 +40,7 @@ func namedByField(a *at, owner *thing) error {
 	return a.ensure(owner, a.dependent(owner, name))
 }
 
-// requests creates one dependent for each color of its owner, and records the color in the status. It does not recreate
-// a deleted dependent.
+// requests creates one dependent for each color of its owner, and records the color in the status. It recreates none.
 func requests(a *at, owner *thing) error {
 	color := stringAt(owner, "spec", "color")
 	if stringAt(owner, "status", "requested") == color {

@@ -43,8 +43,7 @@ data: {color: green}
 	{"beside an autoscaler", append(by(merges), autoscaler()), ""},
 }
 
-// adoptsByName gives its dependents the owner's color. It adopts an object without an owner that has the name of a
-// dependent.
+// adoptsByName gives its dependents the owner's color. It adopts ownerless objects with a dependent's name.
 func adoptsByName(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
@@ -59,8 +58,7 @@ func adoptsByName(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// adoptsBySelector adopts orphans with its label, after a live read of the owner. It releases dependents that have lost
-// the label.
+// adoptsBySelector adopts orphans with its label, after a live read of the owner. It releases dependents without it.
 func adoptsBySelector(a *at, owner *thing) error {
 	mine := map[string]bool{}
 	for _, d := range a.seen(a.kind) {
@@ -183,8 +181,7 @@ func governs(a *at, owner *thing) error {
 	return applies(a, owner)
 }
 
-// applies sends the wanted dependents at each reconcile, by server-side apply. It does not change an object of another
-// owner.
+// applies sends the wanted dependents at each reconcile, by server-side apply. Objects of others stay unchanged.
 func applies(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		if d := a.cached(name); d != nil && !metav1.IsControlledBy(d, owner) {

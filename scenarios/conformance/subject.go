@@ -1,6 +1,6 @@
 // Package conformance checks a controller against the laws of ownership with one call in go test. It needs a sample of
-// what the controller works on. Quiet runs show what the controller creates, owns, adopts, releases and follows. From
-// that it derives the cases.
+// what the controller works on. Quiet runs show what the controller creates, owns, adopts, releases and follows. The
+// cases are derived from that.
 //
 //	func TestOwnership(t *testing.T) {
 //		conformance.Test(t, conformance.Subject{
@@ -13,8 +13,7 @@
 // Begin with [Subject] and [Test]. [Fuzz] and [Property] draw the same cases with Go's fuzzer and with rapid.
 //
 // Each case is a [simtest.Case], explored under many schedules and with faults. Each law has a verdict: held, violated,
-// not exercised, not judged (it says what to declare), or that it does not apply. A controller that does nothing for the
-// sample fails.
+// not exercised, not judged (it says what to declare), or that it does not apply. An idle controller fails.
 //
 // Import it in tests only, like simtest. docs/use/conformance-test.md lists the cases, and shows a failure.
 package conformance
@@ -53,8 +52,7 @@ type Subject struct {
 	// Others are other stepped reconcilers of the operator. They run too, and are judged by their own declarations.
 	Others []host.Controller
 	// With names controllers of this module that run too, for example "replicaset" or "deployment". The garbage
-	// collector always runs, and so do controllers that complete what the operator creates, such as the Job controller
-	// and a kubelet.
+	// collector always runs, and so does, for example, the Job controller if the operator creates Jobs.
 	With []string
 
 	// CRDs contains the CustomResourceDefinitions in files *.yaml, also in subdirectories; nil for built-in kinds.
@@ -68,7 +66,7 @@ type Subject struct {
 	Files []string
 
 	// Edits are merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}. Single fields are
-	// tried even without Edits.
+	// tried anyway.
 	Edits []string
 	// Invariants must hold in each world in addition to the laws: either whenever it has settled, or at writes of
 	// programs. An invariant of only one controller belongs in the controller's Contract.
@@ -85,8 +83,8 @@ type Subject struct {
 	For time.Duration
 	// Profile is the profile of laws. If that of Controller is larger, it is used.
 	Profile law.Profile
-	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. The flag -threelaws.schedules
-	// overrides it.
+	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. -threelaws.schedules overrides
+	// it.
 	Schedules int
 	// Time limits the time for all cases together. 0 means one minute, or no limit if Schedules is set. The flag
 	// -threelaws.time overrides it. If it does not suffice, the cases that were not run are listed.
@@ -104,8 +102,7 @@ func (a Accept) known() check.Accept {
 	return check.Accept{Law: a.Law, Case: a.Case, Object: a.Object, Reason: a.Reason}
 }
 
-// prepare reads the files of a subject, and derives the cases for one sample. An error is a mistake in the subject, in
-// one line.
+// prepare reads the files of a subject, and derives the cases for one sample. An error is one line about a mistake.
 func (s *Subject) prepare(path string) (*check.Plan, error) {
 	c := s.Controller
 	switch {

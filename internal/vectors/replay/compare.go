@@ -106,8 +106,7 @@ func Unquoted(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
 }
 
-// watching is an open watch. Its client does not read before the end of the case, so the result does not depend on
-// timing.
+// watching is an open watch. Its client reads only at the end of the case, so that timing does not matter.
 type watching struct {
 	code   int
 	begun  chan struct{} // closed when the server has sent the header

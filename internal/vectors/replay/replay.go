@@ -147,8 +147,7 @@ func (s *Server) pause(ex *vectors.Exchange) {
 	}
 }
 
-// aside performs a recorded action outside the API. After a restart it creates an object, because a starting server
-// writes objects.
+// aside performs a recorded action outside the API. After a restart it creates an object, as a starting server does.
 func (s *Server) aside(what string) {
 	switch {
 	case strings.Contains(what, "compacted"):
@@ -161,8 +160,7 @@ func (s *Server) aside(what string) {
 }
 
 // sent returns the body of a recorded request, with values for its placeholders. The client of random2 sent JSON with
-// spaces, the other clients without. This makes a difference where the server compares stored text, for example in
-// revisions.
+// spaces, the other clients without. This matters where the server compares stored text, as in revisions.
 func sent(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) string {
 	if ex.RawBody != nil {
 		return b.Fill(*ex.RawBody)

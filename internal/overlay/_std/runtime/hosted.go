@@ -12,8 +12,7 @@ const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 // hostedInit is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle contains the wait reasons that count as idle in a hosted process. While its goroutines wait, the world
-// sends nothing else.
+// hostedIdle contains the wait reasons that count as idle in a hosted process. The world then sends nothing else.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,
@@ -55,8 +54,7 @@ func hostedSeed(seed uint64) {
 }
 
 // hostedTurn returns the index of the case that a select tries first. It depends only on earlier selects of the same
-// goroutine. So it does not change if work that is done only once in a process, such as filling caches, is already
-// done.
+// goroutine. So it does not depend on one-time work of a process, such as filling caches.
 func hostedTurn(gp *g, n uint32) uint32 {
 	if gp.turner != gp.goid {
 		gp.turner, gp.turns = gp.goid, 0
@@ -131,8 +129,8 @@ func hostedDeadlock() (circle []uint64) {
 }
 
 // hostedWaiting returns the numbers of the bubble's goroutines that wait for something outside the bubble: I/O, a
-// mutex, or a channel or WaitGroup that was made before the bubble began. It leaves out selects, which a timer or a
-// context may end.
+// mutex, or a channel or WaitGroup that was made before the bubble began. Selects are left out; a timer or context may
+// end them.
 //
 //go:linkname hostedWaiting threelaws/agent.waiting
 func hostedWaiting() (all []uint64) {

@@ -1,4 +1,4 @@
-// Package hosted says whether a world of threelaws hosts this process. The runtime sets On before any package is
+// Package hosted says whether a world of threelaws hosts this process. The runtime sets On before packages are
 // initialized.
 package hosted
 

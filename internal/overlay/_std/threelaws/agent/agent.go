@@ -202,8 +202,7 @@ func (a *agent) obey(m wire.Message) bool {
 	return true
 }
 
-// end ends the program. It first cancels the context, so that queues and other users of the context stop. Then it makes
-// requests fail.
+// end ends the program. It first cancels the context, so that queues and other users stop. Then requests fail.
 func (a *agent) end() {
 	a.mu.Lock()
 	a.stopped = true

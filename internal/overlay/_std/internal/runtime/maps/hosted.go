@@ -66,8 +66,7 @@ type hostedEntries struct {
 	left int
 }
 
-// hostedInit makes an iterator use insertion order, if keys contain addresses. Like every iteration, it begins at a
-// random entry.
+// hostedInit makes an iterator use insertion order, if keys contain addresses. It begins at a random entry, as usual.
 func (it *Iter) hostedInit() {
 	m := it.m
 	if m.dirLen <= 0 || m.directoryAt(0).came == nil {
