@@ -69,7 +69,7 @@ type checking struct {
 	twice   int      // one run in this many runs is repeated
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool
-	fresh   func() // makes each following life use a new process; nil if this is always so
+	fresh   func() // from now on each life uses a new process; nil if each life does anyway
 
 	report checkReport
 	began  time.Time

@@ -114,7 +114,7 @@ func (r *Run) limits(o settleOptions) trial.Limits {
 	return l
 }
 
-// explore makes the explored choices decide, and adds the fault budget to the world.
+// explore switches the world to the explored choices, and adds the fault budget to it.
 func (r *Run) explore() {
 	c := &r.course
 	r.t.World.SetChoices(c.choices)

@@ -141,7 +141,7 @@ func frames(stack string) iter.Seq[frame] {
 			line, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "\t")
 			if !is {
 				if line == "" && any {
-					return // another goroutine
+					return // the stack of another goroutine begins
 				}
 				function = line
 				continue

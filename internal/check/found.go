@@ -65,7 +65,7 @@ type creation struct {
 	how  string // one of the constants below
 }
 
-// How a created object refers to the owner.
+// These constants say how a created object refers to the owner.
 const (
 	controls = "with a ControllerRef"
 	refers   = "with a plain reference"

@@ -273,7 +273,7 @@ func (t *ticks) String() string {
 		t.every.Round(time.Second), t.lasts())
 }
 
-// ticking searches the records of a run for ticks.
+// ticking searches the records of a quiet run for writes at equal intervals (see ticks).
 type ticking struct {
 	of    *quiet
 	next  int // index of the next record to search

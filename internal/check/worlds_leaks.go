@@ -59,8 +59,8 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 	return c, nil
 }
 
-// left deletes the first owner. It returns the objects of some kinds after and before the deletion, or nil if it does
-// not settle.
+// left deletes the first owner, and returns the objects of some kinds after and before that. If the world does not
+// settle, it returns nil.
 func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {

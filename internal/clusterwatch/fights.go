@@ -83,8 +83,8 @@ type fightRound struct {
 	what   string // "data.mode"
 	who    []string
 	circle []fight.Visit[string]
-	field  bool // whether what is the path of a field
-	set    bool // whether what describes a set: its owners and their wanted numbers
+	field  bool // true if what is the path of a field
+	set    bool // true if what describes a set: its owners and their wanted numbers
 }
 
 func (f *fights) round(t *track, r fightRound) {

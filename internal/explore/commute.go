@@ -99,7 +99,7 @@ func (s *swap) Pick(n int, label string) int {
 	return s.seed.Pick(n, label)
 }
 
-// Next follows the seed until the pair, and then takes the pair.
+// Next follows the seed up to the pair of actions, and then takes the two actions of the pair.
 func (s *swap) Next(w *sim.World, enabled []sim.Action) int {
 	s.calls++
 	switch {

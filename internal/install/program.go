@@ -152,7 +152,7 @@ func dotted(pkg string) string {
 
 func (f *finder) givenMain() error {
 	path, err := f.given(f.opts.Main)
-	if err != nil { // an import path
+	if err != nil { // the option is an import path
 		f.Main = cmp.Or(f.local(f.opts.Main), f.opts.Main)
 		return nil
 	}

@@ -75,7 +75,7 @@ var tables = []edit{
 	{old: "	if it.dirIdx < 0 {\n", new: "	if it.dirIdx == hostedIndex {\n		it.hostedNext()\n		return\n	}\n	if it.dirIdx < 0 {\n"},
 }
 
-// patches are the changes of other files. A comment before an edit gives its reason.
+// patches are the changes of further files of the standard library. A comment before an edit gives its reason.
 var patches = []patch{
 	{"runtime/rand.go", []edit{
 		// Random numbers that are read before the first goroutine runs, such as hash keys, come from a fixed sequence.

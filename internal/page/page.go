@@ -96,7 +96,7 @@ type Run struct {
 	Lines     []Line           `json:"lines"`
 	Versions  []Version        `json:"versions"`
 	Printed   []render.Printed `json:"printed,omitempty"` // the last output of its programs
-	Text      []string         `json:"text"`              // the lines of the versions
+	Text      []string         `json:"text"`              // all lines of all versions, each text once
 }
 
 // Process is an actor: a controller's process, or the user.

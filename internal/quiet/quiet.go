@@ -88,7 +88,7 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records that a program made a request at that time without an event.
+// Asked records that a program made a request without an event. there is the time of the request.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()

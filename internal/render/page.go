@@ -113,7 +113,7 @@ var aboutStatus = []string{"dont-share", "exact-status"}
 var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
 
 // about returns a function that selects hidden writes that concern the violation: writes of a wrong status, writes that
-// completed an owner without its dependents, and, if a fight consists only of status writes, these writes.
+// completed an owner without its dependents, and the status writes of a fight that has no other writes.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)

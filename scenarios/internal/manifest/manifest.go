@@ -175,8 +175,8 @@ var uidOf = regexp.MustCompile(`\$\(uid ([^()\s"]*)\)`)
 
 func hasUIDs(text []byte) bool { return uidOf.Match(text) }
 
-// ReplaceUIDs replaces each such expression by the result of uid, which is called with the expression and the object in
-// it. An expression for which uid fails is not replaced. ReplaceUIDs returns the first error.
+// ReplaceUIDs replaces each expression $(uid OBJECT) by the result of uid, which is called with the expression and
+// OBJECT. An expression for which uid fails is not replaced. ReplaceUIDs returns the first error.
 func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]byte, error) {
 	var first error
 	out := uidOf.ReplaceAllFunc(text, func(expr []byte) []byte {
