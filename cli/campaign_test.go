@@ -41,7 +41,7 @@ func pod(t *testing.T, manifest string, index int, values map[string]string) *ex
 	return c
 }
 
-// A server accepts the manifests of a campaign. The merged result of their Podsequals the result of one run.
+// A server accepts the manifests of a campaign. The merged result of their Pods equals the result of one run.
 func TestCampaign(t *testing.T) {
 	deploy, err := filepath.Abs("../deploy/campaign")
 	must(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// search explores a file . If a fight may be hidden by other violations, it explores the file again.
+// search explores a file. If a fight may be hidden by other violations, it explores the file again.
 func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scenarios.Exploration, error) {
 	o := x.ExploreOptions
 	line := a.progress()

@@ -192,8 +192,8 @@ func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 // answersWithin is the time limit of a webhook, measured by the clock of its process.
 const answersWithin = 10 * time.Second
 
-// webhook calls a webhook of the program. No step of the world runs during the call, so a webhook that waits for one
-// times out.
+// webhook calls a webhook of the program. No step of the world runs during the call, so a webhook that waits for an
+// event times out.
 func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body []byte) (*http.Response, error) {
 	if l.answering {
 		return nil, errors.New("a webhook that is called while another of its program answers is not modelled")

@@ -39,7 +39,7 @@ func (p *process) ended() error {
 	return errors.New(text)
 }
 
-// lookBack is the number of last lines in which messages are searched. zap prints a stack after each error.
+// lookBack is the number of last lines in which messages are searched. It is large: zap prints long stacks.
 const lookBack = 100
 
 // messages returns the lines without stack frames. A frame is two lines: a function, and an indented file and line.

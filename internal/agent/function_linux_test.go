@@ -39,7 +39,7 @@ func BenchmarkTwoFunctions(b *testing.B) {
 	b.ReportMetric(2*m[0]/m[1], "of-one")
 }
 
-// processor returns a channel of functions that are called on one processor, which processes that they start share.
+// processor returns a channel of functions. They and the processes that they start run on one processor.
 func processor(b *testing.B, i int) chan func() {
 	work := make(chan func())
 	b.Cleanup(func() { close(work) })

@@ -130,7 +130,7 @@ func bare(m manifest) manifest {
 }
 
 // finishes lists, for kinds that complete (a Job ends, a Pod becomes ready), the controllers that complete their
-// objects. Other kinds, such as Deployments, need With. Faults and laws would apply to further controllers.
+// objects. Other kinds, such as Deployments, need With. Each further controller would be hit by faults and judged.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
 	"Job":                   {"job", "kubelet"},

@@ -81,7 +81,7 @@ func leaves(object map[string]any, list []*edit, path ...string) []*edit {
 	return list
 }
 
-// within returns a copy of a list in which one item is replaced, or only the field of the item at a path.
+// within returns a copy of a list in which one item or a field of one item is replaced.
 func within(list []any, item int, path []string, value any) []any {
 	copied := runtime.DeepCopyJSONValue(list).([]any)
 	if len(path) == 0 {

@@ -37,7 +37,7 @@ const (
 var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
 	clause.Eras}
 
-// Verdicts returns a result for each law of the controller's profile, except those of other controllers.
+// Verdicts returns a result for each law of the controller's profile, except laws for other actors, such as tools.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range s.laws(&c) {

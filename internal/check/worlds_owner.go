@@ -90,7 +90,7 @@ func (f *found) held(s *operator) place {
 	return p
 }
 
-// takesByFinalizer reports whether the controller deletes the dependents, and delays that of the owner until then.
+// takesByFinalizer reports whether the controller deletes the dependents before the owner can be removed.
 func (f *found) takesByFinalizer(policy metav1.DeletionPropagation) bool {
 	return f.takes[policy] && len(f.finalizers) > 0
 }

@@ -98,7 +98,7 @@ func made(t *testing.T, c *rest.RESTClient, name string) {
 	}
 }
 
-// informer runs an informer of client-go for ConfigMaps in the namespace default. The channel has names of new objects.
+// informer runs an informer of client-go for ConfigMaps in the namespace default. The channel yields their names.
 func (s *site) informer(name string) (added chan string, have cache.Store) {
 	s.t.Helper()
 	added = make(chan string, 1000)

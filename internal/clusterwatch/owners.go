@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// refKind returns the kind of an owner reference. nil means a kind that is not watched, whose owners may exist.
+// refKind returns the kind of an owner reference. nil means that the kind is not watched.
 func (c *Cluster) refKind(r *metav1.OwnerReference) *ServedKind {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Cluster) refKind(r *metav1.OwnerReference) *ServedKind {
 	return s.ServedKind
 }
 
-// lost describes the owners of an object that do not exist. UIDs are unique, so all kinds and namespaces are searched.
+// lost describes the owners of an object that do not exist. Owners are searched by UID, in all kinds.
 func (c *Cluster) lost(e *entry) string {
 	o := e.now
 	if o.terminating() {

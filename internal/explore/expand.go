@@ -17,7 +17,7 @@ func (d *Dependence) Error() string {
 	return fmt.Sprintf("step %d: %q was declared independent of %q, but disabled it", d.Step, d.Taken, d.Disabled)
 }
 
-// decide adds a decision about the enabled actions. False means that none has to be explored: the run ends.
+// decide adds a decision about the enabled actions. It returns false if no action has to be explored.
 func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	if w.Steps() >= s.MaxSteps {
 		s.cover.stop(fmt.Sprintf("bound of %d steps", s.MaxSteps))

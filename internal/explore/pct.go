@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Uniform takes each enabled action with the same probability; early timers are rare. Its schedules are those of
-// [sim.Seed].
+// Uniform takes each enabled action with the same probability, except early timers, which are rare. The schedules are
+// those of [sim.Seed].
 type Uniform struct{ seed *sim.Seed }
 
 // NewUniform returns the uniform schedule of a seed.
@@ -51,7 +51,8 @@ type thread struct {
 
 const maxFaults = 3
 
-// NewPCT returns the PCT schedule of a seed. Its bugs have this depth, at least 1. A run has about k steps.
+// NewPCT returns the PCT schedule of a seed. depth is the depth of the bugs to find, at least 1. k is the expected
+// number of steps in a run.
 func NewPCT(seed uint64, depth, k int) *PCT {
 	p := &PCT{seed: sim.NewSeed(seed), depth: max(depth, 1), k: max(k, 1)}
 	p.changes = p.points(p.depth - 1)

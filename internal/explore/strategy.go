@@ -10,8 +10,8 @@ import (
 // Strategy says how the schedules of an exploration are chosen.
 type Strategy uint8
 
-// The strategies. Mixed alternates between uniform schedules, nearly all distinct, and PCT schedules, which find deeper
-// bugs.
+// The strategies. Mixed alternates between uniform schedules, which are nearly all distinct, and PCT schedules, which
+// find deeper bugs.
 const (
 	Mixed Strategy = iota
 	Random

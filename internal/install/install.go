@@ -22,7 +22,7 @@ type Repository struct {
 	// CRDs contains the CustomResourceDefinitions, without duplicate names.
 	CRDs []Object
 
-	// Objects contains the other installed objects, except the operator's workload. They are in order of need.
+	// Objects contains the other installed objects, without the operator's workload, dependencies first.
 	Objects []Object
 
 	// Samples contains at most one sample for each custom kind, or all samples that Options names.

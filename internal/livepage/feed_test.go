@@ -242,7 +242,7 @@ func (r *reluctant) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A slow page does not delay the world. The server waits without the world's lock, and then disconnects it.
+// A slow page does not delay the world. The server waits without the world's lock, then disconnects the page.
 func TestSlowReader(t *testing.T) {
 	w, f, _ := fed(t, 10)
 	w.happen(10)

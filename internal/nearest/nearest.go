@@ -43,7 +43,7 @@ func within(a, b string) bool {
 	return true
 }
 
-// edits returns the edit distance of two words. Edits insert, delete or replace a byte, or swap two adjacent ones.
+// edits returns the edit distance of two words. Edits insert, delete or replace a byte, or swap two adjacent bytes.
 func edits(a, b string) int {
 	table := make([][]int, len(a)+1)
 	for i := range table {

@@ -33,7 +33,7 @@ const passes = "time passes"
 type Quiet struct {
 	clock   *sim.Clock
 	history *sim.History
-	// Next, if not nil, returns the time until the next timer of a program. Its bool is false if no timer is set.
+	// Next, if not nil, returns the time until the next timer of a program. The bool is false if no timer is set.
 	Next func() (time.Duration, bool)
 	// Settled, if not nil, is called when the programs have settled.
 	Settled func()

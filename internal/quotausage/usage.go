@@ -199,7 +199,7 @@ func UntilWrittenOff(pod *corev1.Pod, now time.Time) time.Duration {
 	return max(0, end.Sub(now)+1)
 }
 
-// TotalOf returns the requests and limits with which a Pod counts towards a quota.
+// TotalOf returns the requests and limits of a whole Pod, to which a LimitRange of type Pod applies.
 func TotalOf(pod *corev1.Pod) (requests, limits corev1.ResourceList) {
 	return total(pod, asks).list(), total(pod, limitsTo).list()
 }

@@ -35,7 +35,7 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// cycleWindow is the maximal number of lines that are searched. It exceeds any cycle, and suits a quadratic search.
+// cycleWindow is the maximal number of lines that are searched. It exceeds any cycle, and a quadratic search is fast.
 const cycleWindow = 1000
 
 // rewind finds the first round of a repetition with period p.

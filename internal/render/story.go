@@ -216,7 +216,7 @@ func (c *causes) stale(r *sim.Record) string {
 	return why
 }
 
-// before returns "as it was before N"with the commit's line N, or "as it was earlier" for an unknown line.
+// before returns "as it was before N" with the commit's line N, or "as it was earlier" for an unknown line.
 func (c *causes) before(commit int, known bool) string {
 	if i, ok := c.of[commit]; ok && known {
 		return "as it was before " + strconv.Itoa(c.lines[i].N)

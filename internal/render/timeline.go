@@ -273,7 +273,7 @@ func CastOf(h *sim.History) *Cast {
 	return c
 }
 
-// Shared returns the number of kinds that several controllers reconcile. When it grows, the actors of earlier lines
+// Shared returns the number of kinds that several controllers reconcile. When it grows, actor names in earlier lines
 // change.
 func (c *Cast) Shared() int { return len(c.many) }
 

@@ -274,7 +274,7 @@ func told(p *packages.Package) (out []sentence) {
 }
 
 // saidBy returns the arguments of a call that users read: the usage of a flag (the last argument of StringVar and
-// similar methods), the text of an error, and a text for stderr. Functions that only return an error count too.
+// similar methods), the text of an error, and a text for stderr. It includes functions that only return an error.
 func saidBy(p *packages.Package, call *ast.CallExpr) []ast.Expr {
 	if s, ok := call.Fun.(*ast.SelectorExpr); ok && short(p.PkgPath) == "cli" && flagCall.MatchString(s.Sel.Name) {
 		return call.Args[len(call.Args)-1:]

@@ -53,8 +53,8 @@ type Case struct {
 	For time.Duration
 	// User lists the user's actions in order. Each action may happen at any time after the one before it.
 	User []Action
-	// Settled is called, in addition to the laws, whenever the world has settled. An error is a violation. It must not
-	// write.
+	// Settled is called whenever the world has settled, in addition to the laws. It must not write. Its error is a
+	// violation.
 	Settled scenarios.Func
 
 	// Invariants must hold in this world in addition to the laws: whenever it has settled, or at each write of a

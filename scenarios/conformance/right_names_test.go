@@ -40,7 +40,8 @@ func namedByField(a *at, owner *thing) error {
 	return a.ensure(owner, a.dependent(owner, name))
 }
 
-// requests creates one dependent for each color of its owner, and records the color in the status. It recreates none.
+// requests creates one dependent for each color of its owner, and records the color in the status. It never recreates
+// them.
 func requests(a *at, owner *thing) error {
 	color := stringAt(owner, "spec", "color")
 	if stringAt(owner, "status", "requested") == color {

@@ -58,7 +58,7 @@ func adoptsByName(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// adoptsBySelector adopts orphans with its label, after a live read of the owner. It releases dependents without it.
+// adoptsBySelector adopts orphans with its label, after a live read of the owner. It releases those without the label.
 func adoptsBySelector(a *at, owner *thing) error {
 	mine := map[string]bool{}
 	for _, d := range a.seen(a.kind) {

@@ -12,7 +12,7 @@ const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 // hostedInit is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle contains the wait reasons that count as idle in a hosted process. The world then sends nothing else.
+// hostedIdle contains the wait reasons that count as idle in a hosted process. In these waits the world sends nothing.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,
