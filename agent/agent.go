@@ -29,7 +29,7 @@ type Subject struct {
 	// Run is the operator. It serves until ctx is done. When it returns, its process exits.
 	Run func(ctx context.Context, p *Process) error
 
-	CRDs    fs.FS    // files *.yaml with CustomResourceDefinitions, also in subdirectories: os.DirFS("../config/crd/bases")
+	CRDs    fs.FS    // *.yaml files with CRDs, also in subdirectories: os.DirFS("../config/crd/bases")
 	Samples []string // files and directories with samples of the operator's kinds
 	Files   []string // files with other objects that exist in every world
 	Install string   // the install manifests: a kustomization, a chart, a directory or a file; "none" for no manifests
@@ -43,7 +43,7 @@ type Subject struct {
 	// are refused with 403.
 	Settled func(p *Process) error
 
-	For       time.Duration // the virtual time that each world runs; 0 means until it settles, or until the third tick of a clock
+	For       time.Duration // the virtual time of each world; 0: until it settles, or until the third periodic write
 	Schedules int           // the number of schedules of each case; 0 means as many as Time allows
 	Time      time.Duration // the time for everything except building; 0 means one minute
 }

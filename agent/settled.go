@@ -18,7 +18,7 @@ import (
 // listen serves a unix socket on which the command lets Settled check settled worlds. A request contains the path of
 // the socket on which the world can be read. The response is 200, or 422 with the text of the error.
 func listen(t *testing.T, settled func(*Process) error) (socket string, err error) {
-	dir, err := os.MkdirTemp("", "agent") // the path of t.TempDir contains the test's name, and may be too long for a socket
+	dir, err := os.MkdirTemp("", "agent") // t.TempDir contains the test's name, which may be too long for a socket
 	if err != nil {
 		return "", err
 	}

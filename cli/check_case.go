@@ -97,7 +97,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 	} else if j.Skipped == "" && ctx.Err() == nil {
 		began := time.Now()
 		before := s.tried
-		if c.divided() { // all shards must explore the same worlds, which must not depend on results of earlier runs and cases
+		if c.divided() { // all shards must explore the same worlds, whatever earlier runs and cases found
 			before = nil
 		}
 		world := one.World(before)

@@ -231,7 +231,7 @@ func certify(op *operator, b *agent.Binary) {
 		return
 	}
 	op.eachClientConfig(func(config map[string]any) {
-		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // some manifests contain "Cg==", a line break, as a placeholder
+		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // some manifests have this
 			config["caBundle"] = base64.StdEncoding.EncodeToString([]byte(agent.Authority))
 		}
 	})

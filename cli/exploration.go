@@ -20,7 +20,7 @@ type exploration struct {
 	Seed        uint64        `json:"seed"`
 	Era         string        `json:"era,omitempty"`
 	States      int           `json:"states,omitempty"`
-	Complete    bool          `json:"complete"` // for exhaustive searches: all schedules were covered; otherwise: the exploration was not interrupted
+	Complete    bool          `json:"complete"` // exhaustive: all schedules were covered; otherwise: not interrupted
 	Stopped     string        `json:"stopped,omitempty"`
 	Endless     bool          `json:"endless,omitempty"`   // no schedule reached its end
 	Livelocks   int           `json:"livelocks,omitempty"` // for exhaustive searches

@@ -20,7 +20,7 @@ type merged struct {
 	Hash       string            `json:"sha256"`
 	Settings   string            `json:"settings"`
 	Complete   bool              `json:"complete"`
-	Done       int               `json:"done"`  // the number of completed schedules, or of shards of an exhaustive search
+	Done       int               `json:"done"`  // completed schedules, or completed shards of an exhaustive search
 	Total      int               `json:"total"` // the number of schedules or shards in the whole campaign
 	Missing    [][2]int          `json:"missing,omitempty"`
 	Stopped    string            `json:"stopped,omitempty"`

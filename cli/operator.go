@@ -26,13 +26,13 @@ type operator struct {
 	Found     settings // Package, Install, Args, CRDs and Samples as found, relative to Dir
 	CRDs      []*check.File
 	Installed []*unstructured.Unstructured
-	Own       []*unstructured.Unstructured // the operator's workload and Pods, which are installed only if the operator looks for them
+	Own       []*unstructured.Unstructured // the operator's workload and Pods, installed only if it looks for them
 	Samples   []*check.File                // each is explored separately
 
 	// Host builds the operator. It returns a function that makes its controller, which is called once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Reuse func(world agent.World) (why string) // lets one process serve many lives, or returns why this is not possible; nil if it is never possible
-	Waits func() []string                      // lists what goroutines wait for after the world has settled; nil if unknown
+	Reuse func(world agent.World) (why string) // lets one process serve many lives, or returns why not; nil means never
+	Waits func() []string                      // what goroutines wait for after the world has settled; nil if unknown
 	Close func()                               // ends what Host has started; may be nil
 }
 

@@ -22,12 +22,12 @@ import (
 
 // serveLine is a line of serve --json. The first line contains the server's address. All other lines are events.
 type serveLine struct {
-	Event       string   `json:"event"` // "serving", "violates", "fails", "stored", "unattended", "unjudged", "fault", "unstruck" or "request"
+	Event       string   `json:"event"` // such as "serving", "violates" or "request"
 	URL         string   `json:"url,omitempty"`
 	Page        string   `json:"page,omitempty"` // the URL of the page, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
 	Controllers []string `json:"controllers,omitempty"` // the controllers that run
-	Unattended  []string `json:"unattended,omitempty"`  // kinds that no running controller handles, each with the name of a controller that would
+	Unattended  []string `json:"unattended,omitempty"`  // kinds without a running controller, each with one that is for it
 	ID          string   `json:"id,omitempty"`          // the clause of the law
 	Law         string   `json:"law,omitempty"`
 	By          []string `json:"by,omitempty"`     // the controllers that violated the law

@@ -33,7 +33,7 @@ type ExploreOptions struct {
 	Patience  time.Duration  // the maximal real time for minimizing a failure; 0 means no limit
 	Likely    time.Duration  // the real time for finding the decisive step of each failure; 0 means not to search it
 	Twice     int            // one run in this many runs is repeated and compared; 0 means 64
-	Steps     int            // a run may take three times the steps of the default run, and these; 0 means thirty times, and 20,000
+	Steps     int            // limits a run to three times the default run plus these; 0 means thirty times plus 20,000
 
 	// Enough, if not nil, is called with the number of schedules that were run, and reports whether they suffice.
 	// Several workers may call it concurrently.

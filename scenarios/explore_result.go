@@ -18,7 +18,7 @@ type Exploration struct {
 	Distinct    int           `json:"distinct"`
 	Failed      int           `json:"failed"`    // schedules that violated a law
 	Unsettled   int           `json:"unsettled"` // schedules that did not settle and violated no other law
-	Ended       int           `json:"-"`         // schedules that reached their end: a settled world, a fight, or a violation
+	Ended       int           `json:"-"`         // schedules that reached a settled world, a fight, or a violation
 	Outcomes    []explore.Row `json:"outcomes"`
 	Fights      int           `json:"-"` // random schedules that ended in a fight
 	Interrupted bool          `json:"-"` // the user interrupted it
@@ -32,14 +32,14 @@ type Exploration struct {
 	Failures []*Counterexample `json:"-"` // the first failure of each law
 	Wrote    map[string]bool   `json:"-"` // controllers that wrote in at least one schedule
 	Settled  map[string]bool   `json:"-"` // controllers with an object of their kind in at least one settled world
-	Middle   string            `json:"-"` // what a time limit interrupted in a schedule, so that the laws were not evaluated
-	Keyed    map[string]bool   `json:"-"` // controllers that reconciled a key that is the name of an object of their kind
+	Middle   string            `json:"-"` // what a time limit interrupted in a schedule, so that no law was evaluated
+	Keyed    map[string]bool   `json:"-"` // controllers that reconciled a key that names an object of their kind
 	Said     []Said            `json:"-"` // for the options Whole and Said; by controller and clause
 	Beside   []Beside          `json:"-"` // for the option Said; by controller, kind and reason
 	Alike    []string          `json:"-"` // for the option Said: kinds whose names exist in two API groups
 	Vain     []Vain            `json:"-"` // user actions that were refused in every schedule
 
-	Laws    map[string]campaign.Often `json:"-"`                 // in how many random schedules each law was violated, by the law's name
+	Laws    map[string]campaign.Often `json:"-"`                 // in how many random schedules each law was violated
 	Results string                    `json:"results,omitempty"` // the result file
 
 	Uncompared string `json:"-"` // what the law same-end did not compare, and why

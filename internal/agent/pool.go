@@ -19,7 +19,7 @@ type Binary struct {
 	Replicas    func(number int) Replica // returns the pod of a replica; nil if pods are named after the operator
 	Namespace   string                   // the namespace of its service account; "" is default
 	WorkingDir  string                   // the image's working directory; "" is /
-	Repository  string                   // a directory in which the program may read files by relative paths; "" for none
+	Repository  string                   // a directory whose files the program may read by relative paths; "" for none
 	Projections []Projection
 	Ports       map[string]int64 // its ports by name, for Services of webhooks that refer to a port by name
 

@@ -20,7 +20,7 @@ type change struct {
 	assumed bool // before was derived from after: its owners are known, its contents are not
 	family  bool // the object belongs to the actor, directly or through its owners
 	says    edit
-	edited  string // the kind of an edited object, in the form of [groupKind], if programs may be responsible for this kind
+	edited  string // the kind of an edited object, as by [groupKind], if programs may be responsible for this kind
 	index   int    // index of the record of this change
 }
 
@@ -167,7 +167,7 @@ func (c *change) unspoken() *Object {
 	return &b
 }
 
-// complete copies fields that the response omits from the previous version.
+// complete copies fields from the previous version if the response omits them.
 func (c *change) complete() {
 	if c.after.partial {
 		o := *c.after
@@ -284,8 +284,8 @@ func (c *change) compare() (d edit) {
 	return d
 }
 
-// responsible reports whether an actor is responsible for all objects of a kind, with any owner: it writes their status, or
-// creates dependents for them.
+// responsible reports whether an actor is responsible for all objects of a kind, with any owner: it writes their
+// status, or creates dependents for them.
 func (w *Actor) responsible(kind string) bool {
 	return kind != "" && (w.makes(kind) || slices.Contains(w.reports, kind))
 }

@@ -107,7 +107,7 @@ func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by i
 	t.count += by
 	words := c.verb + " " + c.named()
 	if c.family && by < 0 || c.who.Sort == Program && by < 0 && !a.anothers(c, owner) {
-		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // the owner's controller may change the number of its dependents
+		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // the owner's controller may change this number
 		return
 	}
 	if circle := t.visit(visit{State: uint64(t.count), By: c.who, At: c.at, Words: words}); circle != nil {

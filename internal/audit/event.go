@@ -14,7 +14,7 @@ import (
 // line is not kept in memory.
 type event struct {
 	at          time.Time // stageTimestamp
-	order       uint64    // the sort key: the resource version that the write made, or for other events the latest one before it
+	order       uint64    // sort key: the resource version that the write made, else the latest one before the event
 	user, agent string
 	verb        string
 	uri         string // only the query of requestURI
@@ -259,7 +259,7 @@ func (p *parser) bodies(e *event, v *envelope) {
 		e.after = p.names.parseObject(v.response, e.sub == "" && e.verb != "create")
 	case v.request != nil && (e.verb == "update" || e.verb == "create") && e.sub == "":
 		if e.after = p.names.parseObject(v.request, false); e.after != nil {
-			e.after.ResourceVersion = "" // it is the version that the request was based on, not the version that the write made
+			e.after.ResourceVersion = "" // it is the version on which the request was based
 			if e.after.UID == "" {
 				e.after.UID = types.UID("unknown:" + e.place.String())
 			}

@@ -54,7 +54,7 @@ type Auditor struct {
 type Left struct {
 	Why   string `json:"why"`
 	Count int    `json:"count"`
-	First string `json:"first"` // the first such write: "update t/pods/web-1 by alice"
+	First string `json:"first"` // the first of these writes, such as "update t/pods/web-1 by alice"
 }
 
 // remembered is the minimal number of writes for which the judge keeps objects that nothing refers to.
@@ -183,7 +183,7 @@ func (a *Auditor) observe(c *change, by role) {
 	if c.after != nil {
 		r.After, r.Object.UID = c.after, string(c.after.UID)
 	}
-	r.Guards.UID = c.asked.uid || !c.asked.known // if the request body is unknown, it may have contained the UID; then a missing UID is not reported
+	r.Guards.UID = c.asked.uid || !c.asked.known // an unknown request body may contain the UID
 	r.Guards.ResourceVersion = c.asked.version != "" || c.asked.watched
 	r.Guards.Applies = c.asked.applies && c.says.owner
 	if c.before != nil {

@@ -23,7 +23,7 @@ type Object struct {
 	Body uint64 // a digest of everything except the metadata
 
 	apiVersion, kind string
-	spec, status     []byte   // JSON: all members except metadata and status, and the status; nil after the body was dropped
+	spec, status     []byte   // JSON: the members except metadata and status, and the status; nil when dropped
 	specSum          uint64   // a digest of spec
 	managers         []string // the field managers that wrote owner references, from managedFields; only if requested
 	partial          bool     // the body is a PartialObjectMetadata

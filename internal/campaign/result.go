@@ -20,13 +20,13 @@ type Head struct {
 	Hash     string `json:"sha256"`           // SHA-256 of the world's file
 	Settings string `json:"settings"`         // all other inputs that determine the set of schedules
 	Shards   int    `json:"shards,omitempty"` // the number of shards of an exhaustive search; 0 for random schedules
-	Total    int    `json:"total"`            // the number of random schedules of all shards, or the number of shards of an exhaustive search
-	Block    int    `json:"block,omitempty"`  // the size of a block of schedules; for each law, the first failure in a block is kept
+	Total    int    `json:"total"`            // random schedules of all shards, or shards of an exhaustive search
+	Block    int    `json:"block,omitempty"`  // the size of a block of schedules; each law keeps one failure per block
 }
 
 // Record is one addition to a result. Its numbers are those of the schedules in Ranges.
 type Record struct {
-	Ranges   [][2]int       `json:"ranges,omitempty"` // the random schedules that were run, or the shards that were begun
+	Ranges   [][2]int       `json:"ranges,omitempty"` // random schedules that were run, or shards that were begun
 	Ended    []int          `json:"ended,omitempty"`  // the completed shards of an exhaustive search
 	Counts   map[string]int `json:"counts,omitempty"`
 	Outcomes map[string]int `json:"outcomes,omitempty"`
@@ -55,7 +55,7 @@ type Failure struct {
 	Step     int      `json:"step,omitempty"`
 	Length   int      `json:"length,omitempty"`   // the length of the run
 	Keys     []string `json:"keys,omitempty"`     // the schedule, if it is not random
-	Accepted string   `json:"accepted,omitempty"` // the reason if the failure is accepted; an accepted failure is not minimized
+	Accepted string   `json:"accepted,omitempty"` // why the failure is accepted; then it is not minimized
 	Story    *Story   `json:"story,omitempty"`    // nil if not minimized yet
 }
 
@@ -66,7 +66,7 @@ type Story struct {
 	Small string `json:"small"`           // description of its size
 	Page  string `json:"page"`            // the printed page
 	File  string `json:"file"`            // a scenario file that replays the failure
-	Again string `json:"again,omitempty"` // the command line that replays the failure, without the file's path; "" means the command replay
+	Again string `json:"again,omitempty"` // the command that replays the failure, without the file; "" means replay
 }
 
 // Result is the sum of all records of one world.

@@ -108,7 +108,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	}
 	server := s.server.Fork()
 	for _, before := range s.around {
-		_ = create(server, before) // an error is harmless: the object may exist already. The object m may need one of these as its namespace.
+		_ = create(server, before) // m may need one of these as its namespace; if one exists already, this is no error
 	}
 	alone, _ := server.Do(sim.Epoch, req)
 	if alone.Err == nil && reflect.DeepEqual(with.Object, bare(shown(alone.Object, m.GroupVersionKind())).Object) {

@@ -14,7 +14,7 @@ import (
 
 // edit is a change of the sample's spec. It changes one field, or is a patch from Operator.Edits.
 type edit struct {
-	path     []string // the path that a merge patch replaces: the field, or the outermost list that contains it; nil for a given patch
+	path     []string // the path that a merge patch replaces: the field, or the list around it; nil for a given patch
 	from, to any      // the values at path before and after the edit; for a given patch, the patches in both directions
 	name     string   // "spec.groups[0].replicas"
 	was, is  any      // the values of the field before and after the edit

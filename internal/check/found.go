@@ -20,11 +20,11 @@ type found struct {
 	watches    []string
 	finalizers []string
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
-	plain      []sim.Ref                 // objects that it creates with a reference to the sample that is not a ControllerRef
+	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
 	shared     []sim.Ref                 // objects in plain that also refer to a second owner
 	fixed      []string                  // kinds of dependents with fixed names
 	once       []schema.GroupVersionKind // kinds in owns whose dependents are not created again after a deletion
-	unnoticed  []string                  // kinds of dependents whose deletion it misses, and what makes it create them again
+	unnoticed  []string                  // kinds of dependents whose deletion it misses, and when it creates them again
 	asleep     []schema.GroupVersionKind // kinds in owns whose events enqueue nothing
 
 	of         string     // the sample's name in steps of scenario files
@@ -51,7 +51,7 @@ type found struct {
 	waits    []*edit // edits after which it retries for ever without writing
 	wants    *wants
 	distinct []distinct                          // fields that have a different value for each owner
-	takes    map[metav1.DeletionPropagation]bool // deletion policies with which it deletes the dependents of a deleted owner itself
+	takes    map[metav1.DeletionPropagation]bool // deletion policies with which it deletes dependents itself
 
 	cleans map[metav1.DeletionPropagation]cleanUp // what happens to objects without a reference, by deletion policy
 

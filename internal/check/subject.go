@@ -33,8 +33,8 @@ type Operator struct {
 	Sample *File
 
 	Others     []host.Controller // other stepped controllers that run too; their own declarations apply to them
-	With       []string          // names of controllers of this module that run too, in addition to those that complete created objects
-	For        time.Duration     // how long each world runs; 0 means until it settles, or until the third tick of a clock
+	With       []string          // further controllers of this module that run too, by name
+	For        time.Duration     // the time of each world; 0: until it settles, or until the third periodic write
 	Profile    law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
 	Settled    scenarios.Func    // called whenever a world has settled; nil for no additional check
 	Skip       map[string]string // cases and laws to leave out, by name, with the reason
@@ -169,7 +169,7 @@ func lawNames(invariants []string) []string {
 type Accept struct {
 	Law    string `yaml:"law" json:"law"`
 	Case   string `yaml:"case" json:"case,omitempty"`     // "" for every case
-	Object string `yaml:"object" json:"object,omitempty"` // part of the violation's text, for example "svc/web"; "" for any text
+	Object string `yaml:"object" json:"object,omitempty"` // part of the violation's text, such as "svc/web"; "" for any
 	Reason string `yaml:"reason" json:"reason"`
 }
 

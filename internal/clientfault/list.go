@@ -45,7 +45,7 @@ type Shown struct {
 type Strike struct {
 	Delay   time.Duration          // before the execution
 	Err     *apierrors.StatusError // the response; nil for the server's own response
-	Commits bool                   // the request is executed although Err is returned; if the server refuses it, the refusal is returned
+	Commits bool                   // the request is executed although Err is returned, unless the server refuses it
 	Lost    bool                   // after the execution, the connection is closed without a response
 }
 

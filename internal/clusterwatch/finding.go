@@ -16,7 +16,7 @@ type Sort string
 
 // The kinds of problems.
 const (
-	Fight         Sort = "fight"          // a value returns to an earlier state again and again through writes of several managers
+	Fight         Sort = "fight"          // several managers bring a value back to an earlier state again and again
 	Takeover      Sort = "takeover"       // an object's controller was replaced by another
 	SecondThought Sort = "second-thought" // a controller released an object and took it back
 	Stuck         Sort = "stuck"          // an object that was deleted long ago still exists

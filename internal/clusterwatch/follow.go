@@ -134,7 +134,7 @@ func (f *follower) answered(err error) {
 	third := f.failed == 3
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
-		apierrors.IsUnauthorized(err) && third: // after the first 401, client-go calls an exec plugin for new credentials
+		apierrors.IsUnauthorized(err) && third: // after the first 401, client-go gets new credentials by an exec plugin
 		f.leave(err)
 		f.stop()
 	case third && !f.known:

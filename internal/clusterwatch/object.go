@@ -40,7 +40,7 @@ type place struct{ group, kind, namespace, name string }
 
 // Version is the part of an object's version that the checks need. It implements runtime.Object for client-go's lists.
 type Version struct {
-	metav1.PartialObjectMetadata // without TypeMeta; in a stored version, ManagedFields contains only managers and times
+	metav1.PartialObjectMetadata // without TypeMeta; ManagedFields of a stored version has only managers and times
 
 	of   *ServedKind
 	body []byte // JSON without metadata and ignored fields; nil if dropped

@@ -65,7 +65,7 @@ const again = 5 * time.Minute
 // Run reads the cluster into c until ctx is done or done returns true. It returns an error if no kind can be read, or
 // if the server does not respond.
 func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
-	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go must not log: errors are passed to Note
+	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go must not log: Note gets the errors
 	defer stop()
 	type found struct {
 		kinds []*ServedKind

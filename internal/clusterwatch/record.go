@@ -170,7 +170,7 @@ func (x *change) user() (user, agent string) {
 	}
 	for _, a := range accounts {
 		if strings.ReplaceAll(strings.TrimSuffix(a, "-controller"), "-", "") == x.who {
-			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // a controller that runs as a separate program
+			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // a separate program
 		}
 	}
 	return x.who, x.who + "/v0" + built

@@ -154,8 +154,8 @@ func (p *PCT) raise(t *thread, c *sim.Clock) {
 	}
 }
 
-// threadOf returns the identity of an action's thread. An action of a worker belongs to the worker, whose name begins
-// the detail. Each stream of deliveries and each timer is a separate thread.
+// threadOf returns the identity of an action's thread. An action of a worker belongs to the worker, which is the first
+// word of the action's detail. Each stream of deliveries and each timer is a separate thread.
 func threadOf(a *sim.Action) uint64 {
 	var h sim.Hash
 	h.String(a.Actor)

@@ -19,7 +19,7 @@ type Outcome struct {
 	Settled  bool        // the world settled
 	Fight    bool        // the world fights: its state repeats, with writes in between
 	Cut      bool        // a fight ended the run or a settle step; this is not part of the state
-	Unfit    error       // why the program cannot be run; then the other fields have no meaning; only used by [Config.Run]
+	Unfit    error       // why the program cannot be run; other fields then mean nothing; only used by [Config.Run]
 }
 
 // Violation is a violation of a law.

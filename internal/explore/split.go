@@ -91,7 +91,7 @@ type Mark struct {
 	Runs   int      `json:"runs"` // runs so far, also of earlier processes
 	Stack  []Frame  `json:"stack,omitempty"`
 	Ended  bool     `json:"ended,omitempty"` // the search has ended
-	Table  []uint64 `json:"-"`               // states since the last mark; each is followed by its sleep set: the length and the elements
+	Table  []uint64 `json:"-"`               // states since the last mark, each followed by its sleep set: size, elements
 	Finals []uint64 `json:"-"`               // final states since the last mark, without those of violations
 }
 

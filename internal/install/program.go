@@ -296,7 +296,7 @@ func (f *finder) listMain(ctx context.Context) error {
 		}
 		return fmt.Errorf("%s: %s", f.Main, goListError(stderr.String(), err))
 	}
-	names := strings.Fields(stdout.String()) // the last name is that of the package: go list prints a package after its imports
+	names := strings.Fields(stdout.String()) // go list prints the package last, after its imports
 	if len(names) == 0 {
 		return fmt.Errorf("%s: no such package", f.Main)
 	}

@@ -77,7 +77,7 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	if b.Test != "" {
 		args = []string{"test", "-c", "-vet=off"} // go vet does not find packages that are only in the overlay
 	}
-	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s") // without debug information, the build takes four fifths of the time
+	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s") // a fifth faster
 	args = append(args, b.Flags...)
 	cmd := t.command(ctx, b.Dir, append(args, b.Package)...)
 	cmd.Env = append(cmd.Env, b.Env...)
@@ -163,7 +163,7 @@ func (t Toolchain) command(ctx context.Context, dir string, args ...string) *exe
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOROOT="+t.Root, "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("GOFLAGS"))
 	if !strings.HasPrefix(t.Version, "go1.25") {
-		cmd.Env = append(cmd.Env, "GOEXPERIMENT=norandomizedheapbase64") // with this, addresses are equal in all processes
+		cmd.Env = append(cmd.Env, "GOEXPERIMENT=norandomizedheapbase64") // equal addresses in all processes
 	}
 	return cmd
 }

@@ -18,12 +18,12 @@ type Live struct {
 	maker
 
 	zero   time.Duration // the world's time that is shown as zero
-	offset int           // what must be added to an index in the history to get the index in the run
+	offset int           // added to an index in the history to get the index in the run
 	world  int           // the number of records of the initial world
 	lines  []render.Line
 	shared int           // the number of kinds that several controllers reconcile
 	marks  []render.Mark // with indexes in the history
-	breaks []Break       // the violations as first reported, one for each mark
+	breaks []Break       // the violation of each mark, as first reported
 	parts  []reach
 	next   int // index in the history of the next record
 }

@@ -90,7 +90,7 @@ type Run struct {
 	Breaks    []Break          `json:"breaks"`
 	Processes []Process        `json:"processes"`
 	Objects   []Object         `json:"objects"`
-	Lanes     [3][]Lane        `json:"lanes"` // the lanes of objects: one per object, one per generated name, one per kind
+	Lanes     [3][]Lane        `json:"lanes"` // lanes of objects: one per object, one per generated name, one per kind
 	Fold      int              `json:"fold"`  // the element of Lanes that is shown first
 	Records   []Record         `json:"records"`
 	Lines     []Line           `json:"lines"`

@@ -309,7 +309,7 @@ func TestLiveCountsRefusals(t *testing.T) {
 
 // A restarted run begins with the world at that time, and keeps earlier violations.
 func TestLiveBeginsAgain(t *testing.T) {
-	h := pagetest.Long(240) // forty objects, each written twice: record 3n writes o-n, and the first forty writes are creations
+	h := pagetest.Long(240) // forty objects, each written twice; record 3n writes o-n; the first forty are creations
 	l := NewLive(0)
 	l.Begin(nil, 0, nil)
 	l.Add(h.Records[:60], []render.Mark{{Record: 3, Law: "dont-share"}, {Record: 51, Law: "never-fight",

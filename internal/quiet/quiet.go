@@ -22,7 +22,7 @@ const (
 	longer    = 4
 	lastWait  = firstWait << 16
 
-	late    = firstWait << 13    // after a pause of this length between two retries, a key may wait longer than lastWait
+	late    = firstWait << 13    // after such a pause between two retries, a key may wait longer than lastWait
 	longest = 1010 * time.Second // the longest delay in client-go's queues, plus the time of the retry
 )
 

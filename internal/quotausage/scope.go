@@ -136,7 +136,7 @@ func looksElsewhere(pod *corev1.Pod) bool {
 
 // CountOf returns the name under which quotas count the objects of a resource.
 func CountOf(of schema.GroupResource) corev1.ResourceName {
-	if of.Group == "" && of.Resource == "pods" { // most objects are Pods, and each creation is measured; this avoids building the name
+	if of.Group == "" && of.Resource == "pods" { // most objects are Pods; this avoids building the name
 		return "count/pods"
 	}
 	return corev1.ResourceName("count/" + of.String())

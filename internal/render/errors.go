@@ -14,7 +14,7 @@ import (
 // Error is the last error of a key, if no later reconcile of the key succeeded.
 type Error struct {
 	Process string   `json:"process"`
-	Key     string   `json:"key"` // the reconciled object, "rs/web"; or the queue's key, if the process reconciles no kind
+	Key     string   `json:"key"` // the reconciled object, "rs/web"; or the queue's key, if no kind is reconciled
 	Text    string   `json:"text"`
 	Count   int      `json:"count"`
 	Panic   bool     `json:"panic,omitempty"`

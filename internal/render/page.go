@@ -93,7 +93,7 @@ type Mark struct {
 	Sentence string `json:"sentence"`         // the law's sentence
 	Source   string `json:"source,omitempty"` // the source of the law
 	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
-	Race     bool   `json:"race,omitempty"`   // a lost race: the actor did not know the stored state, and by the state that it knew, the write was right
+	Race     bool   `json:"race,omitempty"`   // a lost race: the write was right for the outdated state of the actor
 	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the records of its cycle
 
 	Invariant bool `json:"-"` // the law is an invariant of a Contract; it may concern any field

@@ -14,7 +14,7 @@ import (
 type Line struct {
 	N       int           `json:"n"` // from 1
 	From    time.Duration `json:"from"`
-	To      time.Duration `json:"to"` // the time of the last refusal, if the line shows several; otherwise equal to From
+	To      time.Duration `json:"to"` // the time of the last of several refusals, otherwise From
 	Who     string        `json:"who"`
 	Verb    string        `json:"verb"`
 	Object  string        `json:"object"`
@@ -123,7 +123,7 @@ func Replaced(h *sim.History, r *sim.Record) bool {
 func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	l := Line{From: r.At, To: r.At, Verb: r.Verb, Count: 1, Records: []int{r.Index}}
 	if !r.Object.IsZero() {
-		l.Object = strings.TrimSuffix(r.Object.String(), "/") // without a name, because the server generates the name of this create
+		l.Object = strings.TrimSuffix(r.Object.String(), "/") // the server generates the name of this create
 	}
 	show := false
 	switch r.Op {

@@ -84,7 +84,7 @@ func files(t *testing.T) []string {
 var listFiles = sync.OnceValues(func() (out []string, err error) {
 	if listed, err := exec.Command("git", "-C", root, "ls-files", "-z").Output(); err == nil {
 		for f := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
-			if _, err := os.Lstat(filepath.Join(root, f)); err == nil { // otherwise the file was deleted and not committed yet
+			if _, err := os.Lstat(filepath.Join(root, f)); err == nil { // otherwise its deletion is not committed yet
 				out = append(out, f)
 			}
 		}

@@ -80,7 +80,7 @@ func (r *Runner) serve(req *fakeapi.Request, as func(who string) fakeapi.Respons
 		who = "user"
 	}
 	if r.trial.Cluster.Process(who) != nil {
-		who += " (client)" // this client has the name of a controller; the suffix keeps the controller from being held responsible
+		who += " (client)" // so that the controller with this name is not held responsible
 	}
 	r.until = r.clock().Elapsed() + horizon
 	resp := as(who)

@@ -19,7 +19,7 @@ var claims = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
 const (
 	oldFinalizer = "old.example.com/finished" // the finalizer of an earlier version of the operator
-	archive      = "archive.example.com/keep" // the finalizer of an archive, which handles deleted owners after the operator
+	archive      = "archive.example.com/keep" // the finalizer of an archive, which acts after the operator
 )
 
 // rightCleanup contains right operators with different ways to clean up.

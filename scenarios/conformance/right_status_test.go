@@ -116,7 +116,7 @@ func phases(a *at, owner *thing) error {
 	case stringAt(w, "status", "phase") != "" || w.GetDeletionTimestamp() != nil:
 		return nil
 	}
-	return ignoreNotFound(a.patch(w, "status", types.MergePatchType, map[string]any{ // the event of a deletion requeues the key
+	return ignoreNotFound(a.patch(w, "status", types.MergePatchType, map[string]any{ // the deletion event requeues it
 		"metadata": map[string]any{"resourceVersion": w.GetResourceVersion()},
 		"status":   map[string]any{"phase": "Planned"}}, metav1.PatchOptions{}))
 }
@@ -171,7 +171,7 @@ func reportsTaken() host.Controller {
 		d := a.cached(owner.GetName())
 		switch {
 		case d == nil:
-			return ignoreAlreadyExists(a.create(a.dependent(owner, owner.GetName()))) // the cache does not contain it yet
+			return ignoreAlreadyExists(a.create(a.dependent(owner, owner.GetName()))) // the cache does not have it yet
 		case !metav1.IsControlledBy(d, owner):
 			return a.reports(owner, "phase", "NameTaken")
 		}

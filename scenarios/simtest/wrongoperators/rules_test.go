@@ -41,7 +41,7 @@ var wrongIdentities = []wrong{{
 				if m.(*corev1.ConfigMap).Data["color"] == field(f, "color") {
 					return nil
 				}
-				err := o.client.Delete(context.Background(), ships, "default", "a-0", metav1.DeleteOptions{}) // it is immutable
+				err := o.client.Delete(context.Background(), ships, "default", "a-0", metav1.DeleteOptions{})
 				if err != nil && !apierrors.IsNotFound(err) {
 					return err
 				}

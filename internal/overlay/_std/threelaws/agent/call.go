@@ -46,7 +46,7 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.last++
 		c.id = a.last
 		a.calls[c.id] = c
-		if a.ask(c, r, body); c.resp != nil { // return at once, because the caller may hold a mutex that others wait for
+		if a.ask(c, r, body); c.resp != nil { // return at once: the caller may hold a mutex that others wait for
 			a.mu.Unlock()
 			c.resp.Request = r
 			return c.resp, nil
