@@ -111,7 +111,7 @@ func (p *Script) uncompared() string {
 // before the next action of an actor.
 type attentive struct {
 	*sim.Seed
-	draws bool        // choose at random
+	draws bool        // choose at random, not by the default schedule
 	halt  func() bool // reports whether the compared run was ended; may be nil
 }
 

@@ -85,7 +85,7 @@ type Said struct {
 	Controller string // "" for violations that are not by a single controller
 	Law        string // the law's clause
 	Exercised  int    // how often the law was evaluated
-	Broken     int    // the number of schedules with an informed violation
+	Broken     int    // the number of schedules with a violation that is not just a lost race
 }
 
 func wrote(h *sim.History, process string) bool {

@@ -66,7 +66,7 @@ type ExploreOptions struct {
 	// Otherwise they contain what is installed.
 	Out string
 
-	Progress func(explore.Progress) // for random schedules
+	Progress func(explore.Progress) // called during random schedules; may be nil
 	Covered  func(*explore.Coverage)
 
 	_ struct{}

@@ -52,7 +52,7 @@ func (c *Counterexample) WriteFile(path string) error { return writeFile(path, c
 type Vain struct {
 	Step int    // index in [File.Steps]
 	Text string // the step as written
-	Why  string // a refusal
+	Why  string // the reason of one refusal
 }
 
 // mostOutcomes is the maximal number of outcomes that are printed. The most frequent outcomes are printed.

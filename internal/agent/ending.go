@@ -156,7 +156,7 @@ func frames(stack string) iter.Seq[frame] {
 				dependency: strings.Contains(line, "/pkg/mod/") || strings.Contains(line, "/vendor/")}
 			function, f.creates = strings.CutPrefix(function, "created by ")
 			if i := strings.LastIndexByte(function, '('); i > 0 && !f.creates {
-				function = function[:i] // the arguments
+				function = function[:i] // without the arguments
 			}
 			f.function = function[strings.LastIndexByte(function, '/')+1:]
 			if !yield(f) {

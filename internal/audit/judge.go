@@ -75,7 +75,7 @@ func New(o Options) *Auditor {
 	return a
 }
 
-// Run judges the events of a source until it ends or progress, called after every 1000 events, returns true.
+// Run judges the events of a source. It calls progress after every 1000 events, and ends if progress returns true.
 func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	for n := 1; ; n++ {
 		e, err := s.next()

@@ -112,7 +112,7 @@ func (r *Report) Violators() []string {
 
 // ViolationGroup contains the violations of one law by one actor, on dependents of owners of one kind.
 type ViolationGroup struct {
-	ID       string    `json:"id"` // the clause
+	ID       string    `json:"id"` // the ID of the law's clause
 	Law      string    `json:"law"`
 	Sentence string    `json:"sentence"`
 	Source   string    `json:"source"`

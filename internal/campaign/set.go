@@ -16,7 +16,7 @@ const mostMembers = 1 << 20
 // smallest mixed hashes; [Set.Len] then estimates the number of members with an error of about 0.1 %. Stored hashes and
 // estimate depend only on which hashes were added, not on their order or grouping.
 type Set struct {
-	least []uint64 // mixed and sorted
+	least []uint64 // mixed hashes, in ascending order
 	cut   bool     // some larger hashes are not stored
 }
 

@@ -37,7 +37,7 @@ type track struct {
 type knownFight struct {
 	Finding
 	lead  string   // the history whose rounds are counted; for several fields, that of the first field
-	also  []string // the other fields
+	also  []string // the further fields of the fight
 	hands bool     // a person takes part
 	next  int      // the number of rounds at which it is reported again
 }

@@ -74,7 +74,7 @@ type swap struct {
 	seed    *sim.Seed
 	draw    *sim.Seed
 	replay  bool
-	calls   int // calls of Next
+	calls   int // number of calls of Next so far
 	met     int // number of pairs seen so far in the first run
 	at      int // number of the call of Next at which the pair is enabled; 0 if no pair was found
 	pair    [2]sim.Action

@@ -158,7 +158,7 @@ type decision struct {
 	label string
 
 	state   uint64
-	steps   int // World.Steps
+	steps   int // the steps of the world so far
 	actions []sim.Action
 	ids     []uint64 // identities of the actions; 0 if two have the same key
 	feet    []sim.Footprint

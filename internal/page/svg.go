@@ -27,8 +27,8 @@ type picture struct {
 	run     *Run
 	rows    []Line
 	left    int         // the number of lines that were left out
-	process map[int]int // the position of each lane
-	object  map[int]int // by lane
+	process map[int]int // the position of each lane of a process
+	object  map[int]int // the position of each lane of objects
 	wide    int
 	top     int
 }

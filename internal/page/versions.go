@@ -45,7 +45,7 @@ type versions struct {
 	list []Version
 	text []string
 	line map[string]int
-	last map[int]latest // by object
+	last map[int]latest // the latest version of each object
 }
 
 type latest struct {

@@ -15,7 +15,7 @@ import (
 type drawn struct {
 	File     *scenarios.File
 	Outcome  *explore.Outcome
-	Schedule explore.Schedule // for minimizing
+	Schedule explore.Schedule // the schedule that minimizing starts with
 
 	program *scenarios.Script
 }
