@@ -16,7 +16,7 @@ import (
 
 type process struct {
 	cmd     *exec.Cmd
-	root    string      // its own directory
+	root    string      // the process's own directory
 	stamp   []time.Time // modification times in root before the first life
 	in      *os.File    // receives commands
 	out     *bufio.Reader

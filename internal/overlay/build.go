@@ -77,7 +77,8 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	if b.Test != "" {
 		args = []string{"test", "-c", "-vet=off"} // go vet does not find packages that are only in the overlay
 	}
-	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s") // a fifth faster
+	// Without debug information, the build is a fifth faster.
+	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s")
 	args = append(args, b.Flags...)
 	cmd := t.command(ctx, b.Dir, append(args, b.Package)...)
 	cmd.Env = append(cmd.Env, b.Env...)

@@ -89,7 +89,7 @@ func VerbOf(r *sim.Record) Change {
 	}
 	verb, details := ownership(r)
 	details = append(details, metaChanges(r.Before.(metav1.Object), r.After.(metav1.Object))...)
-	if len(details) > 0 { // with details, the fields do not change the verb
+	if len(details) > 0 { // the verb already follows from the metadata
 		c.name(r, verb, details, nil, nil)
 		return c
 	}
