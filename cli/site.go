@@ -50,7 +50,7 @@ type serving struct {
 	noPlugins   []string // admission plugins to disable
 	ui          bool
 	programs    []string                   // NAME=CONTROLLER: a program, and the controller whose laws apply to it
-	played      map[string]host.Controller // controllers by program: the parsed programs
+	played      map[string]host.Controller // programs in parsed form: the controller of each program
 	fault       []string                   // faults from the command line
 	faults      string                     // a file with faults
 }

@@ -18,7 +18,7 @@ import (
 type life struct {
 	room   *room
 	binary *Binary
-	name   string // of the process in the world
+	name   string // the name of the process in the world
 	pod    *pod
 	pool   pool // the pool that its processes come from
 

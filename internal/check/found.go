@@ -77,7 +77,7 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// look runs the controller in quiet worlds. It returns an error if it does nothing, or if a world cannot be set up.
+// look runs the controller in quiet worlds. It fails if the controller does nothing, or if a world cannot be set up.
 func (s *operator) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}

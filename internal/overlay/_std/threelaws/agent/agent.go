@@ -99,7 +99,7 @@ type agent struct {
 	seed     uint64
 	commands uint64
 	stirred  chan struct{} // a channel of the bubble; receives when the program has sent a request
-	dead     chan struct{} // a channel of the bubble
+	dead     chan struct{} // closed when requests begin to fail; a channel of the bubble
 	cancel   context.CancelFunc
 
 	mu      sync.Mutex
