@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// builtin finds a controller of the table by its full name.
+// builtin returns the controller of the table with this full name.
 func builtin(name string) host.Controller {
 	for _, c := range controllers.Builtin() {
 		if c.FullName() == name {
@@ -50,7 +50,7 @@ func create(b testing.TB, t *trial.Trial, obj runtime.Object) {
 	}
 }
 
-// settle brings a trial to rest, and asks whether a law was violated.
+// settle runs a trial until it has settled. A violation fails the benchmark.
 func settle(b testing.TB, t *trial.Trial) {
 	b.Helper()
 	if how := t.Settle(trial.Limits{Writes: 1_000_000, Steps: 10_000_000}); !how.Settled {
@@ -61,9 +61,8 @@ func settle(b testing.TB, t *trial.Trial) {
 	}
 }
 
-// BenchmarkOverlap is two overlapping ReplicaSets that are scaled up and down,
-// under random schedules, on the full API server: the stepped host's steps/s
-// and allocs/step, with all laws and with none.
+// BenchmarkOverlap scales two overlapping ReplicaSets up and down, under random schedules, on the full API server. It
+// measures steps/s and allocs/step of the stepped host, with all laws and without laws.
 func BenchmarkOverlap(b *testing.B) {
 	for _, laws := range []bool{true, false} {
 		b.Run(fmt.Sprintf("laws=%v", laws), func(b *testing.B) {
@@ -79,14 +78,14 @@ func BenchmarkOverlap(b *testing.B) {
 	}
 }
 
-// mallocs is the number of objects allocated by the program so far.
+// mallocs returns the number of objects that the program has allocated so far.
 func mallocs() uint64 {
 	var m goruntime.MemStats
 	goruntime.ReadMemStats(&m)
 	return m.Mallocs
 }
 
-// overlap is one run of BenchmarkOverlap from a cold start.
+// overlap runs BenchmarkOverlap once from a cold start.
 func overlap(b *testing.B, seed uint64, laws bool) int {
 	o := trial.Options{Choices: sim.NewSeed(seed)}
 	if !laws {
@@ -108,9 +107,8 @@ func overlap(b *testing.B, seed uint64, laws bool) int {
 	return steps
 }
 
-// BenchmarkSettle is ReplicaSets of 30 Pods each that come from nothing to rest,
-// with all laws and a history of the last steps only: what a step costs, in a
-// small and in a large world, and what the world weighs in the end.
+// BenchmarkSettle creates ReplicaSets of 30 Pods each, with all laws and a history of only the last steps. It measures
+// the time of a step in a small and in a large world, and the memory that the settled world uses.
 func BenchmarkSettle(b *testing.B) {
 	for _, sets := range []int{33, 1000} {
 		b.Run(fmt.Sprintf("pods=%d", sets*30), func(b *testing.B) {
@@ -141,7 +139,7 @@ func BenchmarkSettle(b *testing.B) {
 	}
 }
 
-// heap is the size of what is reachable, in bytes.
+// heap returns the size of reachable memory in bytes.
 func heap() uint64 {
 	goruntime.GC()
 	var m goruntime.MemStats

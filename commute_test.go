@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Actions that footprints call independent do commute on the real host: taken in
-// either order they lead to the same state. The exhaustive search rests on it.
+// Actions with independent footprints must commute on the real host: taken in either order, they lead to the same
+// state. The exhaustive search depends on this.
 func TestIndependentActionsCommute(t *testing.T) {
 	pairs, err := explore.Commute(rivals(t), 300, 1)
 	if err != nil {
@@ -24,9 +24,8 @@ func TestIndependentActionsCommute(t *testing.T) {
 	t.Logf("%d pairs", pairs)
 }
 
-// rivals is a program: a ReplicaSet and a ReplicationController race for
-// orphans, a collector and a kubelet beside them; four processes whose actions
-// are often independent.
+// rivals returns a program in which a ReplicaSet and a ReplicationController race for orphans. A garbage collector and
+// a kubelet run too. Actions of these four processes are often independent.
 func rivals(tb testing.TB) explore.Runner {
 	one := int32(1)
 	rc := &corev1.ReplicationController{
@@ -56,7 +55,7 @@ func orphanPod(name, app string) *corev1.Pod {
 	}
 }
 
-// outcome runs a trial to its end under the choices, with every law asked.
+// outcome runs a trial to its end under these choices, with all laws.
 func outcome(t *trial.Trial, choices sim.Choices) *explore.Outcome {
 	t.World.SetChoices(choices)
 	how := t.Settle(trial.Limits{Stop: func() bool { return t.Broken() != nil }})

@@ -1,9 +1,9 @@
-// Package agent tests an operator against the laws of ownership in a Go test. The operator is a function: it gets an
-// HTTP transport to a simulated cluster and serves until its process is killed.
+// Package agent tests an operator against the laws of ownership in a Go test. The operator is a function. It gets an
+// HTTP transport to a simulated cluster, and serves until its process is killed.
 //
-// The command threelaws builds the test again, with an overlay of the standard library, and runs it in separate
-// processes. Therefore the operator keeps its versions of Kubernetes, and package agent needs no other module. Tests
-// run on Linux with Go 1.25 or newer.
+// The command threelaws builds the test again with an overlay of the standard library, and runs it in separate
+// processes. So the operator keeps its own versions of Kubernetes, and package agent imports no other module. Tests run
+// on Linux with Go 1.25 or newer.
 package agent
 
 import (
@@ -23,32 +23,32 @@ import (
 	"time"
 )
 
-// Subject is an operator with its inputs. Paths are relative to the package of the test. For empty fields, the command
-// looks in the module, as "threelaws check" does.
+// Subject describes an operator. Paths are relative to the package of the test. What is not set is searched in the
+// module, as by "threelaws check".
 type Subject struct {
-	// Run is the operator. It serves until its context ends. When it returns, its process exits.
+	// Run is the operator. It serves until ctx is done. When it returns, its process exits.
 	Run func(ctx context.Context, p *Process) error
 
-	CRDs    fs.FS    // files *.yaml with CustomResourceDefinitions, at any depth: os.DirFS("../config/crd/bases")
-	Samples []string // files and folders with samples of the operator's kinds
-	Files   []string // files with further objects, which exist in every cluster
-	Install string   // install manifests: a kustomization, a chart, a folder or a file; "none" for no manifests
+	CRDs    fs.FS    // *.yaml files with CRDs, also in subdirectories: os.DirFS("../config/crd/bases")
+	Samples []string // files and directories with samples of the operator's kinds
+	Files   []string // files with other objects that exist in every world
+	Install string   // the install manifests: a kustomization, a chart, a directory or a file; "none" for no manifests
 
-	Edits  []string          // merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}
-	Skip   map[string]string // cases and laws to leave out, by name, with a reason, which is printed
-	Accept []Accept          // known findings: they are printed, and do not fail the test
+	Edits  []string          // merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}
+	Skip   map[string]string // names of cases and laws to leave out, each with the reason, which is printed
+	Accept []Accept          // known violations: they are printed, but do not fail the test
 
-	// Settled is called whenever a cluster has settled, in the process of the test. Calls are not concurrent. An error
-	// fails the case. Settled may read the cluster with the clients that Run uses; writes and watches are refused with
-	// 403.
+	// Settled is called whenever a world has settled, in the process of the test. Calls are not concurrent. If it
+	// returns an error, the case fails. Settled may read the cluster with the clients that Run uses. Writes and watches
+	// are refused with 403.
 	Settled func(p *Process) error
 
-	For       time.Duration // how long each world lasts, in virtual time; 0: until it settles, or after the third tick of a clock
-	Schedules int           // for each case; 0 for as many as Time allows
-	Time      time.Duration // for everything except building; 0 for one minute
+	For       time.Duration // the virtual time of each world; 0: until it settles, or until the third periodic write
+	Schedules int           // the number of schedules of each case; 0 means as many as Time allows
+	Time      time.Duration // the time for everything except building; 0 means one minute
 }
 
-// Accept is a known finding: a violated law. Case and Object, if set, limit it.
+// Accept is a known violation of a law. Case and Object, if set, restrict it to a case or an object.
 type Accept struct {
 	Law    string `json:"law"`
 	Case   string `json:"case,omitempty"`
@@ -56,37 +56,37 @@ type Accept struct {
 	Reason string `json:"reason"`
 }
 
-// Process is the operator from one start to its end. Clients of k8s.io/client-go use rest.Config{Host: p.Host,
-// Transport: p.Transport, QPS: -1}. The in-cluster configuration works as well.
+// Process is the operator's process. Clients of k8s.io/client-go use rest.Config{Host: p.Host, Transport: p.Transport,
+// QPS: -1}. The in-cluster configuration can also be used.
 type Process struct {
-	Name      string            // the name of its pod
+	Name      string            // the name of the process's pod
 	Host      string            // the URL of the API server
-	Transport http.RoundTripper // to the API server
+	Transport http.RoundTripper // sends requests to the API server
 }
 
 var (
 	mu   sync.Mutex
 	host func(run func(context.Context))
-	held = map[string]bool{} // tests that have called Test
+	held = map[string]bool{} // names of tests that have called Test
 )
 
-// Connect lets a hosted test binary serve commands. It is called only by the file that the command threelaws adds to a
-// package of tests.
+// Connect makes a hosted test binary serve commands. Only the file that the command threelaws adds to the test package
+// calls it.
 func Connect(to func(run func(context.Context))) { host = to }
 
-// Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails its case and
-// prints its timeline. It is kept below testdata/threelaws of the package, and the next run replays it first. The
-// subtest of a law that no case exercised is skipped.
+// Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails the subtest of
+// its case, and its timeline is printed. It is also written below testdata/threelaws in the package, and the next test
+// first replays it. If no case exercised a law, its subtest is skipped.
 //
-// If Test cannot run, it skips t with the reason in one line. If CI is set, it fails t instead. Call Test once in a
-// test function. Parallel tests take turns.
+// If the check cannot run, Test skips t with the reason in one line, or fails t if CI is set. Call Test only once in a
+// test function. Parallel tests wait for each other.
 func Test(t *testing.T, s Subject) {
 	t.Helper()
 	if s.Run == nil {
 		t.Fatal("agent.Test: the Subject has no Run")
 	}
 	if host != nil {
-		host(func(ctx context.Context) { serve(ctx, s.Run) }) // returns only in a process that no world hosts
+		host(func(ctx context.Context) { serve(ctx, s.Run) }) // returns only if the process is not hosted
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -120,7 +120,7 @@ func Test(t *testing.T, s Subject) {
 	check(t, binary, args)
 }
 
-// serve runs the operator in a hosted process. If it returns before its context ends, the process exits.
+// serve runs the operator in a hosted process. If it returns before ctx is done, the process exits.
 func serve(ctx context.Context, run func(context.Context, *Process) error) {
 	name, err := os.Hostname()
 	if err == nil {
@@ -129,7 +129,7 @@ func serve(ctx context.Context, run func(context.Context, *Process) error) {
 			if v := recover(); v != nil {
 				panic(v)
 			}
-			if !returned { // t.FailNow ends only its goroutine
+			if !returned { // t.FailNow ends only this goroutine
 				fmt.Fprintln(os.Stderr, "Run ended its goroutine: it must return an error instead of calling t.Fatal")
 				os.Exit(1)
 			}
@@ -204,13 +204,13 @@ func (s *Subject) args(t *testing.T) ([]string, error) {
 	return args, nil
 }
 
-// folder returns the path of a file system. If it is not a directory of the disk, folder makes a copy.
+// folder returns the path of a file system's directory on disk. If it is not on disk, folder makes a copy.
 func folder(t *testing.T, files fs.FS) ([]string, error) {
 	if files == nil {
 		return nil, nil
 	}
 	if v := reflect.ValueOf(files); v.Type() == reflect.TypeOf(os.DirFS(".")) {
-		return []string{v.String()}, nil // not a copy, because a kept failure names its files
+		return []string{v.String()}, nil // not a copy, because kept failures contain this path
 	}
 	dir := t.TempDir()
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {

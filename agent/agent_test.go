@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// module is a copy of a module below testdata with its test binary, and the command of this checkout.
+// module is a copy of a module below testdata: its folder, its test binary, and the command of this checkout.
 type module struct{ dir, tests, threelaws string }
 
 var (
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// moduleOf returns a module below testdata. It is built once.
+// moduleOf returns a copy of a module below testdata. It builds each module once.
 func moduleOf(t *testing.T, name string) module {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -77,7 +77,6 @@ func build(name string) (m module, err error) {
 	return m, run(m.dir, "go", "test", "-c", "-o", m.tests, ".")
 }
 
-// run runs a command in a folder.
 func run(dir, name string, args ...string) error {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
@@ -87,7 +86,7 @@ func run(dir, name string, args ...string) error {
 	return nil
 }
 
-// run runs tests of the module. The environment comes before the rest of this process.
+// run runs tests of the module. The variables of env override those of this process.
 func (m module) run(t *testing.T, test string, env ...string) string {
 	t.Helper()
 	cmd := exec.Command(m.tests, "-test.v", "-test.run="+test)
@@ -97,7 +96,7 @@ func (m module) run(t *testing.T, test string, env ...string) string {
 	return string(text)
 }
 
-// wants fails the test unless each pattern matches a line of the text.
+// wants fails the test unless each pattern matches a line of text.
 func wants(t *testing.T, text string, patterns ...string) {
 	t.Helper()
 	for _, p := range patterns {
@@ -107,7 +106,7 @@ func wants(t *testing.T, text string, patterns ...string) {
 	}
 }
 
-// A right operator passes each case. A wrong one fails in the case and the law that it violates. Both are parallel.
+// A correct operator passes each case. A wrong operator fails in the case and the law that it violates.
 func TestTest(t *testing.T) {
 	m := moduleOf(t, "keeper")
 	text := m.run(t, "TestKeeper|TestWrong/once")
@@ -122,14 +121,14 @@ func TestTest(t *testing.T) {
 	}
 }
 
-// The test itself says what is wrong with a settled world. It reads the world, and cannot change it.
+// Settled can fail a settled state for its own reason. It can read the objects, but not write.
 func TestSettled(t *testing.T) {
 	text := moduleOf(t, "keeper").run(t, "TestSettled")
 	wants(t, text, `--- FAIL: TestSettled/error/two-owners `, `at most one Secret, not \["settings"`,
 		`Settled panicked: no such shard`, `Settled ended its goroutine: `)
 }
 
-// What is accepted fails nothing, and what is skipped says why.
+// An accepted violation does not fail the test. A skipped case prints the reason.
 func TestKnown(t *testing.T) {
 	m := moduleOf(t, "keeper")
 	text := m.run(t, "TestKnown")
@@ -137,8 +136,8 @@ func TestKnown(t *testing.T) {
 		`--- SKIP: TestKnown/faults `, `: it is slow$`, `--accept: no violation of never-fight matched this entry`)
 }
 
-// Operators on client-go and on controller-runtime are hosted as they are. One whose process cannot serve a second
-// life has a new process for each, and a line says why.
+// Operators built on client-go and on controller-runtime are hosted unchanged. An operator that cannot start twice in
+// one process gets a new process for each life, and the test prints why.
 func TestLibraries(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("it builds client-go and controller-runtime with the overlay, for minutes: with SOAK in the environment only")
@@ -155,8 +154,8 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// "threelaws test" is go test with the overlay. Its flags pass through, tags to the hosted binary as well, and the
-// test finds the command.
+// "threelaws test" runs go test with the overlay. It passes the flags of go test on, also -tags to the hosted binary.
+// The test finds the command that started it.
 func TestThreelawsTest(t *testing.T) {
 	m := moduleOf(t, "keeper")
 	cmd := exec.Command(m.threelaws, "test", "-v", "-tags", "overlaid", "-run", "TestWrong/fatal", ".")
@@ -169,7 +168,7 @@ func TestThreelawsTest(t *testing.T) {
 	wants(t, string(text), `it must return an error instead of calling t\.Fatal$`, `^--- FAIL: TestWrong `)
 }
 
-// The sample of the documentation is compiled with the tests of the module.
+// The sample in the documentation is compiled as a test of the module.
 func TestPageShowsWhatIsCompiled(t *testing.T) {
 	page, err := os.ReadFile("../docs/use/check.md")
 	if err != nil {
@@ -184,7 +183,7 @@ func TestPageShowsWhatIsCompiled(t *testing.T) {
 	}
 }
 
-// Every mistake gives one line that says what to do.
+// Each mistake prints one line that says what to do.
 func TestMistakes(t *testing.T) {
 	m := moduleOf(t, "keeper")
 	stub := func(name, script string) string {

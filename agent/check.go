@@ -22,10 +22,10 @@ const protocol = 1
 const (
 	command = "github.com/threelaws/threelaws/cmd/threelaws"
 	install = "go install " + command + "@latest"
-	oldest  = 25 // the minor version of the oldest Go that can host
+	oldest  = 25 // the minor version of the oldest supported Go
 )
 
-// find finds the command. Its error is the reason, in one line, that a test cannot run.
+// find returns the path of the command. The error says, in one line, why the test cannot run.
 func find() (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", errors.New("agent.Test hosts programs on Linux only, not on " + runtime.GOOS)
@@ -56,10 +56,10 @@ type line struct {
 	Note, Name, Failed, Skipped, Told string
 }
 
-// farewell is the time before the test's deadline at which the command gets an interrupt.
+// farewell is the time before the test's deadline at which the command is interrupted.
 const farewell = 10 * time.Second
 
-// check runs the command, and runs a subtest for each line that it prints.
+// check runs the command. For each line that the command prints, it runs a subtest.
 func check(t *testing.T, binary string, args []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -90,8 +90,8 @@ func check(t *testing.T, binary string, args []string) {
 		}
 		var l line
 		if err := json.Unmarshal(text, &l); err != nil || !known && l.Protocol != protocol {
-			_ = cmd.Process.Kill() // an error means that the command has ended
-			_ = cmd.Wait()         // the command is another version, so ignore its output
+			_ = cmd.Process.Kill() // an error means that the command has already ended
+			_ = cmd.Wait()         // the command has another version, so its exit code is ignored
 			t.Fatalf("%s is not of the version of this module: %s", binary, install)
 		}
 		known = true
@@ -119,7 +119,7 @@ func check(t *testing.T, binary string, args []string) {
 	}
 }
 
-// verdict reports whether an exit code is a verdict. A command that was killed or that panicked gives no verdict.
+// verdict reports whether an exit code is a result. A command that was killed or has panicked has no result.
 func verdict(code int) bool { return code == 0 || code == 1 || 3 <= code && code <= 5 }
 
 func (l *line) tell(t *testing.T) {
@@ -134,7 +134,7 @@ func (l *line) tell(t *testing.T) {
 	}
 }
 
-// flags returns the flags that make the command build the test with the tags of this build.
+// flags returns flags with which the command builds the test with the same build tags.
 func flags() []string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

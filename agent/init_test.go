@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// mainOfKeeper is an operator's main. Its repository has only this file and a sample.
+// mainOfKeeper is the main of an operator whose repository has only this file and a sample.
 const mainOfKeeper = `package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 }
 `
 
-// What "threelaws init --test" writes compiles and passes, and nothing is overwritten.
+// The test that "threelaws init --test" writes compiles and passes. An existing file is not overwritten.
 func TestInit(t *testing.T) {
 	m := moduleOf(t, "keeper")
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("exit %d of the test:\n%s", code, text)
 	}
 
-	// The settings that are comments are those that check finds.
+	// The settings in the comments of threelaws.yaml are those that check finds.
 	settings, err := os.ReadFile(filepath.Join(dir, "threelaws.yaml"))
 	if err != nil {
 		t.Fatal(err)

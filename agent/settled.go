@@ -15,10 +15,10 @@ import (
 	"testing"
 )
 
-// listen lets the command ask on a unix socket whether a settled cluster is right. The request names the socket that
-// serves the cluster. The answer is 200, or 422 with the text of the error.
+// listen serves a unix socket on which the command lets Settled check settled worlds. A request contains the path of
+// the socket on which the world can be read. The response is 200, or 422 with the text of the error.
 func listen(t *testing.T, settled func(*Process) error) (socket string, err error) {
-	dir, err := os.MkdirTemp("", "agent") // not t.TempDir, whose path contains the name of the test and may be too long for a socket
+	dir, err := os.MkdirTemp("", "agent") // t.TempDir contains the test's name, which may be too long for a socket
 	if err != nil {
 		return "", err
 	}
@@ -38,16 +38,16 @@ func listen(t *testing.T, settled func(*Process) error) (socket string, err erro
 		}
 		if err != nil {
 			w.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = io.WriteString(w, err.Error()) // an error means that the command has ended
+			_, _ = io.WriteString(w, err.Error()) // an error means that the command no longer reads
 		}
 	})}
-	go func() { _ = server.Serve(l) }() // runs until the test ends
+	go func() { _ = server.Serve(l) }() // serves until the test ends
 	t.Cleanup(func() { _ = server.Close() })
 	return socket, nil
 }
 
-// judge calls Settled for the cluster that a socket serves. It uses a new goroutine, because t.Fatal ends its
-// goroutine. A panic is an error.
+// judge calls Settled for the world on a socket. It returns a panic as an error. It uses a new goroutine, because
+// t.Fatal ends the goroutine that calls it.
 func judge(socket string, settled func(*Process) error) error {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -67,7 +67,7 @@ func judge(socket string, settled func(*Process) error) error {
 	return <-result
 }
 
-// panicked returns the file and line of a panic, while the caller recovers.
+// panicked returns the file and line of a panic. It must be called while recovering.
 func panicked() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])

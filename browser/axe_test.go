@@ -9,7 +9,7 @@ import (
 
 var axe = flag.String("axe", "", "axe.min.js of npm's axe-core")
 
-// The page has no fault that axe-core knows of, light or dark.
+// axe-core finds no fault in the page, in light and in dark mode.
 func TestAccessible(t *testing.T) {
 	if *axe == "" {
 		fmt.Fprintln(os.Stderr, "NOT RUN: TestAccessible needs axe-core; make browser gets it from npm")

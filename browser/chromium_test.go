@@ -23,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// chromium is the browser, "" where there is none.
+// chromium returns the path of the browser, or "" if there is none.
 func chromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -33,15 +33,15 @@ func chromium() string {
 	return ""
 }
 
-// tab is a page that is open.
+// tab is an open page.
 type tab struct {
 	context.Context
 
 	mu   sync.Mutex
-	told []string // what the browser complained of
+	told []string // errors and warnings of the browser
 }
 
-// open opens a file, or what is at an address, in a browser of its own.
+// open opens a file or an address in a new browser.
 func open(t testing.TB, path string) *tab {
 	t.Helper()
 	binary := chromium()
@@ -58,7 +58,7 @@ func open(t testing.TB, path string) *tab {
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
 	b := &tab{}
-	if err := chromedp.Listen(ctx, b.listen); err != nil { // which starts the browser
+	if err := chromedp.Listen(ctx, b.listen); err != nil { // starts the browser
 		t.Fatal(err)
 	}
 	ctx, end := context.WithTimeout(ctx, 2*time.Minute)
@@ -71,7 +71,7 @@ func open(t testing.TB, path string) *tab {
 	return b
 }
 
-// listen notes what the browser complains of.
+// listen records errors and warnings of the browser.
 func (b *tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -87,7 +87,7 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// visit goes to a file or an address, and waits until it is loaded.
+// visit opens a file or an address, and waits until it is loaded.
 func (b *tab) visit(t testing.TB, path string) {
 	t.Helper()
 	if !strings.Contains(path, "://") {
@@ -98,7 +98,7 @@ func (b *tab) visit(t testing.TB, path string) {
 	}
 }
 
-// quiet fails the test where the browser has complained.
+// quiet fails the test if the browser has reported an error or a warning.
 func (b *tab) quiet(t testing.TB) {
 	t.Helper()
 	b.mu.Lock()
@@ -108,7 +108,7 @@ func (b *tab) quiet(t testing.TB) {
 	}
 }
 
-// eval is the value of an expression in the page.
+// eval returns the value of an expression in the page.
 func eval[T any](t testing.TB, b *tab, expression string) T {
 	t.Helper()
 	value, err := chromedp.Run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -118,13 +118,13 @@ func eval[T any](t testing.TB, b *tab, expression string) T {
 	return value
 }
 
-// text is what an element says.
+// text returns the visible text of an element.
 func text(t testing.TB, b *tab, selector string) string {
 	t.Helper()
 	return eval[string](t, b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? 'no '+%q", selector, selector))
 }
 
-// press presses a key where the lanes have the focus.
+// press presses a key while the lanes have the focus.
 func press(t testing.TB, b *tab, key string) {
 	t.Helper()
 	eval[bool](t, b, fmt.Sprintf(
@@ -144,7 +144,7 @@ func threelaws(t testing.TB, args ...string) string {
 	return out.String()
 }
 
-// write writes a page, and returns where.
+// write writes a page to a temporary file, and returns its path.
 func write(t testing.TB, html []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.html")

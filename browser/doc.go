@@ -1,4 +1,4 @@
-// Package browser opens pages in a real browser, headless Chromium, and tests them: they show the violation, step
-// through it, run no code from a history, and stay fast. It is a module of its own, so that no other module depends on
-// the browser driver. "make browser" installs Chromium on Debian and runs the tests.
+// Package browser tests pages in headless Chromium. Pages must show the violation, let the user step through the run,
+// execute no code from a history, and be fast. The package is a separate module, so that no other module depends on the
+// browser driver. "make browser" installs Chromium on Debian and runs the tests.
 package browser

@@ -19,7 +19,7 @@ import (
 type served struct {
 	url, page string
 	stop      func()
-	agent     string // of the client that creates; "" for Go's own
+	agent     string // user agent of the client that creates objects; "" is that of Go
 }
 
 // serve runs "threelaws serve --ui" until the test ends.
@@ -50,7 +50,7 @@ func serve(t testing.TB, args ...string) *served {
 	return s
 }
 
-// create creates an object as a client does.
+// create sends the request that creates an object.
 func (s *served) create(t testing.TB, path string, object any) {
 	t.Helper()
 	body, err := json.Marshal(object)
@@ -75,7 +75,7 @@ func (s *served) create(t testing.TB, path string, object any) {
 	}
 }
 
-// pair are a ReplicaSet a and a ReplicationController b that select the same pods.
+// pair returns functions that create a ReplicaSet a and a ReplicationController b. Both select the same pods.
 func (s *served) pair(t testing.TB) (first, second func()) {
 	labels := map[string]any{"app": "web"}
 	template := map[string]any{"metadata": map[string]any{"labels": labels},
@@ -91,18 +91,19 @@ func (s *served) pair(t testing.TB) (first, second func()) {
 		}
 }
 
-// until waits until an expression holds in the page.
+// until waits until a JavaScript expression is true in the page.
 func until(t testing.TB, b *tab, expression string) {
 	t.Helper()
 	eval[bool](t, b, "new Promise((done) => { const look = () => ("+expression+
 		") ? done(true) : setTimeout(look, 20); look() })")
 }
 
-// newest is the step that came last, whether it is shown or not.
+// newest is the step of the last record that arrived, also if the page does not show it.
 const newest = "(fed.ahead || view.run).records.at(-1).s"
 
-// A page shows a server's steps as they happen: the step, the owners after it, and the law that it violates. A reader at
-// the last step follows new steps. A reader at another step stays there, also when the server has forgotten the step.
+// A page shows the steps of a server as they happen: the step, the owners after it, and the law that it violates. If
+// the last step is selected, the page moves on to new steps. Any other selected step stays selected, also after the
+// server has discarded it.
 func TestLivePage(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
 	b := open(t, s.page)
@@ -121,7 +122,7 @@ func TestLivePage(t *testing.T) {
 		t.Errorf("at the last step, the page shows the owners after it; the panel says\n%s", tree)
 	}
 	if n := eval[int](t, b, "document.querySelectorAll('svg .row.broken').length"); n == 0 {
-		t.Error("the step that broke the law is not red")
+		t.Error("the step that violates the law is not red")
 	}
 	second()
 	until(t, b, "document.querySelector('#verdict').textContent.includes('never-fight')")
@@ -146,7 +147,7 @@ func TestLivePage(t *testing.T) {
 	until(t, b, "live.className === 'lost'")
 }
 
-// Nothing that somebody stores in the server can run in its page.
+// No text that is stored in the server can run as a script in its page.
 func TestNothingRunsLive(t *testing.T) {
 	s := serve(t)
 	b := open(t, s.page)
@@ -158,20 +159,20 @@ func TestNothingRunsLive(t *testing.T) {
 		t.Errorf("what is stored is not shown as it is:\n%s", yaml)
 	}
 	if got := eval[string](t, b, "String(window.pwned)"); got != "undefined" {
-		t.Errorf("something that was stored ran: %s", got)
+		t.Errorf("a stored text ran as a script: %s", got)
 	}
 	b.quiet(t)
 }
 
-// A kept step stays when other parts of the run are shown. The page shows later violations meanwhile, and it does not
-// claim to be live when it is not.
+// A selected step stays selected when other parts of the run are shown. Meanwhile the page shows later violations. When
+// the server has ended, the page does not claim to be live.
 func TestKeptStep(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
 	b := open(t, s.page)
 	until(t, b, "live.textContent === 'live' && view.run.records.length > 0")
 	first, second := s.pair(t)
-	// Kept is what happened before the fight, which a process did that does no more: what the fight begins with may
-	// be forgotten before it is looked for.
+	// The selected step comes before the fight, from a process that does nothing else. The first steps of the fight may
+	// be discarded before the test selects one of them.
 	s.agent = "keeper"
 	s.create(t, "/api/v1/namespaces/default/configmaps", map[string]any{"metadata": map[string]any{"name": "kept"}})
 	s.agent = ""
@@ -187,10 +188,10 @@ func TestKeptStep(t *testing.T) {
 	}
 	choose("view.run.records[view.rows[view.pick].record].p")
 	if n := eval[int](t, b, "view.rows.length - view.pick"); n != 1 {
-		t.Fatalf("the step that is kept is to be the last one by its process, and is followed by %d", n-1)
+		t.Fatalf("the selected step must be the last one of its process, but %d follow", n-1)
 	}
 	if now := text(t, b, "#step"); now != step || !eval[bool](t, b, "!!fed.ahead") {
-		t.Errorf("a page that keeps %q shows %q when a process is chosen", step, now)
+		t.Errorf("a page with %q selected shows %q when a process is chosen", step, now)
 	}
 	if eval[bool](t, b, "document.getElementById('last').disabled") {
 		t.Error("no button goes to the end")
@@ -205,6 +206,6 @@ func TestKeptStep(t *testing.T) {
 	until(t, b, "live.className === 'lost'")
 	press(t, b, "End")
 	if eval[bool](t, b, "!!fed.ahead") || eval[string](t, b, "live.className") != "lost" {
-		t.Errorf("the server is gone, and the page says %q", text(t, b, "#live"))
+		t.Errorf("the server has ended, and the page says %q", text(t, b, "#live"))
 	}
 }

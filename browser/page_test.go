@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// fight is the page that explore leaves of two controllers with one selector.
+// fight returns the page that explore writes about two controllers with the same selector.
 func fight(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,8 +26,8 @@ func fight(t testing.TB) string {
 	return found[0]
 }
 
-// Whoever opens the page of a fight sees what is broken, who does what to whom, and that
-// it goes on for ever; the step that broke the law is chosen and red.
+// The page of a fight shows which law is violated, which process does what to which object, and that the fight does not
+// end. The step that violates the law is selected and red.
 func TestFightIsSeen(t *testing.T) {
 	b := open(t, fight(t))
 	verdict := text(t, b, "#verdict")
@@ -46,8 +46,8 @@ func TestFightIsSeen(t *testing.T) {
 	b.quiet(t)
 }
 
-// facts are where things stand in the lanes, as far as a reader could tell: the names of
-// lanes from left to right, and of each row its words, its arrow's direction and where it ends.
+// facts is a JavaScript expression for the visible layout of the lanes: the names from left to right, and for each row
+// its text, the direction of its arrow and the lane in which the arrow ends.
 const facts = `(() => {
   const words = (s) => [...s.querySelectorAll('text')].map((e) => ({x: +e.getAttribute('x'), text: e.firstChild.data}));
   const heads = words(document.querySelector('.heads svg')).filter((w) => w.x > 300).sort((a, b) => a.x - b.x);
@@ -64,8 +64,8 @@ const facts = `(() => {
   return {heads: heads.map((w) => w.text), rows, bracket: [says(view.run, view.rows[first]), says(view.run, view.rows[last])]};
 })()`
 
-// The layout is as it was: which lanes stand beside which, what each row says, from which
-// lane to which its arrow goes, what the bracket of the fight holds.
+// The layout is unchanged: the order of the lanes, the text of each row, the lanes that its arrow connects, and the
+// rows in the bracket of the fight.
 func TestLayout(t *testing.T) {
 	b := open(t, fight(t))
 	got, err := json.MarshalIndent(eval[map[string]any](t, b, facts), "", "  ")
@@ -88,7 +88,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// collide says which texts of a line run into each other.
+// collide is a JavaScript function that returns the texts of a line that overlap.
 const collide = `(all) => {
   const texts = [...document.querySelectorAll(all)].filter((e) => e.firstChild)
     .map((e) => ({text: e.firstChild.data, box: e.getBoundingClientRect()}));
@@ -97,7 +97,7 @@ const collide = `(all) => {
   return texts.flatMap((p) => texts.filter((q) => into(p, q)).map((q) => p.text + ' runs into ' + q.text)).join('; ');
 }`
 
-// Keys, buttons and the slider go through the steps, and the state beside the lanes with them.
+// Keys, buttons and the slider select steps. The state beside the lanes is that of the selected step.
 func TestSteps(t *testing.T) {
 	b := open(t, fight(t))
 	tree := func() string {
@@ -127,7 +127,7 @@ func TestSteps(t *testing.T) {
 	b.quiet(t)
 }
 
-// An object that is clicked on shows its version, what changed in it and who had seen it.
+// A click on an object shows its version, what changed in it, and which processes had seen it.
 func TestObjectIsShown(t *testing.T) {
 	b := open(t, fight(t))
 	press(t, b, "Home")
@@ -147,7 +147,7 @@ func TestObjectIsShown(t *testing.T) {
 	b.quiet(t)
 }
 
-// Who acts on an old view has what he went by and what was true beside each other.
+// For a process that acts on a stale view, the page shows what the process saw beside the true state.
 func TestOldViewBesideTheTruth(t *testing.T) {
 	b := open(t, write(t, []byte(threelaws(t, "show", "--as", "html", "overlap/deleted-what-it-had-lost"))))
 	s := text(t, b, "#stale")
@@ -164,7 +164,7 @@ func TestOldViewBesideTheTruth(t *testing.T) {
 	b.quiet(t)
 }
 
-// Filters leave what they say; search counts what it finds; the table says what the lanes say.
+// Filters leave only their steps. The search counts its matches. The table has the same text as the lanes.
 func TestFiltersAndTable(t *testing.T) {
 	b := open(t, fight(t))
 	choose := func(id, value string) int {
@@ -177,7 +177,7 @@ func TestFiltersAndTable(t *testing.T) {
 		t.Errorf("what matters has %d rows, every step %d", all, every)
 	}
 	if n := choose("kind", "'ReplicaSet'"); n != 1 {
-		t.Errorf("of rs/a %d rows are shown, want the beginning only: its status is noise", n)
+		t.Errorf("of rs/a %d rows are shown, want only the beginning, because its status is noise", n)
 	}
 	choose("kind", "''")
 	if n := choose("process", "String(view.run.processes.findIndex((p) => p.name === 'replication') + 1)"); n != 4 {
@@ -187,7 +187,7 @@ func TestFiltersAndTable(t *testing.T) {
 	eval[bool](t, b, "(() => { const s = document.getElementById('search'); s.value = 'delete pod/b-1'; "+
 		"return s.dispatchEvent(new Event('input')) })()")
 	if s := text(t, b, "#hits"); s != "2 found" {
-		t.Errorf("search says %q, want the deletion, and the one that is because of its creation", s)
+		t.Errorf("search says %q, want the deletion and the step that the creation caused", s)
 	}
 	eval[bool](t, b, "table.open = true")
 	eval[bool](t, b, "drawTable(0) ?? true")
@@ -198,7 +198,7 @@ func TestFiltersAndTable(t *testing.T) {
 	b.quiet(t)
 }
 
-// Nothing that a history holds can run: it is shown as it is written.
+// No text of a history can run as a script. The page shows it as it is written.
 func TestNothingRuns(t *testing.T) {
 	h := pagetest.Hostile()
 	html, err := page.Of(pagetest.Evil, page.Whole("the run", h, nil)).HTML()
@@ -215,7 +215,7 @@ func TestNothingRuns(t *testing.T) {
 	}
 	eval[bool](t, b, "(table.open = true, drawTable(0), dispatchEvent(new Event('beforeprint')))")
 	if got := eval[string](t, b, "String(window.pwned)"); got != "undefined" {
-		t.Errorf("something of the history ran: %s", got)
+		t.Errorf("a text of the history ran as a script: %s", got)
 	}
 	if n := eval[int](t, b, "document.querySelectorAll('img, svg[onload], script').length"); n != 2 {
 		t.Errorf("%d elements that could run, want the page's own two", n)
@@ -223,7 +223,7 @@ func TestNothingRuns(t *testing.T) {
 	if s := text(t, b, "#title"); s != pagetest.Evil {
 		t.Errorf("the title is %q", s)
 	}
-	// And the policy would have stopped it.
+	// The content security policy would have stopped a script.
 	eval[bool](t, b, "(() => { const s = document.createElement('script'); s.textContent = 'window.pwned = 5'; "+
 		"document.body.append(s); return true })()")
 	if got := eval[string](t, b, "String(window.pwned)"); got != "undefined" {

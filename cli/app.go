@@ -20,19 +20,19 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// app is the state that all commands share.
+// app contains what all commands share.
 type app struct {
 	console
 	shelf
 
-	name     string // the name by which the program was called
-	version  string // "" for the version in the build information
-	annotate bool   // GitHub reads the output: print annotations
+	name     string // the name under which the program was called
+	version  string // "" means the version in the build information
+	annotate bool   // print annotations for GitHub
 	registry *scenarios.Registry
 
 	operators func(ctx context.Context, s *settings) (*operator, error)
 
-	code int // the exit code if no error occurs
+	code int // the exit code if there is no error
 }
 
 // named replaces "threelaws" in a text by the program's name.
@@ -40,7 +40,7 @@ func (a *app) named(text string) string {
 	return strings.ReplaceAll(text, "threelaws ", a.name+" ")
 }
 
-// lawsNamed finds laws by name or clause. Without names it returns all laws.
+// lawsNamed returns the laws with these names or clauses. Without names it returns all laws.
 func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
 	if len(names) == 0 {
 		return a.registry.Laws, nil
@@ -84,7 +84,7 @@ func (a *app) load(arg string) (*scenarios.File, error) {
 	return f, f.Check(a.registry)
 }
 
-// watch runs the steps of a file, except those that explore. The error is a mistake in the file.
+// watch runs a file without its explore and mutant steps. An error is a mistake in the file.
 func (a *app) watch(arg string, o scenarios.Options) (*scenarios.Result, error) {
 	f, err := a.load(arg)
 	if err != nil {
@@ -103,13 +103,13 @@ func (a *app) watch(arg string, o scenarios.Options) (*scenarios.Result, error) 
 
 type console struct {
 	out, err io.Writer
-	colour   bool // out may get colours
-	live     bool // err may be overwritten to show progress
-	width    int  // the columns of a page
+	colour   bool // use colours on out
+	live     bool // show progress on err by overwriting lines
+	width    int  // the width of a page in columns
 
-	json bool // --json
+	json bool // the flag --json
 
-	lost error // the first error of printing
+	lost error // the first error of writing to out
 }
 
 func (c *console) print(text string) {
@@ -136,12 +136,12 @@ func (c *console) line(v any) error {
 	return e.Encode(v)
 }
 
-// prose is the width of running text. Longer lines are harder to read.
+// prose returns the width of running text. Longer lines would be harder to read.
 func (c *console) prose() int { return min(c.width, render.Width) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// columns is the page width for a file: $COLUMNS, the terminal's width, or render.Width if the file is not a terminal.
+// columns returns the width of pages for a file: COLUMNS, the terminal's width, or render.Width for other files.
 func columns(f *os.File, env string) int {
 	if !isTerminal(f) {
 		return render.Width
@@ -155,10 +155,10 @@ func columns(f *os.File, env string) int {
 	return render.Width
 }
 
-// progressLine is a terminal line that is overwritten. Without a terminal it prints nothing.
+// progressLine is a line of the terminal that is overwritten. Without a terminal, nothing is printed.
 type progressLine struct {
-	to   io.Writer // nil without a terminal
-	wide int       // width of the terminal in columns
+	to   io.Writer // nil if there is no terminal
+	wide int       // the width of the terminal in columns
 	used bool
 }
 
@@ -184,8 +184,8 @@ func (p *progressLine) clear() {
 	}
 }
 
-// inOrder calls work for every item on all cores, and take for each result in the order of the items. When ctx ends it
-// starts no more work. It reports whether all items are done.
+// inOrder calls work for all items, on all cores. It calls take for the results in the order of the items. When ctx is
+// done, it begins no more work. It reports whether all items are done.
 func inOrder[In, Out any](ctx context.Context, items []In, work func(In) Out, take func(Out)) bool {
 	type result struct {
 		out  Out

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// pod is the container of a Job's Pod as a process, with this program as the command. Values take the place of those in
-// the manifest.
+// pod returns a process that runs the container of a Job's Pod, with this binary as the command. values replace those
+// in the manifest.
 func pod(t *testing.T, manifest string, index int, values map[string]string) *exec.Cmd {
 	t.Helper()
 	var j batchv1.Job
@@ -41,7 +41,7 @@ func pod(t *testing.T, manifest string, index int, values map[string]string) *ex
 	return c
 }
 
-// A server accepts the manifests of a campaign. What their Pods run, once for each index, is one run.
+// A server accepts the manifests of a campaign. The merged result of their Pods equals the result of one run.
 func TestCampaign(t *testing.T) {
 	deploy, err := filepath.Abs("../deploy/campaign")
 	must(t, err)

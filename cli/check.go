@@ -63,17 +63,17 @@ type checking struct {
 	sharding
 
 	output  string
-	lines   bool // print JSON lines, each as soon as it is known
+	lines   bool // print each result as a JSON line as soon as it is known
 	samples int
 	replay  string
-	twice   int      // one in this many runs is run twice
-	cases   []string // the names of the cases to try; nil for all
+	twice   int      // one run in this many runs is repeated
+	cases   []string // the names of the cases to run; nil means all
 	verbose bool
-	fresh   func() // makes every later life use a new process; nil if that is always so
+	fresh   func() // from now on each life uses a new process; nil if each life does anyway
 
 	report checkReport
 	began  time.Time
-	left   time.Time // the time until which the cases of a sample are explored
+	left   time.Time // the time until which the cases of a sample may be explored
 }
 
 func (c *checking) run(cmd *cobra.Command) error {
@@ -144,7 +144,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 	return c.finish()
 }
 
-// unmet adds notes about accepted findings that did not occur, if all cases were explored.
+// unmet adds notes about the entries of accept that matched no violation, if all cases were explored.
 func (c *checking) unmet() {
 	short := func(s *sampleTried) bool { return s.plan == nil || len(s.Short) > 0 }
 	if c.divided() || len(c.cases) > 0 || c.replay != "" || c.code == exitInterrupted || slices.ContainsFunc(c.report.Samples, short) {
@@ -159,7 +159,7 @@ func (c *checking) unmet() {
 	}
 }
 
-// share returns the deadline of the next of n items that share the remaining time equally.
+// share returns the time at which the next of n items must end, if they get equal parts of the remaining time.
 func (c *checking) share(end time.Time, n int) time.Time {
 	now := time.Now()
 	return now.Add(end.Sub(now) / time.Duration(n))
@@ -245,7 +245,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
 	}
 	if half := time.Now().Add(allowed / 2); half.After(c.left) {
-		c.left = half // if quiet runs are slow, half of the time is left for the cases
+		c.left = half // if quiet runs are slow, half of the time is kept for the cases
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		dir: filepath.Join(op.Dir, "testdata", "threelaws")}

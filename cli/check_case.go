@@ -19,36 +19,36 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// sampleTried holds a sample and its results, as check prints them with --json.
+// sampleTried is the result for a sample, as check prints it with --json.
 type sampleTried struct {
-	Sample string      `json:"sample"` // the sample's file
+	Sample string      `json:"sample"` // the path of the sample's file
 	Kind   string      `json:"kind"`
-	Notes  []string    `json:"notes,omitempty"` // what is missing in its clusters
-	Shown  string      `json:"shown"`           // the results of quiet runs of the operator
+	Notes  []string    `json:"notes,omitempty"` // what the worlds do not contain
+	Shown  string      `json:"shown"`           // what quiet runs of the operator showed
 	Cases  []caseJSON  `json:"cases"`
 	Laws   []lawResult `json:"laws"`
 	Text   string      `json:"summary"`
-	Short  []string    `json:"short,omitempty"` // the cases that were cut short or skipped for lack of time
+	Short  []string    `json:"short,omitempty"` // the cases that were cut short or left out because there was no time
 
 	began time.Time
 	plan  *check.Plan
-	dir   string // where failures are kept
+	dir   string // the directory for failures
 	tried []check.Tried
 }
 
 type caseJSON struct {
 	Name      string        `json:"name"`
-	Skipped   string        `json:"skipped,omitempty"` // why the case makes no sense for this operator
-	LeftOut   bool          `json:"leftOut,omitempty"` // there was no time for it
-	slow      bool          // too slow for even one schedule
-	Cut       bool          `json:"cut,omitempty"` // time was up before enough schedules were run
+	Skipped   string        `json:"skipped,omitempty"` // why the case cannot test this operator
+	LeftOut   bool          `json:"leftOut,omitempty"` // there was no time for the case
+	slow      bool          // even one schedule takes too much time
+	Cut       bool          `json:"cut,omitempty"` // the time ended before enough schedules were run
 	Schedules int           `json:"schedules"`
 	Distinct  int           `json:"distinct"`
 	Failed    int           `json:"failed"`
 	Unsettled int           `json:"unsettled"`
 	Failures  []failureJSON `json:"failures,omitempty"`
-	Uncovered []string      `json:"uncovered,omitempty"` // what no schedule exercised
-	Accepted  []string      `json:"accepted,omitempty"`  // violations that threelaws.yaml accepts
+	Uncovered []string      `json:"uncovered,omitempty"` // what was not exercised in any schedule
+	Accepted  []string      `json:"accepted,omitempty"`  // violations that are accepted in threelaws.yaml
 	Errors    []string      `json:"errors,omitempty"`
 	Seconds   float64       `json:"seconds"`
 	ExitCode  int           `json:"exitCode"`
@@ -58,7 +58,7 @@ type caseJSON struct {
 	known []check.Known
 }
 
-// label names a case, with the sample's kind.
+// label returns the name of a case with the sample's kind.
 func (s *sampleTried) label(name string) string { return strings.ToLower(s.Kind) + "/" + name }
 
 func (s *sampleTried) home(name string) string {
@@ -85,8 +85,7 @@ func aCase(name string) error {
 	return usage("--case: there is no case %s%s; there are %s", name, near, strings.Join(check.Names, ", "))
 }
 
-// tryCase explores a case and prints the result. cases is the number of cases, including this one, that share the
-// remaining time.
+// tryCase explores a case and prints the result. cases is the number of cases that share the remaining time.
 func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.DerivedCase, cases int) error {
 	j := caseJSON{Name: one.Name, Skipped: one.Skip}
 	if s.plan.Unsettled && len(s.Cases) > 0 && one.Skip == "" {
@@ -98,7 +97,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 	} else if j.Skipped == "" && ctx.Err() == nil {
 		began := time.Now()
 		before := s.tried
-		if c.divided() { // all shards explore the same worlds, whatever earlier runs and cases found
+		if c.divided() { // all shards must explore the same worlds, whatever earlier runs and cases found
 			before = nil
 		}
 		world := one.World(before)
@@ -132,12 +131,12 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 	return c.add(c.app, c.caseChecked(s, &j))
 }
 
-// stillFails replays the kept failures of a case. It returns nil if none of them occurs.
+// stillFails replays the failures in the files of a case. It returns nil if none occurs.
 func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
 	var x *scenarios.Exploration
 	for _, path := range kept.Files(s.home(j.Name)) {
 		if c.Test != "" && world.Settled == nil && judgedByTest(path) {
-			continue // another test of the package kept it
+			continue // it is a failure of another test in the package
 		}
 		r := kept.Replay(world.Registry(), path)
 		for _, e := range r.Errors {
@@ -149,7 +148,7 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		b := r.Page.Violation
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and still happens", Page: r.Page}
 		if acceptedAs(c.Accept, j.Name, f) != nil {
-			continue // the exploration of the case reports the failure if it occurs
+			continue // if the failure still occurs, the exploration reports it
 		}
 		if x == nil {
 			x = &scenarios.Exploration{Stopped: "a kept failure still happens"}
@@ -167,7 +166,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home, Shard: c.Part,
 		Results: c.results, World: s.label(j.Name), SaveEvery: saveEvery, Again: c.again("")}
 	if c.results != "" {
-		o.Out = "" // the files of a merged result may be in any directory
+		o.Out = "" // results are merged on other machines, where the paths of files differ
 	}
 	if s.plan.Unsettled {
 		o.Steps = mostUnsettled
@@ -185,7 +184,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	line := c.progress()
 	defer line.clear()
 	line.show("%s", j.Name)
-	raw := map[string]string{} // where unminimized failures are kept, by law
+	raw := map[string]string{} // the paths of failures that are not minimized, by law
 	o.Accept = func(f *scenarios.Counterexample) string {
 		if a := acceptedAs(c.Accept, j.Name, f); a != nil {
 			return a.Reason
@@ -195,7 +194,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	o.Raw = func(f *scenarios.Counterexample) {
 		path, err := kept.Keep(home, f)
 		if err != nil {
-			return // the failure is reported when it is minimized
+			return // after an error, the failure is reported when it is minimized
 		}
 		raw[f.Law] = path
 		line.clear()
@@ -238,13 +237,13 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
 	for _, f := range x.Failures {
 		path, err := kept.Replace(raw[f.Law], home, f)
-		if err != nil { // the violation is printed in any case
+		if err != nil { // even without its file, the violation is printed
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: cannot keep the failure: %v", j.Name, err))
 		}
 		c.tell(s, j, f, path)
 	}
 	interrupted := x.Interrupted
-	if interrupted && outer.Err() == nil && x.Schedules == 0 { // otherwise time was up during a later schedule
+	if interrupted && outer.Err() == nil && x.Schedules == 0 { // the time ended during the first schedule
 		j.LeftOut, j.slow, j.Cut, j.ExitCode = true, true, false, exitUncovered
 		return nil
 	}
@@ -263,7 +262,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	return x
 }
 
-// accept removes accepted findings from an exploration.
+// accept moves accepted violations from an exploration to the result.
 func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
 		if f.Accepted == "" {
@@ -283,16 +282,16 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 
 // A run counts as not settling if it takes mostSteps steps more than the default run. A program that polls takes
 // thousands of steps in the hour after which it counts as settled. A program that did not settle in a quiet run gets
-// only mostUnsettled, because its steps take a hundred times as long as those of a reconciler.
+// only mostUnsettled steps, because each takes a hundred times as long as a step of a reconciler.
 const (
 	mostSteps     = 30_000
 	mostUnsettled = 5_000
 )
 
-// minimizing is the divisor that gives the share of the remaining time for minimizing one violation.
+// minimizing says which part of the remaining time is used to minimize one violation: one eighth.
 const minimizing = 8
 
-// leastForOne is the minimum time for one schedule, even if --time is shorter.
+// leastForOne is the minimal time for one schedule, even if --time is less.
 const leastForOne = 10 * time.Second
 
 const mostDrawn = 100_000
@@ -304,7 +303,7 @@ func (j *caseJSON) noTime() string {
 	return "no time is left"
 }
 
-// again returns the command that replays the file of a failure.
+// again returns the command that replays a failure's file.
 func (c *checking) again(path string) string {
 	if c.Package != "" {
 		return c.name + " check " + argument(c.Package) + " --replay " + path
@@ -312,12 +311,12 @@ func (c *checking) again(path string) string {
 	return c.name + " check --replay " + path
 }
 
-// tell prints a failure. path is "" if the failure could not be kept.
+// tell prints a failure. path is the failure's file, or "" if it could not be written.
 func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample, path string) {
 	f.Page.Title = s.label(j.Name)
 	if path != "" {
 		f.Page.Replay = c.again(argument(path))
-		if c.Test != "" { // the test itself replays kept failures first
+		if c.Test != "" { // the test itself first replays failures in files
 			f.Page.Replay = "go test -run " + argument(pattern(c.Test)) + " " + argument(cmp.Or(c.Package, "."))
 		}
 		if err := kept.Leave(path, f.Page, f.Found); err != nil {
@@ -378,7 +377,7 @@ func (j *caseJSON) line() string {
 	return fmt.Sprintf("  %-22s %s", j.Name, what)
 }
 
-// replayKept replays the failure of --replay if it belongs to this sample.
+// replayKept replays the failure of the flag --replay, if it belongs to this sample.
 func (c *checking) replayKept(s *sampleTried) error {
 	for i := range s.plan.Cases {
 		one := &s.plan.Cases[i]

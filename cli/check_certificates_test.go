@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A Secret for which check makes a certificate needs no setting.
+// If check creates a certificate for a Secret, the note that the Secret is missing is removed.
 func TestCertificateNote(t *testing.T) {
 	const other = "Secret token, mounted at /token, is not in the manifests; --with FILE gives it"
 	op := &operator{Notes: []string{"Secret certs, mounted at /certs, is not in the manifests; --with FILE gives it", other}}

@@ -90,12 +90,12 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	}
 	op.Close = func() {
 		b.Close()
-		_ = os.RemoveAll(filepath.Dir(b.Path)) // the folder is among the system's temporary files
+		_ = os.RemoveAll(filepath.Dir(b.Path)) // a directory that stays is only a temporary file
 	}
 	return op, nil
 }
 
-// absolute makes paths absolute. If the working directory is unknown, it returns them unchanged.
+// absolute returns absolute paths. If the working directory is unknown, it returns the paths unchanged.
 func absolute(paths []string) (all []string) {
 	for _, p := range paths {
 		if at, err := filepath.Abs(p); err == nil {
@@ -116,14 +116,14 @@ func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.
 		return err
 	}
 	b.Path = filepath.Join(dir, "main")
-	function, _, _ := strings.Cut(s.Test, "/") // without the subtest's name
+	function, _, _ := strings.Cut(s.Test, "/") // the function, without the names of subtests
 	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}).Run(ctx); err != nil {
 		return usage("%v", err)
 	}
 	return nil
 }
 
-// pattern returns the regular expression for -test.run that matches one test or subtest ("TestX/name").
+// pattern returns a value of -test.run that matches only one test or subtest ("TestX/name").
 func pattern(test string) string {
 	names := strings.Split(test, "/")
 	for i, name := range names {
@@ -143,7 +143,7 @@ func file(dir string, objects []install.Object) *check.File {
 	return f
 }
 
-// fromHere makes a path relative to the working directory. The paths in kept failures are relative to their own folder.
+// fromHere returns a path relative to the working directory. Paths in failure files are relative to their directory.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -207,8 +207,8 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 	return b
 }
 
-// certify does the work of cert-manager. It adds the Secrets of Certificates in the manifests, and webhook Secrets that
-// the operator mounts and that nothing creates. It sets the CA bundles of webhooks.
+// certify does what cert-manager would do. It adds the Secrets of the Certificates in the manifests, and Secrets for
+// webhooks that the operator mounts and that the manifests do not contain. It also sets the CA bundles of webhooks.
 func certify(op *operator, b *agent.Binary) {
 	made := false
 	for _, o := range slices.Clone(op.Installed) {
@@ -231,13 +231,13 @@ func certify(op *operator, b *agent.Binary) {
 		return
 	}
 	op.eachClientConfig(func(config map[string]any) {
-		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // manifests use this value as a placeholder
+		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // some manifests have this
 			config["caBundle"] = base64.StdEncoding.EncodeToString([]byte(agent.Authority))
 		}
 	})
 }
 
-// certificate adds a TLS Secret, unless a Secret of that name is installed.
+// certificate adds a TLS Secret, unless the manifests contain a Secret with this name.
 func (op *operator) certificate(namespace, name string, hosts []string) bool {
 	certificate, key := agent.Certificate(hosts...)
 	s := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
@@ -248,7 +248,7 @@ func (op *operator) certificate(namespace, name string, hosts []string) bool {
 		return false
 	}
 	op.Installed = append(op.Installed, s)
-	op.Notes = slices.DeleteFunc(op.Notes, func(note string) bool { // the note says that this Secret is missing
+	op.Notes = slices.DeleteFunc(op.Notes, func(note string) bool { // remove the note that this Secret is missing
 		return strings.HasPrefix(note, "Secret "+name+", mounted at ") && strings.Contains(note, "--with FILE gives it")
 	})
 	op.Notes = append(op.Notes, fmt.Sprintf("Secret %s/%s is made with a certificate for %s", namespace, name,

@@ -17,19 +17,19 @@ import (
 type checkReport struct {
 	Notes    []string       `json:"notes"` // which settings were found, and in which files
 	Samples  []*sampleTried `json:"samples"`
-	Seconds  float64        `json:"seconds"` // without the time of the build
+	Seconds  float64        `json:"seconds"` // without the time for the build
 	ExitCode int            `json:"exitCode"`
 }
 
 type lawResult struct {
 	Law       string `json:"law"`
 	Clause    string `json:"clause"`
-	State     string `json:"state"` // held, violated, not exercised, not judged, does not apply
+	State     string `json:"state"` // "held", "violated", "not exercised", "not judged", "does not apply"
 	Why       string `json:"why,omitempty"`
-	Exercised int    `json:"exercised"` // how often it was evaluated
+	Exercised int    `json:"exercised"` // how often the law was evaluated
 }
 
-// states are the printed states of a law, in the order in which they are printed.
+// states contains the states of laws in the order of the output.
 var states = []string{check.Violated, check.Accepted, check.Skipped, check.NotExercised, check.NotJudged, check.Held, check.NotIts}
 
 func (c *checking) judge(s *sampleTried) error {
@@ -39,7 +39,7 @@ func (c *checking) judge(s *sampleTried) error {
 		t := render.Table{Indent: "  ", Width: c.width}
 		n := 0
 		var reasons []string
-		laws := map[string][]string{} // laws by reason
+		laws := map[string][]string{} // laws by the reason for their state
 		for i := range verdicts {
 			v := &verdicts[i]
 			if v.State != st {
@@ -155,8 +155,8 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.File {
 	return one
 }
 
-// unprepared notes a sample that could not be explored. The check fails if the user named the sample, or if no other
-// sample gives a verdict.
+// unprepared notes that a sample could not be explored. The check fails if the user named it, or if no sample has a
+// verdict.
 func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()
 	if !strings.HasPrefix(text, sample.Name) {
@@ -216,22 +216,22 @@ func (c *checking) finish() error {
 	return nil
 }
 
-// checkProtocol is the version of the lines of -o json-lines. The module agent reads them.
+// checkProtocol is the version of the format of -o json-lines. Module agent reads this format.
 const checkProtocol = 1
 
-// checkLine is a line of -o json-lines. The first line has only the protocol.
+// checkLine is a line of -o json-lines. The first line contains only the version.
 type checkLine struct {
 	Protocol int    `json:"protocol,omitempty"`
 	Note     string `json:"note,omitempty"`    // which setting was found, and in which file
-	Name     string `json:"name,omitempty"`    // of a case or a law
-	Failed   string `json:"failed,omitempty"`  // the page of each violation, or another error
+	Name     string `json:"name,omitempty"`    // the name of a case or a law
+	Failed   string `json:"failed,omitempty"`  // the pages of violations, or another error
 	Skipped  string `json:"skipped,omitempty"` // why there is no result
 	Told     string `json:"told,omitempty"`    // what was explored
 }
 
 func (c *checking) line(l checkLine) {
 	if c.lines {
-		text, _ := json.Marshal(l) // no error: texts and numbers can be encoded
+		text, _ := json.Marshal(l) // texts and numbers can always be encoded
 		c.printf("%s\n", text)
 	}
 }
@@ -265,7 +265,7 @@ func (c *checking) lawLine(s *sampleTried, v *check.Verdict, told *lawResult) ch
 	return l
 }
 
-// among names a case or a law. With several samples, the name includes the sample's kind.
+// among returns the name of a case or a law. If there are several samples, it contains the sample's kind.
 func (c *checking) among(s *sampleTried, name string) string {
 	if c.samples > 1 {
 		return s.label(name)

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// A case counts as cut short if fewer schedules were run.
+// fewest is the number of schedules below which a case counts as cut short.
 const fewest = 5
 
 func (c *checking) register(cmd *cobra.Command) {
@@ -63,11 +63,11 @@ func (s *settings) found(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&s.Samples, "sample", nil, "files with samples of the kinds that the operator reconciles")
 }
 
-// settle reads threelaws.yaml and the flags, and checks the values. Flags override the file.
+// settle reads threelaws.yaml and the flags, and checks the values. Flags have precedence over the file.
 func (c *checking) settle(cmd *cobra.Command) error {
 	c.Dir = repository()
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	if c.Test == "" { // the settings of a test are in its Subject
+	if c.Test == "" { // a test has its settings in its Subject
 		if err := c.readFile(given); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (c *checking) known(given func(name string) bool) error {
 		if err := yaml.Unmarshal([]byte(text), a); err != nil {
 			return usage("--accept: %s", decodeError(err))
 		}
-		if err := a.Check(); err != nil { // an empty text gives an empty Accept
+		if err := a.Check(); err != nil { // if the text is empty, so is the Accept
 			return usage("--accept: %v", err)
 		}
 		a.line = 0
@@ -154,8 +154,8 @@ func (c *checking) known(given func(name string) bool) error {
 	return nil
 }
 
-// repository returns the nearest directory above that has a go.mod, as a relative path. It returns "." if there is
-// none.
+// repository returns the nearest directory, from the working directory upwards, that contains a go.mod, as a relative
+// path. If there is none, it returns ".".
 func repository() string {
 	at, err := filepath.Abs(".")
 	for dir := "."; err == nil; dir = filepath.Join(dir, "..") {
@@ -177,7 +177,7 @@ func (c *checking) fields() map[string]any {
 		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits}
 }
 
-// readFile reads threelaws.yaml if it exists. Paths in the file are relative to the file.
+// readFile reads threelaws.yaml, if the file exists. Paths in it are relative to the file.
 func (c *checking) readFile(given func(name string) bool) error {
 	path := filepath.Join(c.Dir, settingsFile)
 	wrong := func(line int, text string) error {
@@ -244,7 +244,7 @@ func (c *checking) readFile(given func(name string) bool) error {
 	return nil
 }
 
-// listed converts a single word, or a mapping (to NAME=value), to a list.
+// listed converts a scalar to a list with one item, or a mapping to a list of NAME=value.
 func listed(n *yaml.Node) *yaml.Node {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Line: n.Line}
 	if n.Kind != yaml.MappingNode {
@@ -265,7 +265,7 @@ func (c *checking) from(path string) string {
 	return filepath.Join(c.Dir, path)
 }
 
-// decodeError removes the prefixes of the YAML library from an error.
+// decodeError removes the YAML library's prefixes from an error.
 func decodeError(err error) string {
 	text := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "yaml: unmarshal errors:")
 	if _, rest, ok := strings.Cut(text, ": "); ok && strings.Contains(text, "line ") {

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// threelaws.yaml has settings, and flags override it.
+// threelaws.yaml contains settings. Flags have precedence.
 func TestCheckSettings(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	write(t, "settings/crd.yaml", "kind: x\n")
@@ -39,7 +39,7 @@ faults: none
 	}
 }
 
-// CRD files have relative paths, since kept failures name them.
+// CRD files have relative paths, because kept failures contain the paths.
 func TestCheckNamesFilesFromHere(t *testing.T) {
 	newChecked(t, host.Controller{})
 	write(t, "main.go", "package main\n\nfunc main() {}\n")
@@ -117,8 +117,8 @@ func TestCheckSkips(t *testing.T) {
 		"  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n")
 }
 
-// The shards of a check, merged, are one run, although the first shard keeps its failures where the second one looks for
-// them. A merged violation can be replayed, and what is accepted stays accepted.
+// The merged result of shards equals that of one run, although the first shard keeps its failures where the second one
+// searches failures. A merged violation can be replayed. Accepted violations stay accepted.
 func TestCheckInShards(t *testing.T) {
 	c := newChecked(t, sloppy())
 	for _, args := range []string{"two --shard 0/2", "two --shard 1/2", "one"} {
@@ -140,7 +140,7 @@ func TestCheckInShards(t *testing.T) {
 	c.runs("merge", "one").passes(t, "\naccepted: claim-orphans-only, in ", ": issue 12\n", " 0 violations, ")
 }
 
-// An accepted finding is printed and does not fail the check. An entry whose finding does not occur is named.
+// An accepted violation is printed, but does not fail the check. An entry that matches no violation is listed.
 func TestCheckAccepts(t *testing.T) {
 	c := newChecked(t, sloppy())
 	write(t, "threelaws.yaml", "accept:\n- {law: exact-sum, reason: it is fixed in v2}\n")

@@ -22,9 +22,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// settledBy returns a function that asks a test whether a settled world is right. test is the unix socket on which the
-// test listens. A request names the socket on which the test can read the world. The answer is 200, or the text of a
-// mistake.
+// settledBy returns a function that makes a test check a settled world. The test listens on the unix socket at path
+// test. A request contains the path of a socket on which the test can read the world. The response is 200, or the text
+// of an error.
 func settledBy(test string) scenarios.Func {
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -52,12 +52,12 @@ func settledBy(test string) scenarios.Func {
 	}
 }
 
-// readable serves a settled world on a socket in a directory. It refuses writes.
+// readable serves a settled world on a unix socket in a directory. It refuses writes.
 func readable(user host.Client, dir string) (socket string, stop func(), err error) {
 	server := user.(interface{ Server() *fakeapi.Server }).Server()
 	api := httpapi.New(server, time.Now)
 	api.Execute = func(req *fakeapi.Request) fakeapi.Response {
-		resp, _ := user.Do(context.Background(), req) // a refusal is in the response
+		resp, _ := user.Do(context.Background(), req) // an error is also in the response
 		return resp
 	}
 	f, err := os.CreateTemp(dir, "world")
@@ -78,24 +78,24 @@ func readable(user host.Client, dir string) (socket string, stop func(), err err
 		}
 		api.ServeHTTP(w, r)
 	})}
-	go func() { _ = serving.Serve(l) }() // stop ends it
+	go func() { _ = serving.Serve(l) }() // stop ends it with an error
 	return socket, func() {
 		serving.Close()
 		api.Close()
 	}, nil
 }
 
-// readOnly refuses a request in the form that Kubernetes clients understand.
+// readOnly refuses a request with a Status, which Kubernetes clients understand.
 func readOnly(w http.ResponseWriter, r *http.Request) {
 	status := metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 		Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,
 		Message: "Settled only reads the cluster: " + r.Method + " " + r.URL.RequestURI() + " is refused"}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusForbidden)
-	_ = json.NewEncoder(w).Encode(status) // an error means that the client has gone
+	_ = json.NewEncoder(w).Encode(status) // an error means that the client no longer reads
 }
 
-// judgedByTest reports whether a kept failure needs a test's function that checks settled worlds.
+// judgedByTest reports whether replaying a failure needs the test's Settled function.
 func judgedByTest(path string) bool {
 	text, err := os.ReadFile(path)
 	return err == nil && bytes.Contains(text, []byte("ensure settled\n"))

@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// checked is a check in a repository of its own, of an operator that is hosted in this process.
+// checked runs commands in a temporary repository on an operator that is hosted in this process.
 type checked struct {
 	*testing.T
 	op       host.Controller
@@ -45,10 +45,8 @@ func newChecked(t *testing.T, op host.Controller) *checked {
 	return c
 }
 
-// run runs the command check.
 func (c *checked) run(args ...string) outcomeOf { return c.runs(append([]string{"check"}, args...)...) }
 
-// runs runs a command.
 func (c *checked) runs(args ...string) outcomeOf {
 	c.Helper()
 	return Command{operators: c.find}.try(c.Context(), args...)
@@ -73,7 +71,7 @@ func (c *checked) find(_ context.Context, s *settings) (*operator, error) {
 		}}, nil
 }
 
-// current is a controller of this module without its Contract.
+// current returns a controller of this module, in the era "current", without its Contract.
 func current(t *testing.T, name string) host.Controller {
 	for _, c := range controllers.Builtin() {
 		if c.Name == name && c.Era == "current" {
@@ -84,7 +82,7 @@ func current(t *testing.T, name string) host.Controller {
 	return host.Controller{}
 }
 
-// A right operator passes. Each part is printed in its place, and nothing is written.
+// A correct operator passes. Each part of the output is in its place, and the check writes no file.
 func TestCheckPasses(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	got := c.run("-n", "5")
@@ -107,14 +105,14 @@ func TestCheckPasses(t *testing.T) {
 	}
 }
 
-// idle is a program that prints lines, and ends if it has an error.
+// idle is a program that prints lines and does nothing else. It ends at once if ends is set.
 type idle struct {
 	host.Program
 	ends  error
 	lines func(n int) []string
 }
 
-// hosted is an operator with this program.
+// hosted returns an operator that runs this program.
 func (p idle) hosted() host.Controller {
 	return host.Hosting(host.Controller{Name: "operator", For: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")},
 		func(*host.Cluster, string) host.Program { return p })
@@ -132,7 +130,7 @@ func (p idle) Ended() (error, bool) { return p.ends, p.ends != nil }
 
 func (p idle) Printed(n int) []string { return p.lines(n) }
 
-// If an operator does nothing for its sample, the last error that it logged is printed, and with -v all that it logged.
+// If an operator does nothing for its sample, check prints the last error in the operator's log. With -v it prints all.
 func TestCheckIdle(t *testing.T) {
 	c := newChecked(t, idle{lines: func(int) []string {
 		return []string{"2017-03-01T00:00:00Z\tINFO\tstarts",
@@ -148,7 +146,7 @@ func TestCheckIdle(t *testing.T) {
 		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n")
 }
 
-// A sample may come with its namespace, in any order.
+// A sample file may also hold the Namespace of its objects, even after them.
 func TestCheckNamespaceOfSample(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	sample := strings.Replace(set, "{name: web}", "{name: web, namespace: shop}", 1)
@@ -156,7 +154,7 @@ func TestCheckNamespaceOfSample(t *testing.T) {
 	c.run("-n", "1", "--case", "one-owner").passes(t, "\nReplicaSet: no law is violated in what was tried. ")
 }
 
-// The operator's own Deployment is installed if it looks for it.
+// The operator's own Deployment is created in the cluster if the operator looks for it.
 func TestCheckOwn(t *testing.T) {
 	own := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
 		"metadata": map[string]any{"name": "manager", "namespace": "default"}}}
@@ -170,7 +168,7 @@ func TestCheckOwn(t *testing.T) {
 	}
 }
 
-// --case tries only the named cases. An unknown name is a mistake, before anything is built.
+// --case selects the cases to try. An unknown name is reported before anything is built.
 func TestCheckSomeCases(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	got := c.run("-n", "5", "--case", "faults,one-owner", "--twice", "1")
@@ -182,8 +180,8 @@ func TestCheckSomeCases(t *testing.T) {
 		"did you mean faults?; there are one-owner, faults, ")
 }
 
-// However short --time is, the first case of the first sample is tried. Cases and samples that are cut short or left out
-// are named.
+// The first case of the first sample is tried even if --time is very short. Cases and samples cut short or left out are
+// named.
 func TestCheckInTime(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	c.samples = append(c.samples, "config/samples/second.yaml")
@@ -194,7 +192,8 @@ func TestCheckInTime(t *testing.T) {
 		"config/samples/second.yaml: left out: --time 1ms is over\n")
 }
 
-// A violation is shown as explore shows it, and kept. The next check replays it first, and so does --replay.
+// A violation is printed as explore prints it, and written to a file. The next check replays that file first, and so
+// does --replay.
 func TestCheckFinds(t *testing.T) {
 	c := newChecked(t, sloppy())
 	got := c.run("-n", "5", "--junit", "junit.xml", "--annotations")
@@ -219,7 +218,7 @@ func TestCheckFinds(t *testing.T) {
 		"threelaws: --replay elsewhere/x.txtar: no case of this operator is kept in a directory elsewhere\n")
 }
 
-// Each sample is tried by itself. A sample that cannot be tried does not affect the others.
+// Samples are tried one by one. A sample that cannot be tried does not affect the others.
 func TestCheckSamples(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	c.samples = []string{"config/samples/map.yaml"}
@@ -237,7 +236,7 @@ func TestCheckSamples(t *testing.T) {
 	c.run("-n", "5").wants(t, scenarios.ExitUsage)
 }
 
-// With json-lines each case and each law is a line. The first line names the protocol.
+// With -o json-lines there is a line for each case and each law. The first line names the protocol.
 func TestCheckLines(t *testing.T) {
 	got := newChecked(t, sloppy()).run("-o", "json-lines", "-n", "5")
 	got.wants(t, scenarios.ExitFail)
@@ -270,7 +269,7 @@ func TestCheckLines(t *testing.T) {
 	}
 }
 
-// A check without a verdict has an exit code of its own.
+// A check that ends without a verdict has its own exit code.
 func TestCheckExitCodes(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(op *host.Controller)
@@ -333,7 +332,7 @@ func TestCheckExitCodes(t *testing.T) {
 	})
 }
 
-// If two runs differ in a reused process, each start gets a new process, and the case is tried again.
+// If two runs in a reused process differ, the case is tried again with a new process for each start.
 func TestCheckFallsBackToNewProcesses(t *testing.T) {
 	op := current(t, "replicaset")
 	right, differs := op.New, differing()
@@ -356,7 +355,7 @@ func TestCheckFallsBackToNewProcesses(t *testing.T) {
 	}
 }
 
-// differing returns a factory of reconcilers that create an object of another name in each life.
+// differing returns a factory of reconcilers that create an object with a different name in each life.
 func differing() func(*host.Env) host.Reconciler {
 	runs := 0
 	return func(env *host.Env) host.Reconciler {
@@ -370,7 +369,7 @@ func differing() func(*host.Env) host.Reconciler {
 	}
 }
 
-// A violation is shown with the last lines that a program has printed, shortened.
+// A violation is printed with the last lines of the program's output, shortened.
 func TestPrintedLinesAreShown(t *testing.T) {
 	c := newChecked(t, idle{ends: &host.Panic{Text: "a nil map"}, lines: func(n int) []string {
 		return slices.Repeat([]string{strings.Repeat("x", 1000)}, n)

@@ -31,8 +31,8 @@ func completeList(words []string) completing {
 	}
 }
 
-// completeFiles offers scenario files, one directory or family at a time. most is how many the command takes; 0 means
-// any number.
+// completeFiles completes names of scenario files, one directory or family at a time. most is the maximal number of
+// files that the command takes; 0 means any number.
 func completeFiles(s *shelf, most int) completing {
 	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
@@ -47,7 +47,7 @@ func completeFiles(s *shelf, most int) completing {
 	}
 }
 
-// stage lists the families of the library, or if within is set, the files in them.
+// stage lists the families of the library. If within is set, it lists the files in the families.
 func (s *shelf) stage(within bool) []string {
 	var words []string
 	for _, w := range s.words() {
@@ -82,7 +82,7 @@ func completeDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// beginning lists the words that begin with begun, each after the prefix before.
+// beginning returns the words that begin with begun. The prefix before is put in front of each word.
 func beginning(words []string, before, begun string) []string {
 	var fit []string
 	for _, w := range words {
@@ -96,11 +96,11 @@ func beginning(words []string, before, begun string) []string {
 
 func complete(cmd *cobra.Command, flag string, with completing) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, with); err != nil {
-		panic(err) // there is no such flag, or it has a completion already
+		panic(err) // the flag does not exist, or already has a completion
 	}
 }
 
-// controllerWords are the names of controllers in scenario files.
+// controllerWords returns the names of controllers in scenario files.
 func controllerWords(g *scenarios.Registry) []string {
 	var words []string
 	for _, c := range g.Controllers {
@@ -116,7 +116,7 @@ func controllerWords(g *scenarios.Registry) []string {
 	return slices.Compact(words)
 }
 
-// faultWords are the faults with their usual number.
+// faultWords returns the names of faults, each with the number 1.
 func faultWords() []string {
 	return names(host.FaultNames, func(name string) string { return name + ":1" })
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// exploration is what explore prints with --json: the result, with the words of the command line. Complete and Failures
-// here take the place of those of the result.
+// exploration is what explore prints with --json: the result, and the settings of the command line. Complete and
+// Failures replace the fields of the result with the same names.
 type exploration struct {
 	*scenarios.Exploration
 	File        string        `json:"file"`
@@ -23,7 +23,7 @@ type exploration struct {
 	Complete    bool          `json:"complete"` // exhaustive: all schedules were covered; otherwise: not interrupted
 	Stopped     string        `json:"stopped,omitempty"`
 	Endless     bool          `json:"endless,omitempty"`   // no schedule reached its end
-	Livelocks   int           `json:"livelocks,omitempty"` // exhaustive
+	Livelocks   int           `json:"livelocks,omitempty"` // for exhaustive searches
 	Livelock    string        `json:"livelock,omitempty"`
 	NotVaried   []string      `json:"notVaried,omitempty"`
 	Interrupted bool          `json:"interrupted,omitempty"`
@@ -35,13 +35,13 @@ type exploration struct {
 	elapsed time.Duration
 }
 
-// failureJSON is the first schedule that violated a law.
+// failureJSON is the first failure of a law.
 type failureJSON struct {
 	*scenarios.Counterexample
-	Written string `json:"written"` // the scenario file that replays it; "" if it could not be written
+	Written string `json:"written"` // the scenario file that replays the failure; "" if it could not be written
 }
 
-// replay returns the command that replays a failure.
+// replay returns a line with the command that replays the failure.
 func (f failureJSON) replay() string {
 	if f.Written == "" {
 		return "the file that replays it could not be written"
@@ -71,14 +71,13 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 	return rep
 }
 
-// code returns the exit code. It is 0 only if schedules reached their end, and if an exhaustive search covered all
-// schedules.
+// code returns the exit code. It is 0 only if schedules reached their end, and an exhaustive search covered everything.
 func (r *exploration) code(failures []*scenarios.Counterexample) int {
 	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.AlwaysSettles).Name }
 	switch {
 	case slices.ContainsFunc(failures, broken):
 		return scenarios.ExitFail
-	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // the only failure is that worlds did not settle
+	case len(failures) > 0 || r.Unsettled > 0 || r.Endless: // some worlds did not settle, and there is no other failure
 		return scenarios.ExitNotSettled
 	case r.Interrupted:
 		return exitInterrupted
@@ -112,8 +111,8 @@ func (r *exploration) head() string {
 	return head + strings.Join(append(parts, round(r.elapsed)), ", ") + "\n"
 }
 
-// text formats an exploration: the counts, the table of outcomes, the pages of the first failure and of a fight, and
-// one line for each other law.
+// text formats an exploration: the numbers, the table of outcomes, the pages of the first failure and of a fight, and a
+// line for each other violated law.
 func (r *exploration) text(width int) string {
 	var b strings.Builder
 	b.WriteString(r.head())

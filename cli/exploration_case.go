@@ -9,8 +9,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// caseExplored returns the result of an explored file for continuous integration. err is set if the file could not be
-// explored.
+// caseExplored returns the result of an exploration for CI reports. err is set if the file could not be explored.
 func (s *shelf) caseExplored(name string, rep *exploration, err error) ci.File {
 	c := ci.File{Name: name}
 	if err != nil {

@@ -56,7 +56,7 @@ document for each file.`,
 	return cmd
 }
 
-// exploreAll explores files one after the other. It continues after a wrong file.
+// exploreAll explores files one after the other. If a file is invalid, it continues with the next file.
 func exploreAll(ctx context.Context, a *app, files []string, x *exploring) error {
 	began := time.Now()
 	var failed error
@@ -111,7 +111,7 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 	rep.Seconds = rep.elapsed.Seconds()
 	for _, failing := range found.Failures {
 		path, err := writeFailure(x.out, f, failing)
-		if err != nil { // the results so far are printed in any case
+		if err != nil { // even with an error, the results so far are printed
 			a.complain(err)
 			rep.Failures = append(rep.Failures, failureJSON{Counterexample: failing})
 			continue

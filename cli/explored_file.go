@@ -7,8 +7,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// unexpectLast removes the "!" of the settle at the end of the explored script. The exploration looks for violations
-// there, because no step follows.
+// unexpectLast removes the "!" of the last settle in the explored script. No step follows it, so the exploration looks
+// for violations in this settle.
 func unexpectLast(f *scenarios.File) {
 	var last *scenarios.Step
 	for _, s := range f.Steps {
@@ -24,7 +24,7 @@ func unexpectLast(f *scenarios.File) {
 	}
 }
 
-// inEra makes the file's controllers run in another era. It returns an error if none of them has that era.
+// inEra makes a file's controllers run in another era. If none of them has this era, it returns an error.
 func inEra(g *scenarios.Registry, f *scenarios.File, era string) error {
 	if era == "" {
 		return nil

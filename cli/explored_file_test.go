@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// --era is of every controller of a file that has it, named one by one or as all of them.
+// --era applies to each controller of the file that has this era, whether the file lists the controllers or says "all".
 func TestRegenerate(t *testing.T) {
 	for _, x := range []struct{ line, want string }{
 		{"replicaset podgc", "replicaset@selector podgc"},

@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// exploring holds the options of an exploration, and flags that package scenarios does not need.
+// exploring contains the options of an exploration, and flags that package scenarios does not need.
 type exploring struct {
 	scenarios.ExploreOptions
 
@@ -16,8 +16,8 @@ type exploring struct {
 	faults string
 	era    string
 	out    string
-	memory int           // limit of used memory in MiB
-	limit  func() string // reports that the limit is reached; see memoryLimit
+	memory int           // the maximal memory in MiB
+	limit  func() string // returns why no more memory should be used, or ""; see memoryLimit
 }
 
 func (x *exploring) register(a *app, cmd *cobra.Command) {
@@ -55,7 +55,7 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 	complete(cmd, "era", completeWords(a.registry.Eras()...))
 }
 
-// strategies are the ways to choose schedules, as values of --strategy.
+// strategies are the values of the flag --strategy.
 var strategies = []string{"mix", "random", "pct", "exhaustive"}
 
 func (x *exploring) check() error {

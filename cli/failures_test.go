@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// A failure that explore writes is replayed exactly, twice, and passes as a scenario.
+// Each failure file that explore writes replays exactly, twice, and runs as a scenario.
 func TestFailureReplays(t *testing.T) {
 	dir := t.TempDir()
 	cli(t, "explore", "-n", "40", "--era", "selector", "--out", dir, "testdata/settles.txtar").wants(t, scenarios.ExitFail)
@@ -36,7 +36,7 @@ func TestFailureReplays(t *testing.T) {
 	}
 }
 
-// A kept failure of a controller that the command does not know is replayed by the test, or the check, that knows it.
+// If the command does not know the controller of a failure file, replay names the Go test or the check that replays it.
 func TestReplayOfUnknownController(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for path, want := range map[string]string{
@@ -53,7 +53,7 @@ func TestReplayOfUnknownController(t *testing.T) {
 	}
 }
 
-// replay detects a controller whose runs differ.
+// replay reports a controller that behaves differently in two runs of the same schedule.
 func TestReplayFindsNondeterminism(t *testing.T) {
 	g := builtin.Registry()
 	starts := 0
@@ -72,7 +72,7 @@ func TestReplayFindsNondeterminism(t *testing.T) {
 		"two runs of one schedule differ at step ")
 }
 
-// run does not find the files that explore writes.
+// run does not take the failure files of explore for scenarios.
 func TestFailuresAreNoScenarios(t *testing.T) {
 	work(t)
 	typed(t, "explore -n 20 --era selector testdata/settles.txtar").wants(t, scenarios.ExitFail)
@@ -83,7 +83,7 @@ func TestFailuresAreNoScenarios(t *testing.T) {
 	}
 }
 
-// Several files are explored one after the other. A bad file does not end it, and the worst exit code counts.
+// explore takes several files, one after the other. It continues after a bad file, and exits with the worst exit code.
 func TestExploreSeveral(t *testing.T) {
 	work(t)
 	copyFile(t, "testdata/settles.txtar", "a.txtar")
@@ -104,7 +104,7 @@ func TestExploreSeveral(t *testing.T) {
 	}
 }
 
-// isPage wants a file with a page of limited size that holds a text.
+// isPage fails the test unless the file is a page of limited size that contains the text.
 func isPage(t *testing.T, path, says string) {
 	t.Helper()
 	text := read(t, path)
@@ -114,8 +114,8 @@ func isPage(t *testing.T, path, says string) {
 	}
 }
 
-// A failure leaves a page: explore beside the file, with the run before minimizing as well; run and replay in .threelaws.
-// A run that passes leaves none.
+// A failure writes a page. explore writes it beside the failure file, with the run before minimizing; run and replay
+// write it below .threelaws. A run that passes writes none.
 func TestFailuresLeavePages(t *testing.T) {
 	work(t)
 	typed(t, "run testdata/settles.txtar").passes(t)
@@ -144,7 +144,7 @@ func TestFailuresLeavePages(t *testing.T) {
 	}
 }
 
-// If a page or a failure cannot be written, that is printed, and the verdict is the same.
+// If a page or a failure file cannot be written, the command says so, and its verdict stays the same.
 func TestNothingCanBeWritten(t *testing.T) {
 	work(t)
 	write(t, failuresDir, "")
@@ -157,7 +157,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// run --html writes a page for every file, and an index.
+// run --html writes a page for each file, and an index.
 func TestRunWritesPages(t *testing.T) {
 	work(t)
 	typed(t, "run --html PAGES testdata/settles.txtar testdata/fights.txtar")
@@ -170,7 +170,7 @@ func TestRunWritesPages(t *testing.T) {
 	typed(t, "run --html testdata/fights.txtar testdata/settles.txtar").wants(t, scenarios.ExitUsage)
 }
 
-// The picture of the tour shows the fight of its scenario. A scenario has a page, too.
+// The picture in the tour shows the fight of its scenario. A scenario can be shown as a page, too.
 func TestPictureOfTheFight(t *testing.T) {
 	got := typed(t, "show --as html testdata/fights.txtar")
 	got.passes(t, "<!DOCTYPE html>", `"law":"never-fight"`)

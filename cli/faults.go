@@ -117,10 +117,10 @@ func (f *faulting) run(ctx context.Context, a *app, lines []string) error {
 	return nil
 }
 
-// faultsPath is the URL path of a server's faults. The API uses only paths below /api and /apis.
+// faultsPath is the URL path for faults. The API only uses paths below /api and /apis.
 const faultsPath = "/threelaws/faults"
 
-// mostAsked is the maximum size of a request for faults, in bytes.
+// mostAsked is the maximal size in bytes of a request for faults.
 const mostAsked = 64 << 10
 
 func (o *serving) ask(h *httpapi.Handler) error {
@@ -143,7 +143,7 @@ func (o *serving) ask(h *httpapi.Handler) error {
 	return nil
 }
 
-// linesOf returns the lines of a text and their numbers. It skips empty lines and comments.
+// linesOf returns the lines of a text without empty lines and comments, and their line numbers.
 func linesOf(text string) (lines []string, at []int) {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -155,13 +155,13 @@ func linesOf(text string) (lines []string, at []int) {
 	return lines, at
 }
 
-// askLines adds the faults of all lines. If a line is wrong, it adds none, and wrong is the line's index.
+// askLines adds the faults in all lines. If a line is wrong, it adds no fault, and wrong is the index of the line.
 func askLines(h *httpapi.Handler, lines ...string) (done []clientfault.Shown, wrong int, err error) {
 	h.With(func(s *fakeapi.Server) { done, wrong, err = h.Faults.Apply(s, lines...) })
 	return done, wrong, err
 }
 
-// faultsOnly handles requests about faults from programs of this machine. It passes all other requests to next.
+// faultsOnly returns a handler of requests for faults, which must come from this machine. Others go to next.
 func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rest, ours := strings.CutPrefix(r.URL.Path, faultsPath)
@@ -189,7 +189,7 @@ func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
 	})
 }
 
-// foreign returns the reason if a request may not change faults, or "".
+// foreign returns why a request may not change faults, or "".
 func foreign(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// churn creates and deletes objects in a site with two controllers.
+// churn creates and deletes objects in a server with two controllers.
 type churn struct {
 	t testing.TB
 	s *site
@@ -38,7 +38,7 @@ func newChurn(t testing.TB, history uint64) *churn {
 	return &churn{t: t, s: s}
 }
 
-// do executes a request, and lets the controllers work.
+// do executes a request and then lets the controllers work.
 func (c *churn) do(req *fakeapi.Request) {
 	c.s.handler.With(func(server *fakeapi.Server) {
 		if resp := c.s.runner.Do(req); resp.Err != nil {
@@ -71,7 +71,7 @@ func (c *churn) delete(kind, name string, policy metav1.DeletionPropagation) {
 	c.do(&req)
 }
 
-// load creates the objects of a YAML text, with a number for ID.
+// load creates the objects of a YAML text after replacing ID by a new number.
 func (c *churn) load(text string) (id string) {
 	c.n++
 	id = strconv.Itoa(c.n)
@@ -87,7 +87,7 @@ func (c *churn) pod() {
 	c.delete("pod", name, metav1.DeletePropagationBackground)
 }
 
-// dangling creates a pod with a missing owner. The garbage collector deletes it.
+// dangling creates a pod whose owner does not exist. The garbage collector deletes the pod.
 func (c *churn) dangling() {
 	name := "dangling-" + strconv.Itoa(c.n)
 	owner := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: types.UID(name)}
@@ -104,7 +104,7 @@ spec:
   template: {metadata: {labels: {app: web-ID}}, spec: {containers: [{name: c, image: img}]}}
 `
 
-// set creates and deletes a ReplicaSet, with each policy in turn.
+// set creates and deletes a ReplicaSet, with each propagation policy in turn.
 func (c *churn) set() {
 	id := c.load(setYAML)
 	policies := []metav1.DeletionPropagation{"Background", "Foreground", "Orphan"}
@@ -137,7 +137,7 @@ func (c *churn) definition() {
 	c.delete("crd", "shirts.example.com", metav1.DeletePropagationBackground)
 }
 
-// turn creates and deletes 16 objects, and sometimes a CRD.
+// turn creates and deletes 16 objects, and in some turns a CRD as well.
 func (c *churn) turn(n int) {
 	for range 10 {
 		c.pod()
@@ -170,7 +170,7 @@ func (c *churn) peak(turns int) (most uint64) {
 	return most
 }
 
-// A server that has created and deleted five times as many objects holds no more.
+// A server does not hold more memory after it has created and deleted five times as many objects.
 func TestServeIsFlat(t *testing.T) {
 	c := newChurn(t, 100)
 	for range 500 { // as many absent owners as a collector remembers
@@ -190,7 +190,7 @@ func TestServeIsFlat(t *testing.T) {
 	t.Logf("%d objects, then %d, at revision %d", before, after, c.s.trial.Server.Version())
 }
 
-// An old watch, and the rest of an old list, are answered as by a server that has compacted its store.
+// A watch from a compacted revision, and the next page of a list from one, get the 410 of a real server.
 func TestServeHistory(t *testing.T) {
 	s := startServe(t, "--history", "10")
 	for i := range 3 {
@@ -214,8 +214,8 @@ func TestServeHistory(t *testing.T) {
 	}
 }
 
-// BenchmarkServeForEver creates and deletes objects in a server with two controllers, a million with "make forever". It
-// compares the heap and the speed at the start and at the end.
+// BenchmarkServeForEver creates and deletes objects in a server with two controllers ("make forever" does so a million
+// times). It compares the heap and the speed at the start with those at the end.
 func BenchmarkServeForEver(b *testing.B) {
 	c := newChurn(b, keptHistory)
 	part := max(b.N/20, 1)

@@ -57,8 +57,8 @@ unchanged.`,
 }
 
 type initJSON struct {
-	Notes   []string `json:"notes"`   // which settings were found in which file, and which were not found
-	Written []string `json:"written"` // files
+	Notes   []string `json:"notes"`   // which settings were found in which files, and which were not found
+	Written []string `json:"written"` // the written files
 }
 
 func (c *initializing) run(cmd *cobra.Command) error {

@@ -128,7 +128,7 @@ func (j *judging) run(ctx context.Context, a *app, files []string) error {
 		return tell()
 	}
 	paged := j.page(auditor.Shown(report), files)
-	told := tell() // report a long read even if the page cannot be written
+	told := tell() // report the time for reading even if the page cannot be written
 	if paged != nil {
 		return usage("--html: %v", paged)
 	}
@@ -171,7 +171,7 @@ func soFar(read, size int64, took time.Duration) string {
 		speed)
 }
 
-// hosted returns the controllers of kube-controller-manager that are in the registry.
+// hosted returns the registry's controllers that kube-controller-manager runs.
 func (a *app) hosted() []audit.Controller {
 	server := fakeapi.New(fakeapi.Options{})
 	return audit.Hosted(a.registry.Controllers, func(gvk schema.GroupVersionKind) runtime.Object {
@@ -227,7 +227,7 @@ func printTree(a *app, auditor *audit.Auditor) error {
 	return nil
 }
 
-// logged reports whether a file is an audit log. A scenario file is never compressed and does not begin with a brace.
+// logged reports whether a file is an audit log. A scenario file is never compressed, and does not begin with a brace.
 func (s *shelf) logged(name string) bool {
 	in := bufio.NewReader(s.input)
 	if name == stdin {
@@ -235,7 +235,7 @@ func (s *shelf) logged(name string) bool {
 	} else {
 		f, err := os.Open(name)
 		if err != nil {
-			return false // the reader reports a missing file or finds a library scenario
+			return false // the name of a library scenario, or a missing file, which is reported when it is read
 		}
 		defer f.Close()
 		in = bufio.NewReader(io.LimitReader(f, 1<<12))
@@ -303,7 +303,7 @@ func logPage(s *audit.Shown) page.Source {
 	return src
 }
 
-// partly says which part of a log is shown, or returns "" if all of it is.
+// partly returns a sentence about which part of a log is shown, or "" for the whole log.
 func partly(s *audit.Shown) string {
 	n := s.History.Len()
 	if n == s.Of {

@@ -18,12 +18,12 @@ type lawJSON struct {
 	Kind      string   `json:"kind"`
 	Sentence  string   `json:"sentence"`
 	Source    string   `json:"source"`
-	Profile   string   `json:"profile"`             // the profile to which it belongs
-	Needs     []string `json:"needs,omitempty"`     // the evidence that is needed to evaluate it
-	Unchecked string   `json:"unchecked,omitempty"` // the part of the sentence that it does not check
+	Profile   string   `json:"profile"`             // the profile that contains the law
+	Needs     []string `json:"needs,omitempty"`     // the evidence that the law needs
+	Unchecked string   `json:"unchecked,omitempty"` // the part of the sentence that the law does not check
 	Where     string   `json:"where,omitempty"`     // for a law that no history can violate: the test that checks it
-	Mutants   []string `json:"mutants,omitempty"`   // the mutants that the law must find
-	Scenarios []string `json:"scenarios,omitempty"` // scenario files that name the law
+	Mutants   []string `json:"mutants,omitempty"`   // the mutants that must violate the law
+	Scenarios []string `json:"scenarios,omitempty"` // the scenario files whose comments name the law
 }
 
 var categories = map[clause.Category]string{
@@ -31,8 +31,8 @@ var categories = map[clause.Category]string{
 	clause.Data: "data",
 }
 
-// categoryOf returns the category of a law's clause. An invariant has no category, because it concerns each step or
-// settled worlds.
+// categoryOf returns the category of a law's clause. An invariant has no clause; its category depends on whether it is
+// evaluated in settled worlds or at each step.
 func categoryOf(l *law.Law) string {
 	c := clause.ByID(l.ID)
 	switch {
@@ -126,10 +126,10 @@ func (l *lawJSON) text(width int) string {
 	return l.ID + "  " + l.Name + "  (" + l.Kind + ", " + l.Profile + ")\n" + t.String()
 }
 
-// pins lists, for each clause, the scenario files whose comments name it.
+// pins contains, for each clause, the scenario files whose comments name it.
 type pins map[string][]string
 
-// pins reads the scenario files below a directory. It skips files that cannot be read, because run reports them.
+// pins reads the scenario files below a directory. It skips unreadable files, which the command run reports.
 func (s *shelf) pins(dir string) (pins, error) {
 	p := pins{}
 	files, err := s.all(dir)

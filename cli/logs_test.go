@@ -52,7 +52,7 @@ func TestJudgeJSON(t *testing.T) {
 	}
 }
 
-// The page of a log has the violations, the accounts and the objects. The JUnit file has the violations.
+// The page of a judged log shows the violations, the user accounts and the objects. The JUnit file has the violations.
 func TestJudgePage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.html")
 	junit := filepath.Join(t.TempDir(), "junit.xml")
@@ -68,7 +68,7 @@ func TestJudgePage(t *testing.T) {
 	typed(t, "judge --html nowhere/audit.html "+auditLogs+"interferer.log.gz").wants(t, 2, "dont-interfere", "--html: ")
 }
 
-// A log is shown in each form that a run has.
+// show can print a log in each format in which it prints a run.
 func TestShowLog(t *testing.T) {
 	war, steal := auditLogs+"configmap-war.log.gz", auditLogs+"steal.log.gz"
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func TestShowLog(t *testing.T) {
 	}
 }
 
-// Control characters in a log do not reach the terminal in any form.
+// No output format passes control characters of a log on to the terminal.
 func TestShowLogIsPlain(t *testing.T) {
 	const evil = "\\u001b[31m\\u202e\\u0000"
 	event := `{"kind":"Event","apiVersion":"audit.k8s.io/v1","stage":"ResponseComplete","stageTimestamp":` +
@@ -121,7 +121,7 @@ func TestShowLogIsPlain(t *testing.T) {
 	}
 }
 
-// A bad log is reported by name, with what is wrong. Other text is taken for a scenario file by show.
+// An error in a log names the file and what is wrong. show reads any other text as a scenario file.
 func TestBadLogs(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

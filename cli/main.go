@@ -1,12 +1,12 @@
-// Package cli is the command line of threelaws, for any registry of controllers. A main needs one statement:
+// Package cli is the command line of threelaws, for controllers in any registry. A main function needs one statement:
 //
 //	func main() {
 //		cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget.Controller()}})
 //	}
 //
-// [Main] runs the command line of the process. A [Command] can have other streams, another name and other scenarios,
-// and [Command.Run] returns the exit code. "threelaws help" explains each command, and docs/use/scenarios.md explains
-// the files.
+// [Main] runs the command line of the process. With a [Command], the streams, the name and the scenarios can be
+// changed; [Command.Run] returns the exit code. "threelaws help" describes each command, and docs/use/scenarios.md
+// describes the scenario files.
 package cli
 
 import (
@@ -33,27 +33,27 @@ import (
 
 // Command is a command line with its controllers, scenarios and streams.
 type Command struct {
-	// Registry has the controllers that files may name. Run adds what every world needs ([builtin.Complete]) unless
-	// Bare is set.
+	// Registry contains the controllers that files may name. Run adds what is needed in every world
+	// ([builtin.Complete]), unless Bare is set.
 	Registry *scenarios.Registry
 	Bare     bool
 
-	// Library has the program's scenarios: *.txtar files, with a directory for each family; nil for none. See
+	// Library contains the program's scenarios: *.txtar files in a directory for each family, or nil. See
 	// [scenarios.Library].
 	Library fs.FS
 
-	Name    string // name in usage and help; "" for the last element of os.Args[0]
-	Version string // printed by "version"; "" for the version in the build information
+	Name    string // the name in usage and help; "" means the last element of os.Args[0]
+	Version string // printed by "version"; "" means the version in the build information
 
-	In       io.Reader // the content of the file "-"; nil for nothing
+	In       io.Reader // the content of the file "-"; nil for an empty file
 	Out, Err io.Writer
-	Colour   bool // Out may get colours
-	Live     bool // Err may be overwritten to show progress
-	Width    int  // width of a page in columns; 0 means 100
+	Colour   bool // use colours on Out
+	Live     bool // show progress on Err by overwriting lines
+	Width    int  // the width of a page in columns; 0 means 100
 
 	operators func(ctx context.Context, s *settings) (*operator, error) // see app
 
-	// GitHub says that GitHub Actions reads the output. Annotations are printed, with paths relative to Workspace.
+	// GitHub means that GitHub Actions reads the output. Annotations are then printed, with paths below Workspace.
 	GitHub    bool
 	Workspace string
 }
@@ -63,15 +63,15 @@ func Main(g *scenarios.Registry) {
 	Command{Registry: g}.Main()
 }
 
-// Main runs the command line of the process, and exits. The process's own stream replaces a nil stream.
+// Main runs the command line of the process, and exits. For a nil stream, it uses the stream of the process.
 func (c Command) Main() {
-	// Runs allocate much memory and keep little of it. GOGC and GOMEMLIMIT override this setting.
+	// A run allocates much memory, but keeps little of it.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
-	// timeout(1) and CI systems send SIGTERM.
+	// SIGTERM is sent by timeout(1) and by CI systems.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	context.AfterFunc(ctx, stop) // the second signal ends the program at once
 	if c.In == nil {
 		c.In = os.Stdin
 	}
@@ -90,7 +90,7 @@ func (c Command) Main() {
 	os.Exit(c.Run(ctx, os.Args[1:]))
 }
 
-// Run executes a command line and returns its exit code.
+// Run runs a command line and returns its exit code.
 func (c Command) Run(ctx context.Context, args []string) int {
 	a := &app{
 		console: console{out: c.Out, err: c.Err, colour: c.Colour, live: c.Live, width: c.Width},
@@ -121,7 +121,7 @@ func (c Command) Run(ctx context.Context, args []string) int {
 }
 
 func execute(ctx context.Context, a *app, args []string) int {
-	var unknown error // a request for help on an unknown command
+	var unknown error // set if help about an unknown command is requested
 	root := rootCommand(a, &unknown)
 	root.SetArgs(doubleDashes(root, args))
 	root.SetOut(a.out)
@@ -140,8 +140,8 @@ func execute(ctx context.Context, a *app, args []string) int {
 	return a.code
 }
 
-// exitCode returns the exit code for an error. It is the code of the first [*scenarios.Error] in it,
-// [scenarios.ExitUsage] for any other error, and [scenarios.ExitPass] for nil.
+// exitCode returns the exit code for an error: the code of the first [*scenarios.Error] in it, or [scenarios.ExitUsage]
+// for any other error. For nil it returns [scenarios.ExitPass].
 func exitCode(err error) int {
 	if err == nil {
 		return scenarios.ExitPass
@@ -153,7 +153,7 @@ func exitCode(err error) int {
 	return scenarios.ExitUsage
 }
 
-// complain prints an error and updates the exit code. If the error names no file, the command's name stands in front.
+// complain prints an error and sets the exit code. If the error has no file, the command's name is put in front.
 func (a *app) complain(err error) {
 	var e *scenarios.Error
 	if errors.As(err, &e) && e.File == "" {
@@ -163,8 +163,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand makes the command tree. It sets unknown for "help" with an unknown command, because cobra returns no
-// error then.
+// rootCommand returns the tree of commands. For "help" with an unknown command, it sets unknown: cobra returns no
+// error.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
@@ -212,7 +212,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usage("unknown command %s%s", name, suggest(name, commandNames(root)))
 }
 
-// doubleDashes lets long flags have one dash, like those of go test: -update.
+// doubleDashes allows long flags with one dash, like those of go test: -update.
 func doubleDashes(root *cobra.Command, args []string) []string {
 	long := map[string]bool{}
 	for _, c := range append(root.Commands(), root) {

@@ -28,7 +28,7 @@ type outcomeOf struct {
 	out, err string
 }
 
-// wants checks the exit code, and that the output has some texts in this order.
+// wants checks the exit code, and that the output contains the texts in this order.
 func (o outcomeOf) wants(t *testing.T, code int, texts ...string) {
 	t.Helper()
 	if missing := inOrderIn(o.out+o.err, texts...); missing != "" || o.code != code {
@@ -36,7 +36,7 @@ func (o outcomeOf) wants(t *testing.T, code int, texts ...string) {
 	}
 }
 
-// passes also wants that nothing is on stderr.
+// passes wants exit code 0, the texts in this order, and nothing on stderr.
 func (o outcomeOf) passes(t *testing.T, texts ...string) {
 	t.Helper()
 	o.wants(t, 0, texts...)
@@ -45,7 +45,7 @@ func (o outcomeOf) passes(t *testing.T, texts ...string) {
 	}
 }
 
-// oneLine wants a mistake: a line on stderr that begins with a text and holds others, exit code 2, and nothing on stdout.
+// oneLine wants exit code 2, nothing on stdout, and on stderr one line that begins with begin and contains the texts.
 func (o outcomeOf) oneLine(t *testing.T, begin string, texts ...string) {
 	t.Helper()
 	if o.out != "" || !strings.HasPrefix(o.err, begin) || strings.Index(o.err, "\n") != len(o.err)-1 {
@@ -54,7 +54,7 @@ func (o outcomeOf) oneLine(t *testing.T, begin string, texts ...string) {
 	o.wants(t, scenarios.ExitUsage, texts...)
 }
 
-// inOrderIn returns the first of some texts that is not after those before it, "" for none.
+// inOrderIn returns the first of the parts that does not follow the parts before it, or "".
 func inOrderIn(text string, parts ...string) string {
 	for _, p := range parts {
 		_, rest, ok := strings.Cut(text, p)
@@ -66,7 +66,7 @@ func inOrderIn(text string, parts ...string) string {
 	return ""
 }
 
-// try runs a command line in this process, with this module's controllers unless c has others.
+// try runs a command line in this process. A Command without a Registry gets this module's controllers.
 func (c Command) try(ctx context.Context, args ...string) outcomeOf {
 	var out, err bytes.Buffer
 	if c.Registry == nil {
@@ -92,7 +92,7 @@ func typed(t *testing.T, line string) outcomeOf {
 
 var durations = regexp.MustCompile(`(?m)\b[0-9.]+m?s$`)
 
-// work changes to a copy of the test's files, in which commands can write.
+// work makes a copy of testdata the working directory, so that commands can write there.
 func work(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -148,7 +148,7 @@ func compare(t *testing.T, path, got string) {
 	}
 }
 
-// Each command that takes a file can read it from standard input.
+// Each command that takes a file can read standard input instead.
 func TestStandardInput(t *testing.T) {
 	work(t)
 	text := read(t, "testdata/settles.txtar")
@@ -162,7 +162,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// show --json prints the records in order.
+// show --json prints the records of the run in order.
 func TestShowRecords(t *testing.T) {
 	n, creates := 0, 0
 	for line := range strings.Lines(cli(t, "show", "--json", "testdata/settles.txtar").out) {
@@ -180,7 +180,7 @@ func TestShowRecords(t *testing.T) {
 	}
 }
 
-// An interrupt ends every long command with what it has.
+// After an interrupt each long command ends and prints the results so far.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -210,7 +210,6 @@ func copyFile(t *testing.T, from, to string) string {
 	return text
 }
 
-// write writes a file, and makes its directory.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
@@ -227,7 +226,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// A command fails if its output is lost.
+// A command fails if its output cannot be written.
 func TestFullDisk(t *testing.T) {
 	for _, line := range []string{
 		"help", "help --json", "laws", "laws --json", "version", "completion bash",
@@ -240,7 +239,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// On a terminal, run shows its progress from the start, and clears it at the end.
+// On a terminal, run shows its progress from the start and clears it at the end.
 func TestRunShowsProgress(t *testing.T) {
 	work(t)
 	got := Command{Registry: builtin.Registry(), Bare: true, Library: scenarios.Library(), Live: true}.try(t.Context(), "run",
@@ -251,7 +250,7 @@ func TestRunShowsProgress(t *testing.T) {
 	}
 }
 
-// Pages have the width of the terminal. A file has the default width.
+// On a terminal, a page is as wide as the terminal. In a file it has the default width.
 func TestWidth(t *testing.T) {
 	work(t)
 	got := Command{Width: 72}.try(t.Context(), strings.Fields(
@@ -300,7 +299,7 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
-// The command and the flag print the same, in text and in JSON.
+// "version" and "--version" print the same, in text and in JSON.
 func TestVersion(t *testing.T) {
 	for _, flag := range []string{"", "--json "} {
 		command, flagged := cli(t, strings.Fields(flag+"version")...), cli(t, strings.Fields(flag+"--version")...)
@@ -315,7 +314,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// must ends the test at an error.
+// must ends the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// memoryLimit returns a function that reports when this many MiB are in use; nil means no limit. Garbage does not
-// count, because the garbage collector keeps memory within the limit while at most half of it is reachable.
+// memoryLimit returns a function that reports when this number of MiB is in use. It returns nil for no limit. Garbage
+// does not count: as long as at most half of the memory is reachable, the garbage collector keeps the total within the
+// limit.
 func memoryLimit(mib int) func() string {
 	if mib <= 0 {
 		return nil
@@ -21,7 +22,7 @@ func memoryLimit(mib int) func() string {
 		return sample[0].Value.Uint64()
 	}
 	runtime.GC()
-	if live() < limit/2 { // above that, garbage collection would take most of the time
+	if live() < limit/2 { // with more live memory, garbage collection would take most of the time
 		debug.SetMemoryLimit(int64(limit))
 	}
 	return func() string {
@@ -32,8 +33,8 @@ func memoryLimit(mib int) func() string {
 	}
 }
 
-// once returns a function that repeats the first result of full, even if memory is free again. A search can then report
-// why it ended.
+// once returns a function that repeats the first result of full. A search must report why it ended even if memory is
+// free again.
 func once(full func() string) func() string {
 	if full == nil {
 		return nil

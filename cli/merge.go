@@ -134,7 +134,7 @@ func writeViolations(dir string, m *merged) error {
 		path, err := "", error(nil)
 		if v.again == "" {
 			path, err = writeFailure(dir, f, c)
-		} else if dir, err = filepath.Abs(dir); err == nil { // the command runs in another directory, perhaps
+		} else if dir, err = filepath.Abs(dir); err == nil { // the replay command may be run in another directory
 			path, err = kept.Keep(filepath.Join(dir, f.Name), c)
 		}
 		if err != nil {

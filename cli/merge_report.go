@@ -14,14 +14,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// merged holds the printed result of a world.
+// merged is the merged result of a world, as it is printed.
 type merged struct {
 	World      string            `json:"world"`
 	Hash       string            `json:"sha256"`
 	Settings   string            `json:"settings"`
 	Complete   bool              `json:"complete"`
-	Done       int               `json:"done"`  // number of schedules, or of shards of an exhaustive search
-	Total      int               `json:"total"` // number of schedules or shards in the whole campaign
+	Done       int               `json:"done"`  // completed schedules, or completed shards of an exhaustive search
+	Total      int               `json:"total"` // the number of schedules or shards in the whole campaign
 	Missing    [][2]int          `json:"missing,omitempty"`
 	Stopped    string            `json:"stopped,omitempty"`
 	Schedules  int               `json:"schedules"`
@@ -38,7 +38,7 @@ type merged struct {
 	exhaustive bool
 }
 
-// mergedViolation is one minimized violation.
+// mergedViolation is a minimized violation.
 type mergedViolation struct {
 	Law     string          `json:"law"`
 	Text    string          `json:"text"`
@@ -47,11 +47,11 @@ type mergedViolation struct {
 	Small   string          `json:"small,omitempty"`
 	Page    string          `json:"page,omitempty"`
 	Written string          `json:"written,omitempty"`
-	Known   string          `json:"accepted,omitempty"` // why it is accepted
+	Known   string          `json:"accepted,omitempty"` // the reason if the violation is accepted
 
 	file  string
-	again string // the command that replays it, up to the path; "" for the command replay
-	rest  bool   // the world does not settle, and violates no other law
+	again string // the command that replays it, without the path; "" means the command replay
+	rest  bool   // the world does not settle, but violates no other law
 }
 
 func newMerged(r *campaign.Result) *merged {
@@ -126,7 +126,7 @@ func (m *merged) head() string {
 	return fmt.Sprintf("%s: %s\n", m.World, strings.Join(parts, ", "))
 }
 
-// missing returns a line about missing shards or schedules, or "".
+// missing returns a line about the missing shards or schedules, or "".
 func (m *merged) missing() string {
 	if len(m.Missing) == 0 {
 		return ""
@@ -194,7 +194,7 @@ func (v *mergedViolation) replay() string {
 	return ""
 }
 
-// ci returns the world's result for continuous integration.
+// ci returns the result for continuous integration.
 func (m *merged) ci() ci.File {
 	c := ci.File{Name: m.World, Page: m.text()}
 	add := func(title, text string) { c.Problems = append(c.Problems, ci.Problem{Title: title, Text: text}) }

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// TestMain lets the tests start this program as the command: one process for each shard.
+// TestMain lets a test start this binary as the command threelaws, for example one process for each shard.
 func TestMain(m *testing.M) {
 	if os.Getenv("THREELAWS_AS_COMMAND") != "" {
 		if every, err := time.ParseDuration(os.Getenv("THREELAWS_SAVE_EVERY")); err == nil {
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process is the command as a process of its own.
+// process returns the command threelaws as a separate process.
 func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], args...)
@@ -33,7 +33,7 @@ func process(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// Eight shards as eight processes, merged, are one run, byte for byte.
+// Merging the results of eight shards prints the same bytes as one run without shards.
 func TestEightShardsAreOneRun(t *testing.T) {
 	work(t)
 	flags := strings.Fields("explore --seed 7 -n 203 --era selector --faults crash:1 --out out testdata/settles.txtar testdata/fights.txtar")
@@ -92,7 +92,7 @@ func linesIn(dir string) int {
 	return bytes.Count(text, []byte("\n"))
 }
 
-// A killed shard continues from its file: it ends with the same results, and draws no schedule twice.
+// A shard that was killed continues from its file. It ends with the same results, and tries no schedule twice.
 func TestKilledShardContinues(t *testing.T) {
 	work(t)
 	for _, flags := range []string{
@@ -136,7 +136,7 @@ func TestKilledShardContinues(t *testing.T) {
 	}
 }
 
-// What is wrong with shards and results is one line.
+// Each mistake in shards and results is reported in one line.
 func TestBadShards(t *testing.T) {
 	work(t)
 	explore := "explore -n 20 --out out testdata/settles.txtar "
@@ -167,7 +167,7 @@ func TestBadShards(t *testing.T) {
 	}
 }
 
-// An interrupt, and a bound of memory, leave what is known: never a crash.
+// After an interrupt, or at a limit of memory, explore prints its results so far and does not crash.
 func TestPartialResults(t *testing.T) {
 	work(t)
 	for _, flags := range []string{"-n 1000000 ", "--strategy exhaustive --faults crash:2,relist:2 "} {

@@ -17,63 +17,63 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// operator holds what check has found in an operator's repository.
+// operator contains what check has found out about an operator's repository.
 type operator struct {
 	Name      string   // the name of the operator's processes
 	Dir       string   // the repository, relative to the working directory
-	Builds    string   // short description of what Host builds
+	Builds    string   // what Host builds, in a few words
 	Notes     []string // which settings were found, and in which files
-	Found     settings // the found settings: Package, Install, Args, CRDs, Samples, relative to Dir
+	Found     settings // Package, Install, Args, CRDs and Samples as found, relative to Dir
 	CRDs      []*check.File
 	Installed []*unstructured.Unstructured
-	Own       []*unstructured.Unstructured // the operator's workload and Pods, which are installed if it looks for them
+	Own       []*unstructured.Unstructured // the operator's workload and Pods, installed only if it looks for them
 	Samples   []*check.File                // each is explored separately
 
-	// Host builds the operator. The returned function makes its controller, once for each sample.
+	// Host builds the operator. It returns a function that makes its controller, which is called once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Reuse func(world agent.World) (why string) // lets one process serve many lives, or returns why not; nil if never possible
-	Waits func() []string                      // what its goroutines wait for after it has settled; nil if unknown
-	Close func()                               // ends what Host has started; nil if there is nothing to end
+	Reuse func(world agent.World) (why string) // lets one process serve many lives, or returns why not; nil means never
+	Waits func() []string                      // what goroutines wait for after the world has settled; nil if unknown
+	Close func()                               // ends what Host has started; may be nil
 }
 
 type settings struct {
 	Dir      string // the directory of go.mod, relative to the working directory
-	Package  string // the main package; "" to find it
-	Test     string // a test of the package that hosts the operator; "" for a main
-	Settled  string // the socket of a test that checks settled worlds; "" for none
-	Install  string // install manifests: a kustomization, a chart, a folder or a file; "" to find them
-	Workload string // the name of the workload that runs the operator; "" to find it
+	Package  string // the main package; "" means to search it
+	Test     string // the name of a test that hosts the operator; "" for a main package
+	Settled  string // the path of the unix socket on which a test checks settled worlds; "" for none
+	Install  string // the install manifests: a kustomization, a chart, a directory or a file; "" means to search them
+	Workload string // the name of the workload that runs the operator; "" means to search it
 	Args     []string
-	Env      []string // NAME=value
+	Env      []string // "NAME=value"
 	CRDs     []string
 	Samples  []string
-	With     []string // files with further objects
+	With     []string // files with other objects
 	Accept   []*accepted
 	Skip     map[string]string // cases and laws to leave out, by name, with the reason
 	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
-	For       time.Duration // how long each cluster lasts, in virtual time; 0: until it settles
-	Schedules int           // for each case; 0: as many as time allows
+	For       time.Duration // the virtual time that each world runs; 0 means until it settles
+	Schedules int           // the number of schedules of each case; 0 means as many as the time allows
 	Seed      uint64
-	Faults    map[string]int // nil for the default faults of each case
+	Faults    map[string]int // nil means the default faults of each case
 	Workers   int
 	Budget    int
 
-	accepts []string // the values of --accept
-	skips   []string // the values of --skip: NAME=REASON
+	accepts []string // values of --accept
+	skips   []string // values of --skip: NAME=REASON
 	faults  string
-	set     bool // --faults was given, perhaps empty
+	set     bool // --faults was given; its value may be empty
 
-	packaged bool // the package was given as an argument
+	packaged bool // the package is an argument of the command line
 }
 
 const settingsFile = "threelaws.yaml"
 
-// accepted is an accepted finding of threelaws.yaml or --accept.
+// accepted is an entry for an accepted violation, in threelaws.yaml or in --accept.
 type accepted struct {
 	check.Accept
-	line int // line of threelaws.yaml; 0 for a flag
+	line int // the line in threelaws.yaml; 0 for a flag
 	met  bool
 }
 
@@ -105,7 +105,7 @@ func (a *accepted) from() string {
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }
 
-// addOwn installs objects of op.Own that the operator did not find in a quiet run, as err says. It returns them.
+// addOwn installs and returns the objects in op.Own that the operator did not find, according to err.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	idle := (*check.Idle)(nil)
 	if !errors.As(err, &idle) {

@@ -10,15 +10,15 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// output describes one JSON document of a command.
+// output describes a JSON document that a command prints.
 type output struct {
 	command string
-	when    string // the flags or conditions with which it is printed; "" for always
-	lines   bool   // one document per line
+	when    string // the condition under which it is printed; "" for always
+	lines   bool   // there is a document on each line
 	value   reflect.Type
 }
 
-// outputs are all documents that commands print with --json. "help json" lists their keys.
+// outputs lists all documents that commands print with --json. "help json" describes their keys.
 var outputs = []output{
 	{"run", "", false, reflect.TypeFor[runReport]()},
 	{"explore", "one document for each file", false, reflect.TypeFor[exploration]()},
@@ -47,14 +47,14 @@ var outputs = []output{
 type outputJSON struct {
 	Command string    `json:"command"`
 	When    string    `json:"when,omitempty"`
-	Lines   bool      `json:"lines,omitempty"` // one document per line
+	Lines   bool      `json:"lines,omitempty"` // there is a document on each line
 	Keys    []keyJSON `json:"keys"`
 }
 
 type keyJSON struct {
 	Key      string `json:"key"`
 	Type     string `json:"type"`
-	Optional bool   `json:"optional,omitempty"` // omitted if it is empty
+	Optional bool   `json:"optional,omitempty"` // the key is left out if the value is empty
 }
 
 func describeOutputs(command string) []outputJSON {

@@ -16,9 +16,9 @@ import (
 )
 
 type overlayJSON struct {
-	Path string `json:"path"` // for go build -overlay
-	Go   string `json:"go"`   // the version of the toolchain
-	Root string `json:"root"` // GOROOT of the toolchain
+	Path string `json:"path"` // the file for go build -overlay
+	Go   string `json:"go"`   // the toolchain's version
+	Root string `json:"root"` // the toolchain's GOROOT
 }
 
 func overlayCommand(a *app) *cobra.Command {
@@ -106,7 +106,7 @@ threelaws command. go vet does not support the overlay, so it does not run.`,
 			test.Stdin, test.Stdout, test.Stderr = os.Stdin, a.out, a.err
 			err = test.Run()
 			if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
-				a.code = scenarios.ExitFail // go test has printed the reason
+				a.code = scenarios.ExitFail // go test has already printed why it failed
 				return nil
 			}
 			return err
@@ -114,8 +114,7 @@ threelaws command. go vet does not support the overlay, so it does not run.`,
 	}
 }
 
-// hostsMain adds the flag --main. It builds and hosts a main package, which scenario files can then name as a
-// controller.
+// hostsMain adds the flag --main to a command. The flag hosts a main package, which scenario files can name.
 func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 	var pkg string
 	cmd.Flags().StringVar(&pkg, "main", "",

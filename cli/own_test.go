@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// sloppy is an operator with a bug: each ReplicaSet owns one ConfigMap of a fixed name, and takes it from its owner.
+// sloppy is an operator with a bug: all its ReplicaSets own the same ConfigMap, and each takes it from the last owner.
 func sloppy() host.Controller {
 	sets, maps := appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	return host.Controller{
@@ -68,7 +68,7 @@ kind: ReplicaSet
 metadata: {name: b}
 spec: {replicas: 1, selector: {matchLabels: {app: web}}, ` + podTemplate + "}\n"
 
-// A registry with one controller has all commands, under the program's name. What every world needs is there.
+// With a registry of one controller all commands work, under the program's name.
 func TestOwnController(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "own.txtar", ownWorld)
@@ -92,7 +92,7 @@ func TestOwnController(t *testing.T) {
 	}
 }
 
-// A bounded search does not say that it covered everything.
+// A search that --states bounds does not claim that it covered all schedules.
 func TestBoundedSearchIsIncomplete(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const line = "explore --strategy exhaustive overlap/adoption-lost --states "
@@ -105,7 +105,7 @@ func TestBoundedSearchIsIncomplete(t *testing.T) {
 	}
 }
 
-// If no schedule ends, no law is held: a law about settled worlds says nothing about them.
+// If no schedule settles, explore says so: it cannot check the laws about settled states.
 func TestNoScheduleEnds(t *testing.T) {
 	work(t)
 	typed(t, "explore -n 20 --era selector --laws GC-1 testdata/settles.txtar").wants(t, scenarios.ExitNotSettled,
@@ -116,7 +116,7 @@ func TestNoScheduleEnds(t *testing.T) {
 	}
 }
 
-// Mistakes in a registry are reported before anything runs.
+// A mistake in a registry is reported before anything runs.
 func TestBadRegistry(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "own.txtar", ownWorld)

@@ -33,11 +33,11 @@ func picture(a *app, as, title string, src page.Source) error {
 
 const extensionHTML = ".html"
 
-// beside returns the name of the page beside a failure's file.
+// beside returns the path of the page that is next to a failure's file.
 func beside(path string) string { return strings.TrimSuffix(path, extension) + extensionHTML }
 
-// pageOf returns the path for the page of a run. If explore has written a page beside the file, it is that one;
-// otherwise it is in .threelaws.
+// pageOf returns the path for the page of a run. If there is a page next to the file, it is that page's path. Otherwise
+// it is a path in .threelaws.
 func pageOf(file, law string) string {
 	if path := beside(file); onDisk(file) {
 		if _, err := os.Stat(path); err == nil {
@@ -57,7 +57,7 @@ func pageOf(file, law string) string {
 	return filepath.Join(failuresDir, name+extensionHTML)
 }
 
-// leave writes the page of a failure. It prints an error, which does not change the verdict.
+// leave writes the page of a failure. If this fails, it prints the error, without changing the exit code.
 func (a *app) leave(path string, p *render.Page, found func() *render.Page) {
 	text, err := page.Counterexample(p, found).HTML()
 	if dir := filepath.Dir(path); err == nil && dir == failuresDir {
@@ -73,7 +73,7 @@ func (a *app) leave(path string, p *render.Page, found func() *render.Page) {
 	p.HTML = path
 }
 
-// failuresDir is the default of --out. The leading dot hides it from run, and a .gitignore in it hides it from git.
+// failuresDir is the default of --out. Its leading dot hides it from the command run, and its .gitignore from git.
 const failuresDir = ".threelaws"
 
 func makeOut(dir string) error {
@@ -83,7 +83,7 @@ func makeOut(dir string) error {
 	return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644)
 }
 
-// writeFailure writes the file that replays a failure. Four digits in its name distinguish failures of the same law.
+// writeFailure writes a file that replays a failure. Four digits in the name distinguish failures of the same law.
 func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexample) (string, error) {
 	if err := makeOut(dir); err != nil {
 		return "", usage("--out: %v", err)
@@ -100,8 +100,8 @@ func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexamp
 
 func writeWhole(path string, text []byte) error { return replaceFile(path, text, 0o644) }
 
-// replaceFile replaces a file atomically. It follows a symbolic link, and writes directly to a device such as
-// /dev/stdout.
+// replaceFile replaces a file atomically. It follows a symbolic link, and writes to a device such as /dev/stdout
+// directly.
 func replaceFile(path string, text []byte, mode os.FileMode) error {
 	if old, err := os.Stat(path); err == nil {
 		if mode = old.Mode(); !mode.IsRegular() {

@@ -70,7 +70,7 @@ func replay(a *app, path string) error {
 		rep.Page.Draw(a.name + " show --as dot " + argument(rep.File))
 		rep.Page.Replay = a.name + " replay " + argument(rep.File)
 		a.leave(pageOf(rep.File, ""), rep.Page, nil)
-		rep.Page.Replay = "" // the user has just typed this command
+		rep.Page.Replay = "" // the page does not show the command that the user has just typed
 	}
 	a.code = rep.ExitCode
 	if a.json {
@@ -80,8 +80,8 @@ func replay(a *app, path string) error {
 	return nil
 }
 
-// elsewhere adds the right replay command to the error of a kept failure with an unknown controller. Kept failures are
-// below testdata/threelaws. Their directory is named after the test, or after the sample and the case.
+// elsewhere adds the right replay command to an error about an unknown controller, if the file is a kept failure. These
+// are in testdata/threelaws, in a directory with the name of the test, or of the sample and the case.
 func (a *app) elsewhere(path string, err error) error {
 	var e *scenarios.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Text, "unknown controller ") {
@@ -108,7 +108,7 @@ func (a *app) elsewhere(path string, err error) error {
 	return &known
 }
 
-// inspect finds the first failed step that has a "!". A refusal is no failure.
+// inspect finds the first failure of a step with a "!". A refused request is not a failure.
 func (r *replayed) inspect(run *scenarios.Run) {
 	failures := run.Failures()
 	i := slices.IndexFunc(failures, func(f scenarios.Failure) bool { return f.Expected() })
@@ -140,7 +140,7 @@ func (r *replayed) text(width int) string {
 	return fmt.Sprintf("%s; hash %s, twice\n", text, r.Hash)
 }
 
-// wording describes the failure. If no law was violated, the mark's Law is a verb.
+// wording describes the failure. If no law is violated, r.Law is the name of a verb.
 func (r *replayed) wording() string {
 	switch {
 	case r.ExitCode == scenarios.ExitNotSettled:

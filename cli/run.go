@@ -18,8 +18,8 @@ type running struct {
 	checks
 
 	verbose bool
-	html    string // the directory for pages of all runs; "" for none
-	whose   string // the place of the files if the user named none
+	html    string // the directory for the pages of all runs; "" for none
+	whose   string // where the files are, if the user named none
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -92,7 +92,7 @@ func (r *running) updatable(a *app, files []string) error {
 	return nil
 }
 
-// runFiles runs files in parallel and prints the results in order.
+// runFiles runs files in parallel, and prints the results in the order of the files.
 func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	began := time.Now()
 	rep := runReport{Files: []*scenarios.Result{}}
@@ -147,7 +147,7 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	return nil
 }
 
-// One in doubleShare files is run twice. These are always the same files.
+// doubleShare is the share of files that are always run twice: one file in 16.
 const doubleShare = 16
 
 func doubled(path string) bool {
@@ -156,7 +156,7 @@ func doubled(path string) bool {
 	return sum.Sum32()%doubleShare == 0
 }
 
-// runFile runs a file. It adds the file's name to a panic, which is a bug of threelaws.
+// runFile runs a file. If it panics, the panic text contains the file's name.
 func runFile(a *app, name string, o scenarios.Options) (t timed) {
 	defer func() {
 		if e := recover(); e != nil {

@@ -26,7 +26,7 @@ type runReport struct {
 	Files       []*scenarios.Result `json:"files"`
 	Passed      int                 `json:"passed"`
 	Updated     int                 `json:"updated"`
-	Loose       int                 `json:"loose"` // number of settles without golden text
+	Loose       int                 `json:"loose"` // the number of settles with a timeline but without golden text
 	Interrupted bool                `json:"interrupted,omitempty"`
 	Seconds     float64             `json:"seconds"`
 	ExitCode    int                 `json:"exitCode"`
@@ -87,7 +87,7 @@ func report(a *app, res *scenarios.Result, verbose bool) {
 	a.print(wrongs(a, res, a.width))
 }
 
-// wrongs lists the errors of a run, each under its phase, and the page of the error that ended the run.
+// wrongs lists the errors of a run, each below its phase, and the page of the error that ended the run.
 func wrongs(a *app, res *scenarios.Result, width int) string {
 	var b strings.Builder
 	phase := ""
@@ -141,11 +141,11 @@ func (a *app) caseOf(t timed) ci.File {
 	return c
 }
 
-// pages collects the pages of a run's files, and their index.
+// pages writes the pages of runs, and an index of them.
 type pages struct {
-	dir string // "" if no pages are written
+	dir string // "" if no pages are to be written
 
-	mu   sync.Mutex // needed because several files run at the same time
+	mu   sync.Mutex // several files are run concurrently
 	rows map[string]page.Row
 	err  error // the first error of writing a page
 }
@@ -161,7 +161,7 @@ func newPages(dir string) (*pages, error) {
 	return s, nil
 }
 
-// watching makes a run write its page when it ends.
+// watching makes a run write its page at its end.
 func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Options {
 	if s.dir == "" {
 		return o
@@ -194,7 +194,7 @@ func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Opt
 	return o
 }
 
-// passed notes for a file without errors that its violations are expected.
+// passed records whether a file passed. If it did, the violations in it were expected.
 func (s *pages) passed(name string, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +227,7 @@ func (s *pages) index(files []string) error {
 	return nil
 }
 
-// checks reports results to continuous integration. It prints annotations at once, and writes a JUnit file at the end.
+// checks reports results to continuous integration. It prints annotations at once, and a JUnit file at the end.
 type checks struct {
 	junit    string // the path of the JUnit file; "" for none
 	annotate bool
@@ -241,7 +241,8 @@ func (c *checks) flags(cmd *cobra.Command) {
 		"print annotations for GitHub Actions; this is the default there")
 }
 
-// add prints annotations for the problems of a file. If JSON is on stdout, they go to stderr, which GitHub reads too.
+// add adds the result for a file, and prints annotations. If JSON is printed on stdout, annotations are printed on
+// stderr, which GitHub also reads.
 func (c *checks) add(a *app, one ci.File) error {
 	c.cases = append(c.cases, one)
 	if !c.annotate {
@@ -275,7 +276,7 @@ func (s *shelf) place(name string) string {
 	return ci.InRepository(s.workspace, name)
 }
 
-// problem describes an error of a file. law is "" if no law was violated.
+// problem converts an error. law is the violated law, or "".
 func (s *shelf) problem(e *scenarios.Error, law string) ci.Problem {
 	p := ci.Problem{File: s.place(e.File), Line: e.Line, Text: e.Text}
 	if e.Verb != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Each command that takes a file finds the program's scenarios by family and name, in any directory.
+// Each command that takes a file finds the scenarios in the binary by family and name, in any directory.
 func TestLibrary(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, c := range []struct{ args, want string }{
@@ -29,7 +29,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// A path on disk comes before a name of the library. The library cannot be rewritten.
+// A file on disk comes before a scenario in the binary of the same name. Scenarios in the binary cannot be rewritten.
 func TestTheDiskComesFirst(t *testing.T) {
 	work(t)
 	write(t, "overlap/mine.txtar", read(t, "testdata/settles.txtar"))
@@ -45,7 +45,7 @@ func TestTheDiskComesFirst(t *testing.T) {
 	}
 }
 
-// Without arguments run takes ./scenarios, or the library if there is no such directory.
+// Without arguments, run takes ./scenarios, or the scenarios in the binary if there is no such directory.
 func TestRunWithoutArguments(t *testing.T) {
 	work(t)
 	Command{Library: os.DirFS("testdata")}.try(t.Context(), "run").wants(t, scenarios.ExitFail,
@@ -57,7 +57,7 @@ func TestRunWithoutArguments(t *testing.T) {
 		"widgetctl: run: a scenario file or a directory must be given\n")
 }
 
-// Each file is a test case of the JUnit file, with its page if it failed.
+// The JUnit file has a test case for each file. The test case of a failed file names its page.
 func TestJUnit(t *testing.T) {
 	work(t)
 	write(t, "bad.txtar", "aply x\n")
@@ -72,7 +72,7 @@ func TestJUnit(t *testing.T) {
 	typed(t, "run --junit no/such/dir.xml testdata/settles.txtar").wants(t, scenarios.ExitUsage, "threelaws: --junit: ")
 }
 
-// An annotation names file, line and law in one line. With --json annotations are on stderr.
+// An annotation names file, line and law in one line. With --json, annotations are printed on stderr.
 func TestAnnotations(t *testing.T) {
 	work(t)
 	annotated := func(text string) (lines []string) {
@@ -107,7 +107,7 @@ func TestAnnotations(t *testing.T) {
 	}
 }
 
-// A printed command names the file in the syntax of a shell.
+// A printed command quotes the name of the file for the shell.
 func TestCopiedCommand(t *testing.T) {
 	work(t)
 	for name, want := range map[string]string{
@@ -124,7 +124,7 @@ func TestCopiedCommand(t *testing.T) {
 	}
 }
 
-// A replaced file keeps its mode. A link stays a link, and a device is not replaced.
+// A file that is replaced keeps its mode. A symbolic link stays a link, and a device is not replaced.
 func TestWriteWhole(t *testing.T) {
 	t.Chdir(t.TempDir())
 	err := errors.Join(os.WriteFile("secret", nil, 0o600), os.Symlink("secret", "link"), os.Symlink(os.DevNull, "null"))
@@ -149,7 +149,7 @@ func TestWriteWhole(t *testing.T) {
 	}
 }
 
-// --update rewrites golden text and keeps the file's line ends. It refuses in CI, and if a law is violated.
+// --update rewrites golden text and keeps the file's line ends. It is refused in CI and if a law is violated.
 func TestRunUpdate(t *testing.T) {
 	work(t)
 	path := filepath.Join(t.TempDir(), "a.txtar")
@@ -181,7 +181,7 @@ func TestRunUpdate(t *testing.T) {
 	}
 }
 
-// run counts settles without golden text.
+// run counts the settle steps that have no golden text.
 func TestLooseSettles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "a.txtar", "controllers replicaset\nsettle quiet\nsettle\n! settle\nsettle\n----\nsettled at 0s after 0 writes\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// search explores a file and shows its progress. It explores the file a second time to find a fight.
+// search explores a file. If a fight may be hidden by other violations, it explores the file again.
 func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scenarios.Exploration, error) {
 	o := x.ExploreOptions
 	line := a.progress()
@@ -23,7 +23,7 @@ func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scen
 	return found, findFight(ctx, a, f, o, found)
 }
 
-// follow makes a progress line show an exploration.
+// follow shows the progress of an exploration on a progress line.
 func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 	if line.to == nil {
 		return
@@ -45,11 +45,11 @@ func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 	}
 }
 
-// fightLaw is the law that a fight violates.
+// fightLaw is the ID of the law that a fight violates.
 const fightLaw = "NOFIGHT-1"
 
-// findFight looks for a fight if laws are violated that hide one, because they are violated earlier. Nearly all of
-// these laws are violated by controllers from before ControllerRef.
+// findFight searches for a fight, if other laws were violated. Runs end at their first violation, so these may hide a
+// fight. Nearly all such violations are by controllers from before ControllerRef.
 func findFight(
 	ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration,
 ) error {
@@ -70,8 +70,8 @@ func findFight(
 	return nil
 }
 
-// explorationError returns the error of an exploration without results: a mistake in the file, or two runs of a
-// schedule that differ.
+// explorationError returns an error about an exploration without a result: a mistake in the file, or two runs that
+// differ.
 func explorationError(f *scenarios.File, err error) error {
 	var e *scenarios.Error
 	if errors.As(err, &e) {

@@ -116,7 +116,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err != nil {
 		return err
 	}
-	if s.trial != nil { // a running controller may violate a law
+	if s.trial != nil { // a controller that this server runs may violate a law
 		s.trial.World.Observers = append(s.trial.World.Observers, &stuck{map[failing]int{}, tell.fails})
 	}
 	s.handler.Faults = &clientfault.List{Tell: tell.fault}
@@ -171,7 +171,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	return err
 }
 
-// open listens on a loopback address. With --unauthenticated-anywhere, other addresses are allowed.
+// open listens on a loopback address, or with --unauthenticated-anywhere on any address.
 func (o *serving) open() (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", o.listen)
 	if err != nil {
@@ -188,7 +188,7 @@ func (o *serving) open() (net.Listener, error) {
 	return listener, nil
 }
 
-// withoutPlugins returns the admission plugins that are switched off.
+// withoutPlugins returns the admission plugins that are disabled.
 func withoutPlugins(on, off []string) ([]string, error) {
 	has, others := fakeapi.Plugins()
 	known := slices.Concat(has, others)
@@ -210,8 +210,7 @@ func withoutPlugins(on, off []string) ([]string, error) {
 	return off, nil
 }
 
-// playedBy reads --programs. The result maps the name in a program's user agent to the controller whose laws apply to
-// it.
+// playedBy parses --programs. It maps each name in a user agent to the controller whose laws apply.
 func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (map[string]host.Controller, error) {
 	played := map[string]host.Controller{}
 	for _, word := range words {
@@ -243,7 +242,7 @@ func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (ma
 	return played, nil
 }
 
-// starts are the values of --start. Each adds a part of a new server.
+// starts lists the values of --start. Each adds objects that a new server has.
 var starts = []struct {
 	word string
 	in   func(*fakeapi.Start)

@@ -11,7 +11,7 @@ import (
 // replicas is the user agent of a program that creates pods for ReplicaSets.
 const replicas = "my-replicas"
 
-// owner creates a ReplicaSet as a user, and returns one of its pods.
+// owner creates a ReplicaSet as a user would, and returns a pod that it owns.
 func (s *served) owner(t *testing.T, name string, count int) (pod string) {
 	t.Helper()
 	uid := s.send(t, "POST", setsPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"replicas":%d,"selector":{
@@ -22,7 +22,7 @@ func (s *served) owner(t *testing.T, name string, count int) (pod string) {
 		name, uid)
 }
 
-// careful creates the pods that an owner wants, and lists the existing ones before each.
+// careful creates the pods of a ReplicaSet, and lists the existing pods before each creation.
 func (s *served) careful(t *testing.T, name string, count int) {
 	pod := s.owner(t, name, count)
 	for range 50 {
@@ -38,8 +38,8 @@ func (s *served) careful(t *testing.T, name string, count int) {
 	t.Errorf("%s does not get %d pods", name, count)
 }
 
-// A program that gets no answer and tries once more is not named: it knows of one pod only, as in simulations. If it
-// gets the answer, it is named.
+// A program that creates one pod too many is not reported if the answer to its first creation was lost: it knows of one
+// pod only, as in simulations. If it got that answer, it is reported.
 func TestServeKnowsTheAnswers(t *testing.T) {
 	for fault, named := range map[string]bool{"fail my-replicas create pod with=lost": false,
 		"fail my-replicas get pod with=lost": true} {
@@ -53,8 +53,8 @@ func TestServeKnowsTheAnswers(t *testing.T) {
 	}
 }
 
-// A program that creates owned objects and is not judged is named once, with the flag that judges it. Tools of users are
-// not named. A judged program also counts as the controller of its kind.
+// A program that creates owned objects and is not judged is reported once, with the flag that judges it. Tools that
+// users run are not reported. A judged program counts as the controller of its kind.
 func TestServeNamesUnjudgedPrograms(t *testing.T) {
 	for _, args := range [][]string{nil, {"--controllers", "replicaset"}, {"--programs", "my-replicas=replicaset"}} {
 		s := startServe(t, args...)
@@ -77,7 +77,7 @@ func TestServeNamesUnjudgedPrograms(t *testing.T) {
 	}
 }
 
-// A careless program creates a pod again if it gets no answer. It is named if a fault hits it.
+// A careless program creates a pod again if it gets no answer. It is reported if a fault hit it.
 func TestServeJudgesProgramsUnderFaults(t *testing.T) {
 	for _, c := range []struct {
 		fault string
@@ -109,7 +109,7 @@ func TestServeJudgesProgramsUnderFaults(t *testing.T) {
 	}
 }
 
-// A careful program is named under no fault.
+// A careful program is not reported under any fault.
 func TestServeNamesNoCarefulProgram(t *testing.T) {
 	s := startServe(t, "--programs", "my-replicas=replicaset")
 	for i, line := range []string{"fail my-* create pod nth=2 with=lost", "fail my-* create pod with=timeout",
@@ -162,7 +162,7 @@ func TestFaultsCommand(t *testing.T) {
 	}
 }
 
-// Web pages of other origins and programs of other machines may not use the path of faults.
+// Web pages of another origin and programs on another machine must not use the path of faults.
 func TestFaultsAreLocal(t *testing.T) {
 	s := startServe(t)
 	for _, c := range []struct {

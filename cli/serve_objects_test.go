@@ -29,7 +29,7 @@ func gizmo(version, name string) string {
 	return `{"apiVersion":"example.com/` + version + `","kind":"Gizmo","metadata":{"name":"` + name + `"}}`
 }
 
-// owned creates a Gizmo, and a ConfigMap that it owns by a version.
+// owned creates a Gizmo, and a ConfigMap whose owner reference names the Gizmo in this API version.
 func (s *served) owned(t *testing.T, name, version string) {
 	t.Helper()
 	uid := s.send(t, "POST", gizmosPath, gizmo("v1", name))
@@ -37,8 +37,8 @@ func (s *served) owned(t *testing.T, name, version string) {
 		"kind":"Gizmo","name":%q,"uid":%q,"blockOwnerDeletion":true}]}}`, name, version, name, uid))
 }
 
-// Controllers follow a CRD that is created while they run, by any of its versions. If the CRD is deleted, its objects
-// go first, and what they own goes afterwards.
+// Controllers follow a CRD that is created while they run, in each of its versions. Deleting the CRD deletes its
+// objects, and after them the objects that they own.
 func TestServeDefinitions(t *testing.T) {
 	s := startServe(t, "--controllers", "garbagecollector,namespace", "--realtime=false")
 	s.send(t, "POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
@@ -50,7 +50,7 @@ func TestServeDefinitions(t *testing.T) {
 			s.send(t, "DELETE", gizmosPath+"/"+name, `{"propagationPolicy":"`+policy+`"}`)
 			s.gone(t, gizmosPath+"/"+name)
 			if policy == "Orphan" {
-				s.send(t, "DELETE", mapsPath+"/"+name, "{}") // it is there
+				s.send(t, "DELETE", mapsPath+"/"+name, "{}") // the ConfigMap exists
 			}
 			s.gone(t, mapsPath+"/"+name)
 		}
@@ -62,14 +62,14 @@ func TestServeDefinitions(t *testing.T) {
 
 	s.send(t, "DELETE", definitionsPath+"/gizmos.example.com", "{}")
 	s.gone(t, definitionsPath+"/gizmos.example.com")
-	// The garbage collector may have met a reference to the deleted kind five times.
+	// The garbage collector may have failed up to five times to resolve a reference to the deleted kind.
 	unresolved := regexp.MustCompile(`garbagecollector fails, .*: no matches for kind "Gizmo" .*\n`)
 	if code, stderr := s.stop(); code != 0 || unresolved.ReplaceAllString(stderr, "") != "" {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
-// With a kubelet, pods run on a node that looks real: they have addresses, and are assigned once.
+// With a kubelet, each pod gets an address and runs on a node that looks real. It is assigned to a node once.
 func TestServePodsAreLifelike(t *testing.T) {
 	for _, controllers := range []string{"kubelet", "kubelet,scheduler"} {
 		s := startServe(t, "--controllers", controllers)
@@ -93,7 +93,7 @@ func TestServePodsAreLifelike(t *testing.T) {
 	}
 }
 
-// A server calls webhooks, also for its controllers' writes.
+// A server calls webhooks, also for writes of the controllers that it runs.
 func TestServeCallsWebhooks(t *testing.T) {
 	s := startServe(t, "--controllers", "replicaset")
 	s.send(t, "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", `{"metadata":{"name":"m"},

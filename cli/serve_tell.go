@@ -20,20 +20,20 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// serveLine is one line of serve --json. The first line is the server's address, and the others are events.
+// serveLine is a line of serve --json. The first line contains the server's address. All other lines are events.
 type serveLine struct {
-	Event       string   `json:"event"` // serving, violates, fails, stored, unattended, unjudged, fault, unstruck or request
+	Event       string   `json:"event"` // such as "serving", "violates" or "request"
 	URL         string   `json:"url,omitempty"`
-	Page        string   `json:"page,omitempty"` // for the browser, with --ui
+	Page        string   `json:"page,omitempty"` // the URL of the page, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
-	Controllers []string `json:"controllers,omitempty"` // the running controllers
-	Unattended  []string `json:"unattended,omitempty"`  // kinds that no running controller handles, each with the name of a controller
-	ID          string   `json:"id,omitempty"`          // of the law, by clause
+	Controllers []string `json:"controllers,omitempty"` // the controllers that run
+	Unattended  []string `json:"unattended,omitempty"`  // kinds without a running controller, each with one that is for it
+	ID          string   `json:"id,omitempty"`          // the clause of the law
 	Law         string   `json:"law,omitempty"`
-	By          []string `json:"by,omitempty"`     // the controllers that violated it
-	Object      string   `json:"object,omitempty"` // the object that they wrote
+	By          []string `json:"by,omitempty"`     // the controllers that violated the law
+	Object      string   `json:"object,omitempty"` // the written object
 	Text        string   `json:"text,omitempty"`
-	Fault       string   `json:"fault,omitempty"` // the fault's line
+	Fault       string   `json:"fault,omitempty"` // the line of the fault
 
 	Verb    string  `json:"verb,omitempty"`
 	Path    string  `json:"path,omitempty"`
@@ -43,11 +43,11 @@ type serveLine struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// teller prints what a server reports. It is safe for concurrent use.
+// teller prints what a server reports. It may be used by several goroutines.
 type teller struct {
 	a    *app
 	mu   sync.Mutex
-	told map[string]bool // reported resources without controllers, and programs without laws, as "agent/"
+	told map[string]bool // what was reported: resources without controllers, and programs without laws, as "agent/"
 }
 
 func (t *teller) say(l serveLine, text string) {
@@ -96,8 +96,8 @@ func (t *teller) verdict(v verdict) {
 	t.say(l, head+": "+text)
 }
 
-// created reports an object that is only stored, and the first object of a kind that no controller handles. It returns
-// the warning for the client.
+// created reports an object that the server only stores. For a kind that no controller handles, it reports the first
+// object. It returns a warning for the client.
 func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) string {
 	warning := u.warning(k)
 	if namespace != "" {
@@ -116,10 +116,10 @@ func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) 
 	return warning
 }
 
-// hands are the user agents of interactive programs, and of Go programs that set no user agent.
+// hands lists user agents of interactive programs, and of Go programs that set none.
 var hands = []string{"kubectl", "oc", "helm", "Helm", "k9s", "Mozilla", "curl", "Wget", "Go-http-client"}
 
-// unjudged reports each program that creates owned objects and to which no laws apply. It reports a program once.
+// unjudged reports, once for each program, that it creates owned objects but no laws apply to it.
 func (t *teller) unjudged(played map[string]host.Controller, req *fakeapi.Request, object metav1.Object) {
 	name, _, _ := strings.Cut(req.UserAgent, "/")
 	_, judged := played[name]
@@ -138,11 +138,11 @@ func (t *teller) request(e httpapi.Exchange) {
 		fmt.Sprintf("%s %s %s %q %d %s", e.Verb, e.URI, e.User, e.UserAgent, e.Code, e.Took.Round(10*time.Microsecond)))
 }
 
-// reporter reports each violation once for each controller and law. It reports a fight once for its controllers.
+// reporter reports each violation once per controller and law. It reports a fight once per set of controllers.
 type reporter struct {
 	judge *law.Judge
 	told  map[string]bool
-	wrote [cyclesBack]writeOf // the last writes, by index of their record modulo the length
+	wrote [cyclesBack]writeOf // the last writes, at the index of their record modulo cyclesBack
 	tell  func(verdict)
 }
 
@@ -157,14 +157,14 @@ type writeOf struct {
 	process string
 }
 
-// cyclesBack is the number of records among which the writes of a fight are looked up.
+// cyclesBack is the number of last records among which the writes of a fight are searched.
 const cyclesBack = 1 << 12
 
 func newReporter(judge *law.Judge, tell func(verdict)) *reporter {
 	return &reporter{judge: judge, told: map[string]bool{}, tell: tell}
 }
 
-// Observe reports violations and then clears them, because the judge keeps only a limited number for each law.
+// Observe reports new violations. It then removes them from the judge, which keeps only a limited number per law.
 func (r *reporter) Observe(rec *sim.Record) {
 	if rec.Op == sim.Commit {
 		r.wrote[rec.Index%cyclesBack] = writeOf{rec.Index, rec.Process}
@@ -202,13 +202,13 @@ func (r *reporter) fighters(b *law.Violation) (who []string) {
 	return who
 }
 
-// attended holds the controllers of a kind, and what is missing without them.
+// attended contains the controllers that handle a kind, and what does not happen without them.
 type attended struct {
 	by      []string // names of controllers
 	lacking string
 }
 
-// attendants returns the controllers of each kind. A controller without a kind is not included.
+// attendants returns the controllers that handle each kind.
 func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 	all := map[schema.GroupKind]attended{
 		{Kind: "Pod"}:       {[]string{"kubelet"}, "it is not run"},
@@ -228,7 +228,7 @@ func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 
 type unattended map[schema.GroupKind]attended
 
-// unattendedBy returns the kinds for which none of the chosen controllers is responsible.
+// unattendedBy returns the kinds that none of the chosen controllers handles.
 func unattendedBy(g *scenarios.Registry, chosen []host.Controller) unattended {
 	all := unattended(attendants(g))
 	for at, a := range all {
@@ -249,8 +249,8 @@ func (u unattended) resources(s *fakeapi.Server) (list []string) {
 	return list
 }
 
-// warning returns the warning for creating an object of a kind without a controller. For Pods it returns "", because
-// controllers create many of them and cannot react to the warning.
+// warning returns a warning about creating an object of a kind that no controller handles, or "". It returns "" for
+// Pods, because most are created by controllers, which cannot react to the warning.
 func (u unattended) warning(k *fakeapi.Kind) string {
 	if why := k.Inert(); why != "" {
 		return "this server only stores " + k.Resource + ": " + why
@@ -262,11 +262,11 @@ func (u unattended) warning(k *fakeapi.Kind) string {
 	return "no " + strings.Join(a.by, " or ") + " controller runs in this server: " + a.lacking
 }
 
-// stuckAfter is the number of failed reconciles in a row after which an object is reported. Conflicts and late caches
-// cause fewer.
+// stuckAfter is the number of consecutive failed reconciles after which an object is reported. Conflicts and outdated
+// caches cause fewer failures.
 const stuckAfter = 5
 
-// stuck reports each object whose reconcile keeps failing, once.
+// stuck reports objects whose reconciles keep failing. It reports each object once.
 type stuck struct {
 	failed map[failing]int
 	tell   func(process, object, text string)
@@ -286,7 +286,7 @@ func (s *stuck) Observe(r *sim.Record) {
 	if s.failed[at]++; s.failed[at] == stuckAfter {
 		object := at.object
 		if r.Object.Kind == "" {
-			object = "" // the garbage collector's keys name no objects
+			object = "" // the garbage collector's keys are not names of objects
 		}
 		s.tell(at.process, object, render.WithoutUIDs(r.Message))
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// The banner names the controllers that run, and the kinds whose controllers do not.
+// The banner names the controllers that run, and the kinds without a controller.
 func TestServeBanner(t *testing.T) {
 	for args, want := range map[string]string{
 		"--controllers replicaset,gc,kubelet,namespace": inRealTime +
@@ -46,8 +46,8 @@ func TestServeBanner(t *testing.T) {
 	}
 }
 
-// Creating an object that no controller acts on returns a warning each time, and is logged once for each kind. A Pod has
-// no warning. An object without behaviour is logged each time.
+// A user who creates an object that no controller acts on gets a warning each time. The log names the first such object
+// of each kind, but each object of a kind without behaviour, such as NetworkPolicy. A Pod causes no warning.
 func TestServeWarns(t *testing.T) {
 	s := startServe(t, "--controllers", "replicaset")
 	const pods = `"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},` +
@@ -80,7 +80,7 @@ func TestServeWarns(t *testing.T) {
 	}
 }
 
-// With -v there is a line for each request.
+// With -v the log has a line for each request.
 func TestServeLogsRequests(t *testing.T) {
 	s := startServe(t, "-v", "--start", "none")
 	s.post(t, configsPath, `{"metadata":{"name":"a"}}`)
@@ -103,7 +103,7 @@ func TestServeLogsRequests(t *testing.T) {
 	}
 }
 
-// A new server has what a new real one has, with current times, or the parts that --start names.
+// A new server has the objects of a new real cluster, with current times, or only those that --start selects.
 func TestServeStart(t *testing.T) {
 	for _, c := range []struct {
 		start []string
@@ -137,7 +137,7 @@ func TestServeStart(t *testing.T) {
 	}
 }
 
-// part is a part of a page's feed.
+// part is one message in the feed of a server's page.
 type part struct {
 	First   int
 	Objects []struct{ Name string }
@@ -145,7 +145,7 @@ type part struct {
 	Breaks  []struct{ Law, Text string }
 }
 
-// parts reads the feed of a server's page until a part is enough.
+// parts reads the feed of a server's page until enough accepts a part.
 func (s *served) parts(t *testing.T, enough func(part) bool) {
 	t.Helper()
 	resp, err := http.Get(s.url + "/threelaws/events")
@@ -172,7 +172,7 @@ func (s *served) parts(t *testing.T, enough func(part) bool) {
 	t.Fatal("the feed ended: ", in.Err())
 }
 
-// The page shows the objects, what happens, and each violation. It shows clients, too, if no controller runs.
+// The page shows the objects, the requests and each violation. It shows clients also if no controller runs.
 func TestServePage(t *testing.T) {
 	s := startServe(t, "--ui", "--controllers", "replicaset@selector")
 	if page := s.get(t, "/threelaws/"); page.code != 200 || !strings.Contains(page.body, `"feed":"/threelaws/events"`) {
@@ -213,7 +213,7 @@ func TestServePage(t *testing.T) {
 	})
 }
 
-// There is no page without --ui, and none under another host name. An open page does not keep the server from ending.
+// Without --ui there is no page, nor under another host name. An open page does not keep the server from ending.
 func TestServePageNeedsFlag(t *testing.T) {
 	s := startServe(t)
 	if got := s.get(t, "/threelaws/"); got.code != http.StatusNotFound {

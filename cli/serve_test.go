@@ -45,7 +45,7 @@ spec:
   selector: {matchLabels: {app: web}}
   ` + podTemplate + "\n"
 
-// heard is what a command prints while it runs.
+// heard collects what a command prints while it runs.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -63,7 +63,6 @@ func (h *heard) String() string {
 	return h.text.String()
 }
 
-// until waits until a text is printed.
 func (h *heard) until(t *testing.T, want string) {
 	t.Helper()
 	eventually(t, func() (missing string) {
@@ -74,7 +73,7 @@ func (h *heard) until(t *testing.T, want string) {
 	})
 }
 
-// eventually waits until nothing is missing, for at most 30 seconds.
+// eventually waits for at most 30 seconds until missing returns "".
 func eventually(t *testing.T, missing func() string) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -88,14 +87,14 @@ func eventually(t *testing.T, missing func() string) {
 	}
 }
 
-// served is a server that the command runs.
+// served is a "threelaws serve" that runs in this process.
 type served struct {
 	url      string
 	out, err heard
 	stop     func() (code int, stderr string)
 }
 
-// startServe runs "threelaws serve" and waits until it serves.
+// startServe starts "threelaws serve" and waits until it answers requests.
 func startServe(t *testing.T, args ...string) *served {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -125,7 +124,6 @@ func startServe(t *testing.T, args ...string) *served {
 	return s
 }
 
-// answered is the answer to a request.
 type answered struct {
 	code     int
 	body     string
@@ -135,7 +133,7 @@ type answered struct {
 
 func (a answered) ok() bool { return a.err == nil && a.code < 300 }
 
-// call sends a request, under the user agent of Go programs for "".
+// call sends a request. An empty agent stands for the user agent of Go's HTTP client.
 func (s *served) call(t *testing.T, agent, method, path, body string) answered {
 	t.Helper()
 	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
@@ -181,7 +179,7 @@ func (s *served) send(t *testing.T, method, path, body string) (uid string) {
 	return object.Metadata.UID
 }
 
-// gone waits until there is nothing at a path.
+// gone waits until the object at a path does not exist.
 func (s *served) gone(t *testing.T, path string) {
 	t.Helper()
 	eventually(t, func() (missing string) {
@@ -192,7 +190,7 @@ func (s *served) gone(t *testing.T, path string) {
 	})
 }
 
-// until reads a watch until an event is enough.
+// until reads a watch until enough accepts an event.
 func (s *served) until(t *testing.T, path string, enough func(kind string, p *corev1.Pod) bool) {
 	t.Helper()
 	resp, err := http.Get(s.url + path + "?watch=1&timeoutSeconds=20")
@@ -212,7 +210,8 @@ func (s *served) until(t *testing.T, path string, enough func(kind string, p *co
 	}
 }
 
-// Controllers work in real time on what was loaded. A dump loads again, and dumps the same.
+// Controllers act in real time on the objects of a loaded file. A dumped file can be loaded, and is dumped again
+// unchanged.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
@@ -240,7 +239,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// Over TLS, the kubeconfig has the certificate. Without TLS it says so.
+// With --tls the kubeconfig has the certificate. Without --tls it sets insecure-skip-tls-verify.
 func TestServeKubeconfigs(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--tls"}} {
 		path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -257,7 +256,7 @@ func TestServeKubeconfigs(t *testing.T) {
 	}
 }
 
-// An admission plugin can be switched off, and warnings about missing controllers, too.
+// Admission plugins and the warnings about missing controllers can be switched off.
 func TestServePluginsAndExternalControllers(t *testing.T) {
 	s := startServe(t, "--disable-admission-plugins", "TaintNodesByCondition,NamespaceLifecycle", "--external-controllers")
 	if node := s.post(t, "/api/v1/nodes", `{"metadata":{"name":"n"}}`); !node.ok() || strings.Contains(node.body, "taints") {
@@ -304,7 +303,7 @@ func TestServeUsage(t *testing.T) {
 		"--fault: fail: unknown API verb craete; did you mean create?")
 }
 
-// With --json a server prints its URL and each violation as lines of JSON.
+// With --json a server prints its URL, and then each violation, as a line of JSON.
 func TestServeJSON(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "world.yaml")
 	write(t, path, worldYAML)
@@ -328,7 +327,7 @@ func TestServeJSON(t *testing.T) {
 	}
 }
 
-// A server judges the controllers that it runs, and reports each law once for each of them.
+// A server judges the controllers that it runs. It reports each law at most once for each controller.
 func TestServeJudges(t *testing.T) {
 	s := startServe(t, "--controllers", "replicaset@selector,replication@selector")
 	s.rivals(t)
@@ -343,7 +342,6 @@ func TestServeJudges(t *testing.T) {
 	}
 }
 
-// rivals creates a ReplicaSet and a ReplicationController that select the same pods.
 func (s *served) rivals(t *testing.T) {
 	t.Helper()
 	s.send(t, "POST", setsPath, "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 1, "+
@@ -352,7 +350,7 @@ func (s *served) rivals(t *testing.T) {
 		"selector: {app: web}, "+podTemplate+"}}")
 }
 
-// A controller that keeps failing at an object is reported once, and the other objects are not affected.
+// A controller that fails at one object again and again is reported once, and continues with the other objects.
 func TestServeReportsFailures(t *testing.T) {
 	s := startServe(t, "--controllers", "replicaset")
 	for name, finalizer := range map[string]string{"bad": "nobody", "good": ""} {

@@ -8,10 +8,10 @@ import (
 	"github.com/threelaws/threelaws/internal/campaign"
 )
 
-// saveEvery is the interval at which result files are written. Tests shorten it.
+// saveEvery is the interval at which result files are written. Tests make it shorter.
 var saveEvery = 15 * time.Second
 
-// sharding holds the flags of a command that does a part of a campaign.
+// sharding contains the flags of commands that can run a part of a campaign.
 type sharding struct {
 	shard   string
 	results string
@@ -25,7 +25,7 @@ func (s *sharding) flags(cmd *cobra.Command) {
 	complete(cmd, "results", completeDirs)
 }
 
-// divided reports whether the command does a part of a campaign.
+// divided reports whether the command runs a part of a campaign.
 func (s *sharding) divided() bool { return s.results != "" || s.Part.N > 1 }
 
 func (s *sharding) check() error {

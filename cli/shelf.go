@@ -16,17 +16,16 @@ import (
 
 const extension = ".txtar"
 
-// defaultDir is the directory of scenarios if the user names none.
+// defaultDir is the directory of scenarios if the command line names none.
 const defaultDir = "scenarios"
 
 const stdin = "-"
 
-// shelf finds scenario files on disk, in the program's library, and on standard input. In the library it finds them by
-// family and name.
+// shelf finds scenario files on disk and in the program's library, by family and name. It also reads standard input.
 type shelf struct {
-	embedded  fs.FS // nil for none
+	embedded  fs.FS // nil if there is no library
 	input     io.Reader
-	workspace string // the root of the repository that contains the files; "" if unknown
+	workspace string // the root of the repository with the files; "" if unknown
 }
 
 func titleOf(name string) string {
@@ -67,7 +66,7 @@ func (s *shelf) own(name string) bool {
 	return err == nil
 }
 
-// find lists the files that the arguments name, each once. A directory or a family stands for all its files.
+// find lists the files that arguments name, without duplicates. A directory or a family stands for all its files.
 func (s *shelf) find(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
@@ -121,7 +120,7 @@ func (s *shelf) named(arg string) ([]string, error) {
 	return below, err
 }
 
-// shelved lists files of the library: all for "", those of a family, or one file by path or name.
+// shelved lists files of the library: all files for "", the files of a family, or the file with a path or name.
 func (s *shelf) shelved(name string) []string {
 	if s.embedded == nil {
 		return nil
@@ -162,7 +161,7 @@ func (s *shelf) words() []string {
 	return words
 }
 
-// all lists the files below a directory. If the default directory does not exist, it lists the library.
+// all lists the files below a directory. If the default directory does not exist, it lists the files of the library.
 func (s *shelf) all(dir string) ([]string, error) {
 	if st, err := os.Stat(dir); err == nil && st.IsDir() {
 		return walk(filepath.Clean(dir))
@@ -173,7 +172,7 @@ func (s *shelf) all(dir string) ([]string, error) {
 	return nil, nil
 }
 
-// walk lists the scenario files below a directory in lexical order. It skips hidden files.
+// walk lists the scenario files below a directory in lexical order, without hidden files.
 func walk(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -190,7 +189,7 @@ func walk(dir string) ([]string, error) {
 	return files, err
 }
 
-// missing returns the error for a file that cannot be found, with the nearest name on disk or in the library.
+// missing returns an error about a file that cannot be read. It suggests the nearest name on disk or in the library.
 func missing(name string, err error, library []string) error {
 	var pe *fs.PathError
 	text := err.Error()
@@ -198,7 +197,7 @@ func missing(name string, err error, library []string) error {
 		text = pe.Err.Error()
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return notFile(name, "cannot be read: "+text) // the file exists, so the user meant it
+		return notFile(name, "cannot be read: "+text) // the file exists, so no name is suggested
 	}
 	var names []string
 	entries, _ := os.ReadDir(filepath.Dir(name))

@@ -75,7 +75,7 @@ skipped. If FILE is an audit log or a file of watch --record, show reads it like
 
 var forms = []string{"timeline", "tree", "dot", "json", "html", "svg"}
 
-// drawn is the JSON document of a tree, a graph, a picture or a page.
+// drawn is the JSON document for a tree, a graph, a picture or a page.
 type drawn struct {
 	Tree string `json:"tree,omitempty"`
 	DOT  string `json:"dot,omitempty"`
@@ -88,11 +88,10 @@ type shown struct {
 	violations []render.Mark
 	as         string
 	verbose    bool
-	at         int // number of the timeline's line to show; 0 for the end
+	at         int // the number of a line in the timeline; 0 for the end
 }
 
-// show prints a run in one of the forms. With --json, a timeline is an array of lines, and every other form is a
-// string.
+// show prints a run in one of the forms. With --json, a timeline is an array of lines, the others are strings.
 func show(a *app, s *shown) error {
 	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Violations: s.violations})
 	if s.at > len(lines) {
@@ -145,7 +144,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 	return text
 }
 
-// dot returns a graph of the objects and their owners at record end. For a fight, it returns a graph of its cycle.
+// dot returns a graph of the objects and their owners at record end. For a fight, it returns a graph of the cycle.
 func (s *shown) dot(lines []render.Line, end int) string {
 	for _, b := range s.violations {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {
@@ -158,9 +157,9 @@ func (s *shown) dot(lines []render.Line, end int) string {
 type recordJSON struct {
 	Index       int        `json:"index"`
 	Step        int        `json:"step"`
-	At          string     `json:"at"` // virtual time since the world began
+	At          string     `json:"at"` // the virtual time since the world began
 	Op          string     `json:"op"`
-	Cause       int        `json:"cause"` // index; -1 for none
+	Cause       int        `json:"cause"` // index of a record; -1 for none
 	Process     string     `json:"process,omitempty"`
 	Era         string     `json:"era,omitempty"`
 	Incarnation int        `json:"incarnation,omitempty"`
@@ -182,8 +181,8 @@ type recordJSON struct {
 	Observed    []string   `json:"observed,omitempty"`
 	Before      any        `json:"before,omitempty"`
 	After       any        `json:"after,omitempty"`
-	Saw         any        `json:"saw,omitempty"`    // the version of the object that the actor read
-	SawFor      any        `json:"sawFor,omitempty"` // the version of the reconciled object that the actor read
+	Saw         any        `json:"saw,omitempty"`    // the version of the written object that the actor had read
+	SawFor      any        `json:"sawFor,omitempty"` // the version of the reconciled object that the actor had read
 }
 
 type refJSON struct {

@@ -39,28 +39,28 @@ type serving struct {
 	kubeconfig  string
 	controllers []string
 	load, dump  string
-	history     uint64 // number of revisions to keep
+	history     uint64 // the number of revisions to keep
 	start       []string
 	verbose     bool
 	realtime    bool
 	anywhere    bool
 	tls         bool
-	outside     bool     // programs outside of the command use the server
+	outside     bool     // programs outside of this process use the server
 	plugins     []string // admission plugins to enable
 	noPlugins   []string // admission plugins to disable
 	ui          bool
-	programs    []string                   // NAME=CONTROLLER: a program and the controller whose laws apply to it
-	played      map[string]host.Controller // the parsed values of programs
-	fault       []string                   // faults from flags
+	programs    []string                   // NAME=CONTROLLER: a program, and the controller whose laws apply to it
+	played      map[string]host.Controller // programs in parsed form: the controller of each program
+	fault       []string                   // faults from the command line
 	faults      string                     // a file with faults
 }
 
 type site struct {
-	trial   *trial.Trial // nil without controllers and without a page
+	trial   *trial.Trial // nil if there are no controllers and no page
 	handler *httpapi.Handler
-	runner  *wallclock.Runner // nil without a trial
-	feed    *livepage.Feed    // of the page; nil without a page
-	broken  []render.Mark     // reported violations, for the page
+	runner  *wallclock.Runner // nil if there is no trial
+	feed    *livepage.Feed    // nil if there is no page
+	broken  []render.Mark     // the violations on the page
 }
 
 func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(verdict)) (*site, error) {
@@ -74,7 +74,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	}
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start, WithoutPlugins: off})
 	s := &site{}
-	// The runner is created after the handler, because it runs under the handler's lock.
+	// The runner runs under the handler's lock, so it is created after the handler.
 	s.handler = httpapi.New(server, func() time.Time {
 		if s.runner != nil {
 			return s.runner.Now()
@@ -115,8 +115,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	return s, nil
 }
 
-// keptHistory is the number of revisions that a server keeps. It is enough for most watches that continue after a
-// minute.
+// keptHistory is the number of revisions that a server keeps. Most watches that continue after a minute need fewer.
 const keptHistory = 10_000
 
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
@@ -149,7 +148,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if server.Shutdown(grace) != nil {
-		server.Close() // the client neither reads nor disconnects
+		server.Close() // a client neither reads nor disconnects
 	}
 	running.Wait()
 	if s.trial != nil {
@@ -158,7 +157,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	return err
 }
 
-// loopbackOnly refuses requests for a foreign host name, which a browser sends after DNS rebinding.
+// loopbackOnly returns a handler that refuses requests for a foreign host name, as after DNS rebinding.
 func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Host
@@ -199,8 +198,8 @@ func (s *site) dump(path string) error {
 	return nil
 }
 
-// lifelike replaces the kubelet by one that fills in the status of pods like a real node. If there is no node, it adds
-// one. If no scheduler runs, the kubelet binds pods.
+// lifelike replaces the kubelet by one that sets the status of pods like a real node. It adds a node if there is none.
+// If no scheduler runs, this kubelet also binds pods.
 func lifelike(s *site, chosen []host.Controller) []host.Controller {
 	at := slices.IndexFunc(chosen, func(c host.Controller) bool { return c.Name == "kubelet" && c.Era == "" })
 	if at < 0 {
@@ -219,7 +218,7 @@ func lifelike(s *site, chosen []host.Controller) []host.Controller {
 	return chosen
 }
 
-// join adds a node. It removes the not-ready taint, because no node lifecycle controller runs.
+// join adds a node. It removes the taint not-ready, because no controller would remove it.
 func (s *site) join(node *corev1.Node) string {
 	s.handler.With(func(server *fakeapi.Server) {
 		req := fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindOf(node), Name: node.Name, Object: node,
@@ -254,7 +253,8 @@ func (s *site) page() *livepage.Feed {
 	return livepage.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))
 }
 
-// noting returns a function that also notes each violation for the page. It is called under the server's lock.
+// noting returns a function that passes a violation to tell and adds it to the page. The caller holds the server's
+// lock.
 func (s *site) noting(tell func(verdict)) func(verdict) {
 	return func(v verdict) {
 		s.broken = append(s.broken, render.MarkOf(*v.violation))
@@ -262,7 +262,7 @@ func (s *site) noting(tell func(verdict)) func(verdict) {
 	}
 }
 
-// overTLS adds TLS with a new self-signed certificate, and returns the certificate in PEM.
+// overTLS adds TLS with a new self-signed certificate. It returns the certificate in PEM.
 func overTLS(plain net.Listener) (net.Listener, []byte, error) {
 	ip := plain.Addr().(*net.TCPAddr).IP
 	bundle, key, err := cert.GenerateSelfSignedCertKey(ip.String(), []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
@@ -278,8 +278,8 @@ func overTLS(plain net.Listener) (net.Listener, []byte, error) {
 		NextProtos: []string{"h2", "http/1.1"}}), bundle, nil
 }
 
-// kubeconfig sets insecure-skip-tls-verify if there is no certificate, because some clients refuse plain HTTP
-// otherwise.
+// kubeconfig returns a kubeconfig for the server. Without a certificate it sets insecure-skip-tls-verify, because some
+// clients refuse plain HTTP otherwise.
 func kubeconfig(url string, trusted []byte) string {
 	trust := "insecure-skip-tls-verify: true"
 	if trusted != nil {
@@ -304,7 +304,7 @@ users:
 `, url, trust)
 }
 
-// nameLetters are the letters of generated names on a real server. They contain no vowels, so that names are no words.
+// nameLetters contains the characters of generated names on a real server. Without vowels, names are not words.
 const nameLetters = "bcdfghjklmnpqrstvwxz2456789"
 
 func randomName(prefix string, _ int) string {

@@ -16,9 +16,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The current era of all controllers keeps all laws in all worlds, under schedules with faults. SOAK is the number of
-// schedules; the default is ten for each world. With SOAKTIME the worlds share a time instead. SOAKSHARD and SOAKRESULTS
-// make it a part of a campaign.
+// The current era of all controllers keeps all laws in all scenarios, under schedules with faults. SOAK is the number
+// of schedules, by default ten for each scenario. SOAKTIME gives the scenarios a common time limit instead. SOAKSHARD
+// and SOAKRESULTS make the test one shard of a campaign.
 func TestConformingEraKeepsTheLaws(t *testing.T) {
 	files := wholeWorlds(t)
 	total := 10 * len(files)
@@ -39,7 +39,7 @@ func TestConformingEraKeepsTheLaws(t *testing.T) {
 	g := builtin.Registry()
 	schedules := 0
 	for i, f := range files {
-		_ = inEra(g, f, "current") // of files without a controller that has eras it makes nothing
+		_ = inEra(g, f, "current") // it ignores files in which no controller has eras
 		o := scenarios.ExploreOptions{Schedules: each, Seed: uint64(i), Faults: maps.Clone(faults), LawsOnly: true, Shard: part,
 			Results: os.Getenv("SOAKRESULTS"), World: strings.TrimPrefix(f.Name, "../scenarios/testdata/")}
 		if !until.IsZero() {
@@ -62,7 +62,7 @@ func TestConformingEraKeepsTheLaws(t *testing.T) {
 	t.Logf("%d schedules of %d worlds", schedules, len(files))
 }
 
-// wholeWorlds are the scenarios that can run in one era.
+// wholeWorlds returns the scenarios in which all controllers can run in one era.
 func wholeWorlds(t *testing.T) []*scenarios.File {
 	paths, err := walk("../scenarios/testdata")
 	must(t, err)
@@ -70,7 +70,7 @@ func wholeWorlds(t *testing.T) []*scenarios.File {
 	for _, path := range paths {
 		f, err := scenarios.Load(path)
 		must(t, err)
-		if !slices.ContainsFunc(f.Steps, changesEra) { // part of it is of an older one by intent
+		if !slices.ContainsFunc(f.Steps, changesEra) { // such a scenario runs an older era on purpose
 			files = append(files, f)
 		}
 	}

@@ -25,7 +25,7 @@ spec:
     spec: {containers: [{name: c, image: i}]}
 `
 
-// A mistake in a file is one line on stderr with file, line and the nearest valid word. Nothing is written.
+// A mistake in a file gives one line on stderr, with the file, the line and the nearest valid word. No file is written.
 func TestBadFiles(t *testing.T) {
 	t.Setenv("CI", "")
 	script := "apply world.yaml\ncontrollers replicaset\nsettle\n\n-- world.yaml --\n"
@@ -72,7 +72,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// A mistake on the command line is one line on stderr with the nearest valid word.
+// A mistake on the command line gives one line on stderr with the nearest valid word.
 func TestBadUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", `threelaws: no command is given; "threelaws help" lists them`},
@@ -120,7 +120,7 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
-// Each shell has a script that calls the program by its name.
+// Each shell gets a completion script that calls the program by its name.
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range shells {
 		got := cli(t, "completion", shell)
@@ -176,7 +176,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// Each command but test lists the keys of its JSON, in lowerCamel.
+// The help of each command except test lists the keys of its JSON output, in lowerCamel.
 func TestEveryCommandListsItsJSON(t *testing.T) {
 	a := &app{registry: builtin.Registry(), console: console{out: io.Discard}}
 	for _, c := range rootCommand(a, new(error)).Commands() {
@@ -199,12 +199,12 @@ func TestEveryCommandListsItsJSON(t *testing.T) {
 	}
 }
 
-// Each printed key is listed, and each listed key is printed unless it is optional.
+// Each key that is printed is listed. Each key that is listed is printed, unless it is optional.
 func TestPrintedKeysAreListed(t *testing.T) {
 	work(t)
 	for _, c := range []struct {
 		args  string
-		index int // in outputs, of those of the command
+		index int // the index in the command's outputs
 	}{
 		{"run testdata", 0}, {"explore -n 20 --era selector testdata/settles.txtar", 0},
 		{"replay testdata/breaks.txtar", 0}, {"show testdata/fights.txtar", 0},
@@ -242,7 +242,7 @@ func TestPrintedKeysAreListed(t *testing.T) {
 	}
 }
 
-// apiObjects are keys with objects of the API.
+// apiObjects are the keys whose values are Kubernetes objects.
 var apiObjects = []string{"before", "after", "saw", "sawFor"}
 
 func printed(v any, at string, seen map[string]bool) {

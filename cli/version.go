@@ -10,15 +10,15 @@ import (
 
 const module = "github.com/threelaws/threelaws"
 
-// versionJSON is the build information that Go recorded.
+// versionJSON contains the build information that Go recorded.
 type versionJSON struct {
 	Name     string `json:"name"`
-	Version  string `json:"version"`            // version of the program's module; "devel" if unknown
-	Revision string `json:"revision,omitempty"` // revision of its repository
+	Version  string `json:"version"`            // the version of the program's module; "devel" if unknown
+	Revision string `json:"revision,omitempty"` // the revision of the program's repository
 	Time     string `json:"time,omitempty"`     // time of the revision
-	Modified bool   `json:"modified,omitempty"` // the build has uncommitted changes
+	Modified bool   `json:"modified,omitempty"` // the build contains uncommitted changes
 	Go       string `json:"go"`
-	Library  string `json:"library,omitempty"` // for a program of another module: the version of threelaws
+	Library  string `json:"library,omitempty"` // for a program in another module: the version of threelaws
 }
 
 func versionCommand(a *app) *cobra.Command {

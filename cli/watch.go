@@ -140,7 +140,7 @@ func (w *watching) look(ctx context.Context, a *app, r *clusterwatch.Reader, c *
 	return nil
 }
 
-// telling prints what watch finds. It is safe for concurrent use.
+// telling prints the findings of watch. It may be used by several goroutines.
 type telling struct {
 	a     *app
 	json  bool
@@ -201,10 +201,10 @@ func (t *telling) end(c *clusterwatch.Cluster) {
 }
 
 type watchLine struct {
-	Event string `json:"event"` // watching, finding, note or end
+	Event string `json:"event"` // "watching", "finding", "note" or "end"
 	*clusterwatch.Finding
 	Text     string `json:"text,omitempty"`
-	Objects  int    `json:"objects,omitempty"` // number of objects at the end
+	Objects  int    `json:"objects,omitempty"` // the number of objects at the end
 	Findings int    `json:"findings,omitempty"`
 	ExitCode int    `json:"exitCode"`
 }

@@ -52,7 +52,7 @@ func serveWith(t *testing.T, args ...string) (s *served, kubeconfig string) {
 	return startServe(t, append(args, "--kubeconfig", kubeconfig)...), kubeconfig
 }
 
-// --once prints what is wrong, and exits with 1 if something is.
+// watch --once prints the violations of the current state, and exits with 1 if there are any.
 func TestWatchOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "broken.yaml")
 	write(t, file, brokenYAML)
@@ -123,7 +123,7 @@ func beginWatch(t *testing.T, args ...string) *watched {
 	return w
 }
 
-// Two controllers from before ControllerRef fight, and are reported. judge reads the record.
+// Two controllers without ControllerRef fight, and watch reports them. judge can read the recorded history.
 func TestWatchFight(t *testing.T) {
 	s, config := serveWith(t, "--controllers", "replicaset@selector,replication@selector")
 	record := filepath.Join(t.TempDir(), "history.log")
@@ -148,7 +148,7 @@ func TestWatchFight(t *testing.T) {
 	typed(t, "show "+record).passes(t, "VIOLATES take-ownership", " pod/b-")
 }
 
-// A server that dies is an error, not a healthy cluster.
+// A server that stops answering is an error, and not a cluster without violations.
 func TestWatchServerDies(t *testing.T) {
 	s, config := serveWith(t)
 	w := beginWatch(t, "--kubeconfig", config, "--for", "3s")
@@ -178,7 +178,7 @@ func TestWatchUsage(t *testing.T) {
 	}
 }
 
-// The role of docs/use/watch.md only lists and watches, and is enough.
+// The role in docs/use/watch.md allows only list and watch, and watch needs no more.
 func TestWatchRole(t *testing.T) {
 	page := read(t, "../docs/use/watch.md")
 	_, manifest, _ := strings.Cut(string(page), "```yaml\n")
@@ -228,7 +228,7 @@ func TestWatchRole(t *testing.T) {
 	got.wants(t, 0, "not watched: secrets: ")
 }
 
-// objects is the resource that a path lists, "" for none.
+// objects returns the group and resource that a path lists, or "" for another path.
 func objects(path string) (group, resource string) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {

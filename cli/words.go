@@ -32,10 +32,10 @@ func round(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// plainWord is a word that needs no quotes in a shell.
+// plainWord matches a word that needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=,][-\pL\pN_./:@%+=,]*$`)
 
-// argument quotes the name of a scenario file for a shell if needed.
+// argument returns the name of a scenario file, quoted for a shell if necessary.
 func argument(title string) string {
 	switch {
 	case title == titleOf(stdin) && !onDisk(title):
@@ -98,7 +98,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// flagError returns the error about a flag with the command's name in front.
+// flagError returns an error about a flag. The command's name is put in front.
 func flagError(cmd *cobra.Command, err error) error {
 	whose := ""
 	if cmd.HasParent() {
@@ -132,9 +132,9 @@ func flagNames(cmd *cobra.Command) []string {
 }
 
 const (
-	// exitUncovered: no law is violated, but something was not covered.
+	// exitUncovered means that no law is violated, but that not everything was covered.
 	exitUncovered = 5
-	// exitInterrupted: the command was interrupted before it found anything.
+	// exitInterrupted means that the command was interrupted before it found a violation.
 	exitInterrupted = 130
 )
 
@@ -149,7 +149,8 @@ const exitCodes = `exit codes
 For several files, the worst code counts: 2, then 4, 1, 3, 5.
 `
 
-// severity orders exit codes from best to worst. A bad file proves nothing, and runs that differ cannot be trusted.
+// severity contains the exit codes from best to worst. An invalid file is worst, because it proves nothing. Next are
+// runs that differ, because they cannot be trusted.
 var severity = []int{
 	scenarios.ExitPass, exitInterrupted, exitUncovered, scenarios.ExitNotSettled, scenarios.ExitFail,
 	scenarios.ExitNondetermine, scenarios.ExitUsage,

@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Complete fills in what every world needs and keeps what the registry has.
+// Complete adds what every world needs, and keeps what the registry contains.
 func TestComplete(t *testing.T) {
 	mine := host.Controller{Name: "replicaset"}
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{{Name: "sloppy"}, mine, {Name: "rc"}}})

@@ -8,8 +8,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Every failure that exploration finds is written as a file that passes as it is. The file ends with the failing step,
-// and fails there if that step expects no failure.
+// Each failure is written as a file that passes. The file ends with the failing step, and fails at that step if its "!"
+// is removed.
 func TestFailureFiles(t *testing.T) {
 	good := "controllers replicaset replication\napply world.yaml\n"
 	cases := []struct {
@@ -78,7 +78,7 @@ label pod/web-a-2 app=other
 settle
 `
 
-// careless is a registry whose replicaset controller does not retry what failed.
+// careless returns a registry in which the ReplicaSet controller does not retry after errors.
 func careless() *scenarios.Registry {
 	g := registry()
 	for i := range g.Controllers {
@@ -89,7 +89,7 @@ func careless() *scenarios.Registry {
 	return g
 }
 
-// passes checks that a failure's file reproduces the failure.
+// passes checks that the file of a failure reproduces it.
 func passes(t *testing.T, f *scenarios.Counterexample) {
 	t.Helper()
 	text := string(f.File)
@@ -140,7 +140,7 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	}
 }
 
-// A failure that needs no object keeps no object and no empty section.
+// The file of a failure that needs no objects contains no objects and no empty section.
 func TestFailureKeepsNoObject(t *testing.T) {
 	x, err := scenarios.Explore(t.Context(),
 		parse(t, "controllers replicaset\napply world.yaml\nsettle\nexpect 1 jobs\n"), -1, registry(),
@@ -154,7 +154,8 @@ func TestFailureKeepsNoObject(t *testing.T) {
 	}
 }
 
-// The law that a mutant breaks first kills it, if that law counts. The order of the table of laws does not matter.
+// If several laws count, a mutant is killed by the law that it violates first. The order in the table of laws does not
+// matter.
 func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 	g := registry()
 	kill := func(laws ...string) *scenarios.Killed {
@@ -178,8 +179,8 @@ func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 	}
 }
 
-// A failing expectation keeps the objects it names, the user's actions on them, and the last fault. All else is
-// removed.
+// For a failed expectation, the objects that it names, the user's actions on them, and the last fault are not removed.
+// Everything else is removed.
 func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
 	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nlabel pod/bystander x=y\nlabel " +
 		"rs/web-a x=y\nsettle\n"
@@ -211,8 +212,8 @@ func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
 	}
 }
 
-// An expectation that holds in the default schedule fails for a reason in the schedule.
-// Without the ReplicaSet there is no pod either: that is another reason.
+// If an expectation holds in the default schedule, it fails because of the schedule. Without the ReplicaSet, it would
+// fail because there is no pod. So the ReplicaSet is not removed.
 func TestExpectationKeepsWhatMadeItHold(t *testing.T) {
 	script := "controllers replicaset kubelet\napply world.yaml\nscale rs/web-a replicas=1\n" +
 		"settle\nexpect pod/web-a-1\n"
@@ -227,7 +228,7 @@ func TestExpectationKeepsWhatMadeItHold(t *testing.T) {
 	}
 }
 
-// What a mutant breaks is written with the mutant's name, and replays.
+// The file of a mutant's failure contains the mutant's name, and can be replayed.
 func TestMutantsFailureReplays(t *testing.T) {
 	g := registry()
 	f, err := scenarios.Load("testdata/orphan/adopted-after-the-orphan-pass.txtar")
@@ -245,6 +246,6 @@ func TestMutantsFailureReplays(t *testing.T) {
 	}
 	_, err = scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Mutant: "replicaset/skip-rechek"})
 	if err == nil || !strings.Contains(err.Error(), "did you mean replicaset/skip-recheck?") {
-		t.Errorf("a typo is answered %v", err)
+		t.Errorf("the error about a typo is %v", err)
 	}
 }

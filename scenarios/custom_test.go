@@ -23,7 +23,7 @@ func interpret(t *testing.T, g *scenarios.Registry, text string) *scenarios.Resu
 	return scenarios.Interpret(f, scenarios.Options{Registry: g, Twice: true})
 }
 
-// Wherever a step can name a kind, it can name one that the file itself defines.
+// A step that can name a kind can also name a kind that the file defines.
 func TestCustomKindsInEveryVerb(t *testing.T) {
 	script := `
 apply crd.yaml
@@ -144,7 +144,7 @@ func TestRefusedDefinition(t *testing.T) {
 	}
 }
 
-// A file does not know the CRDs of another file, and may define the same kinds differently.
+// A file does not know the CRDs of other files, and may define the same kinds differently.
 func TestDefinitionsDoNotLeak(t *testing.T) {
 	g := operators(false)
 	other := strings.NewReplacer("count: {type: integer, minimum: 0}, ", "", "size: {type: string}",
@@ -169,7 +169,7 @@ func TestDefinitionsDoNotLeak(t *testing.T) {
 	}
 }
 
-// A changed CRD takes effect from then on, and its watches continue.
+// A changed CRD takes effect at once, and watches of its kind continue.
 func TestDefinitionChanges(t *testing.T) {
 	changed := strings.Replace(widgetDefinition, "size: {type: string}", "size: {type: string}, color: {type: string}",
 		1)
@@ -249,7 +249,8 @@ func replays(t *testing.T, g *scenarios.Registry, f *scenarios.Counterexample) {
 	}
 }
 
-// An operator on a custom resource is explored. The failure of the broken one is found, minimized and replayed.
+// An operator for a custom resource can be explored. The failure of the broken operator is found, minimized and
+// replayed.
 func TestCustomOperator(t *testing.T) {
 	world := widgetWorld +
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n---\napiVersion: v1\nkind: " +

@@ -10,29 +10,28 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// The exit codes of a run, which the command line returns.
+// The exit codes of a run and of the commands.
 const (
 	ExitPass         = 0 // everything was as expected
 	ExitFail         = 1 // a law was violated, or the output differs
 	ExitUsage        = 2 // the file or the command line is wrong
 	ExitNotSettled   = 3 // the world did not settle
-	ExitNondetermine = 4 // two runs of one schedule were different
+	ExitNondetermine = 4 // two runs of one schedule differed
 )
 
-// Error is a mistake in a scenario file, or a step with an unexpected result. It formats as "file:line: verb: what:
-// why".
+// Error is a mistake in a scenario file, or a step with an unexpected result. Its text is "file:line: verb: what: why".
 type Error struct {
 	File string `json:"file"`
-	Line int    `json:"line"`           // from 1; 0 for the file as a whole
-	Verb string `json:"verb,omitempty"` // the step's verb, "" outside of steps
+	Line int    `json:"line"`           // counted from 1; 0 for the whole file
+	Verb string `json:"verb,omitempty"` // the verb of the step; "" outside of steps
 	Text string `json:"text"`           // the mistake and its cause
-	Code int    `json:"code"`           // the exit code for it
+	Code int    `json:"code"`           // the exit code
 	Diff string `json:"diff,omitempty"` // lines to print below
 
-	bang bool // the failure that "!" expects did not happen
+	bang bool // a step with "!" did not fail
 }
 
-// Error formats the mistake in one line. The diff follows on more lines.
+// Error returns the mistake in one line. The lines of the diff follow.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -54,8 +53,8 @@ func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }
 
-// suggest returns the end of an error message. It is the nearest valid word, or all valid words if none is near and
-// there are few.
+// suggest returns the end of an error message: the valid word that is nearest to word. If none is near, it is the list
+// of all valid words, unless there are many.
 func suggest(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"
@@ -79,21 +78,21 @@ func plural(n int, what string) string {
 type Counterexample struct {
 	Law      string          `json:"law"`
 	Text     string          `json:"text"`
-	Index    int             `json:"index"` // the index of the first schedule that violated the law
+	Index    int             `json:"index"` // index of the first schedule that violated the law
 	Strategy string          `json:"strategy"`
-	Small    string          `json:"small"` // its size after minimizing
+	Small    string          `json:"small"` // the size after minimizing
 	Page     *render.Page    `json:"page"`
-	File     []byte          `json:"-"`                  // a scenario file that replays it
-	Often    *campaign.Often `json:"often,omitempty"`    // for random schedules: how many violate the law
+	File     []byte          `json:"-"`                  // a scenario file that replays the failure
+	Often    *campaign.Often `json:"often,omitempty"`    // for random schedules: how many of them violated the law
 	Likely   []Likely        `json:"likely,omitempty"`   // the probability of the failure after each step
-	Accepted string          `json:"accepted,omitempty"` // why it is accepted; "" if it is not
+	Accepted string          `json:"accepted,omitempty"` // why the failure is accepted; "" if it is not
 
-	// Found runs the schedule again as it was before minimizing. It returns nil if the run does not fail.
+	// Found repeats the run before minimizing and returns its page. It returns nil if the run does not fail again.
 	Found func() *render.Page `json:"-"`
 }
 
-// Said returns the violation's text. If the text does not name the written object, the object comes first: "deploy/web:
-// owned by none".
+// Said returns the violation's text. If the text does not contain the written object, the object is put in front:
+// "deploy/web: owned by none".
 func (c *Counterexample) Said() string {
 	if c.Page == nil {
 		return c.Text
@@ -105,10 +104,10 @@ func (c *Counterexample) Said() string {
 	return object + ": " + c.Text
 }
 
-// continuations is the number of random runs from each step of a failure.
+// continuations is the number of random continuations after each step of a failure.
 const continuations = 200
 
-// Likely says how often a failure still happens if a run continues at random after a line of its page.
+// Likely is the frequency with which a failure still happens if the run continues at random after a line of its page.
 type Likely struct {
 	Line int            `json:"line"` // the line's number; 0 for the start
 	How  campaign.Often `json:"how"`

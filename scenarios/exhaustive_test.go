@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// exhausted explores every schedule of a file.
+// exhausted explores all schedules of a file.
 func exhausted(t *testing.T, f *scenarios.File, g *scenarios.Registry, states int) *scenarios.Exploration {
 	t.Helper()
 	x, err := scenarios.Explore(context.Background(), f, -1, g,
@@ -22,7 +22,8 @@ func exhausted(t *testing.T, f *scenarios.File, g *scenarios.Registry, states in
 	return x
 }
 
-// A search that covers everything has seen the ends of all schedules, even for controllers that use memory or retry.
+// A search that covers everything has found the final states of all schedules, even for controllers that use memory or
+// retry.
 func TestEverythingHasAnEnd(t *testing.T) {
 	g := registry()
 	for name, ends := range map[string]int{
@@ -38,8 +39,8 @@ func TestEverythingHasAnEnd(t *testing.T) {
 	}
 }
 
-// A sync that reads its controller's memory before an event differs from one that reads it after. Half of the schedules
-// of this world leave two objects.
+// The result of a sync may depend on whether it reads its controller's memory before or after an event. In this world,
+// half of the schedules leave two objects.
 func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 	f, err := scenarios.Load("testdata/orphan/late-dependent-exhaustively.txtar")
 	must(t, err)
@@ -52,7 +53,7 @@ func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 	}
 }
 
-// The report names what no schedule varied, and omits what the options vary.
+// The report lists what no schedule varied. It leaves out what the options vary.
 func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	f, err := scenarios.Load("testdata/orphan/deleting-set-adopts-nothing.txtar")
 	must(t, err)
@@ -70,9 +71,8 @@ func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	}
 }
 
-// A world that keeps running without writes, and in which nothing waits, is livelocked. Every schedule is livelocked,
-// so nothing was covered and the file fails. A world that only polls every minute, and finds nothing to do, has
-// settled.
+// A world that runs forever without writes, although nothing waits, is a livelock. Here every schedule is a livelock,
+// so nothing is covered and the file fails. A world that only polls every minute has settled.
 func TestLivelockIsAFinding(t *testing.T) {
 	for name, sync := range map[string]func(*host.Env, string) error{
 		"spins": func(env *host.Env, key string) error { env.Queue.Add(key); return nil },
@@ -93,7 +93,7 @@ func TestLivelockIsAFinding(t *testing.T) {
 	}
 }
 
-// A step that makes no sense when the script reaches it is an error of the file, not a thousand passing runs.
+// A step that cannot be executed in the default schedule is an error, and not a pass.
 func TestSenselessStepIsNoPass(t *testing.T) {
 	f := parse(t, "controllers replicaset\napply world.yaml\nsettle\nrestart replicaset from=@zzz\nsettle\n")
 	for _, strategy := range []string{"mix", "exhaustive"} {
@@ -105,7 +105,7 @@ func TestSenselessStepIsNoPass(t *testing.T) {
 	}
 }
 
-// An exploration reports whether it was complete, and how many schedules ended.
+// An exploration reports whether it is complete, and how many schedules reached their end.
 func TestExplorationReportsWhatAPassProves(t *testing.T) {
 	spinning := unsettled(func(env *host.Env, key string) error { env.Queue.Add(key); return nil })
 	spins := "controllers unsettled\napply world.yaml\nsettle\n"

@@ -10,8 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the steps of a file before index until under other schedules. A negative index means all steps before
-// the first explore or mutant. If two runs of one schedule differ, the error is a [*explore.Disagreement].
+// Explore runs the first steps of a file, those before index until, under other schedules. If until is negative, it
+// runs the steps before the first explore or mutant. If two runs of one schedule differ, the error is a
+// [*explore.Disagreement].
 func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOptions) (*Exploration, error) {
 	if until < 0 {
 		until = f.scriptEnd()
@@ -53,13 +54,13 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		return p.exhaust(ctx, o)
 	}
 	x, err := p.draw(ctx, o)
-	if err == nil && !o.First { // a search that stops at the first violation says nothing about others
+	if err == nil && !o.First { // a search that stops at the first violation may not have evaluated the other laws
 		x.sayHowOften()
 	}
 	return x, err
 }
 
-// scriptEnd returns the index of the first step that explores.
+// scriptEnd returns the index of the first step whose verb is explore or mutant.
 func (f *File) scriptEnd() int {
 	for i, s := range f.Steps {
 		if s.verb.explores {
@@ -100,8 +101,8 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 	return x, err
 }
 
-// finish records what was exercised. It counts schedules that violate EXACT-7 separately, because worlds that do not
-// settle have their own exit code.
+// finish adds what was exercised. It counts schedules that violate EXACT-7 separately, because worlds that do not
+// settle have a separate exit code.
 func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
 	x.Uncompared = p.uncompared()
@@ -110,12 +111,12 @@ func (x *Exploration) finish(p *Script) {
 		switch row.Label {
 		case doesNotSettle:
 			unsettled = row.Count
-		case "": // the script made no sense in this schedule
+		case "": // a step could not be executed in this schedule
 		default:
 			x.Ended += row.Count
 		}
 	}
-	if c := x.Coverage; c != nil { // Coverage counts violations by law
+	if c := x.Coverage; c != nil { // Coverage contains the number of violations by law
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
 			if f.Violation.Law == law.AlwaysSettles {
@@ -131,7 +132,7 @@ func (x *Exploration) finish(p *Script) {
 	}
 }
 
-// stop records the reason why an exploration is not complete.
+// stop records the first reason why an exploration is incomplete.
 func (x *Exploration) stop(why string) {
 	if x.Complete = false; x.Stopped == "" {
 		x.Stopped = why
@@ -164,7 +165,7 @@ func (p *Script) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, e
 	return x, err
 }
 
-// fixed lists what all schedules of the script have in common.
+// fixed lists what is the same in all schedules of the script.
 func (p *Script) fixed() []string {
 	list := []string{"the order of the user's own actions"}
 	quiet, multiple := false, false
@@ -190,23 +191,24 @@ func (p *Script) fixed() []string {
 	return list
 }
 
-// A random run takes more steps than the default run, because it repeats work, for example after a crash. It counts as
-// not settling if it takes this many times as many steps, plus about a thousand for retries.
+// A random run takes more steps than the default run, because it repeats work, for example after a crash. If it takes
+// this many times the steps of the default run, plus a constant number for retries, it counts as not settling.
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
-	givenTimes = 3 // the same if the options set the extra steps, because steps of programs are slow
-	idleTimes  = 4 // the same for steps without a commit, because no program needs to read so much
+	givenTimes = 3 // used instead of drawnTimes if the options set the constant, because steps of programs are slow
+	idleTimes  = 4 // the factor for steps without a commit; it is smaller, because no program needs to read so much
 	idleMore   = 2_000
-	idleShare  = 3 // the share of the extra steps that may be idle, because a program polls until the world has settled
+	idleShare  = 3 // the part of the constant that may be idle, because a program polls until the world has settled
 )
 
-// unsettledRuns is the number of schedules to run if the default schedule does not settle and no violation ends a run.
-// Each of them runs to its bound.
+// unsettledRuns is the number of schedules that are run if the default schedule neither settles nor violates a law.
+// Each of these runs takes the maximal number of steps.
 const unsettledRuns = 2
 
-// measure sets the bounds of the runs from the default schedule. If that schedule does not settle, few runs follow. If
-// the script makes no sense in it, measure returns an error, because all runs would end there without a violation.
+// measure runs the default schedule to set the bounds of the other runs. If the default schedule does not settle, only
+// a few others are run. If a step cannot be executed in it, measure returns an error, because all runs would end at
+// that step without a violation.
 func (p *Script) measure(more int) error {
 	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {

@@ -10,15 +10,14 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
-// about holds the objects that a failing expectation concerns: objects by name, or the objects of a kind that a
-// selector matches.
+// about describes the objects of a failed expectation: named objects, or the objects of a kind that a selector matches.
 type about struct {
 	named    []target
 	kind     schema.GroupVersionKind // empty if the expectation counts no objects
 	selector labels.Selector
 }
 
-// speaksOf returns the objects that a violation concerns. Only a violation of the verb expect has any.
+// speaksOf returns the objects of a violation. Only violations of the verb expect have any.
 func (p *Script) speaksOf(b explore.Violation) about {
 	a := about{selector: labels.Everything()}
 	if b.Law != expectation {
@@ -46,7 +45,7 @@ func (p *Script) speaksOf(b explore.Violation) about {
 	return a
 }
 
-// object reports whether an object is one of the concerned ones. m is its manifest, or nil.
+// object reports whether an object is one of these objects. m is its manifest, or nil.
 func (a about) object(t target, m *manifest.Manifest) bool {
 	for _, n := range a.named {
 		if n.kind.GVK == t.kind.GVK && n.namespace == t.namespace && n.name == t.name {
@@ -59,7 +58,7 @@ func (a about) object(t target, m *manifest.Manifest) bool {
 	return m == nil || a.selector.Matches(labels.Set(m.Meta().GetLabels()))
 }
 
-// deed reports whether a step of the user changes a concerned object.
+// deed reports whether a step of the user changes one of these objects.
 func (a about) deed(s *Step) bool {
 	switch s.verb {
 	case verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch:

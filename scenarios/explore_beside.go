@@ -10,19 +10,20 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Beside is a write by a controller that the laws about dependents cover only partly, or not at all.
+// Beside is a write by a controller to an object that is not its dependent. The laws about dependents cover such writes
+// only in part, or not at all.
 type Beside struct {
-	Controller string // "" if no controller wrote
-	Kind       string // the kind that it wrote
-	// Unkeyed: the controller wrote objects of its kind while it reconciled keys that do not name such objects.
-	// Otherwise it created objects of a kind that is in neither Owns nor MayEdit.
+	Controller string // "" if the writer is not a controller
+	Kind       string // the kind of the written object
+	// Unkeyed means that the controller wrote objects of its kind while it reconciled keys that do not name such
+	// objects. Otherwise it created objects of a kind that is neither in Owns nor in MayEdit.
 	Unkeyed bool
 }
 
 // unowned lists kinds whose objects need no owner: events, and leases for leader election.
 var unowned = []string{"Event", "Lease"}
 
-// look records the writes of a run's controllers to objects that are not their dependents.
+// look records writes of controllers to objects that are not their dependents.
 func (a *asked) look(r *Run) {
 	h := &r.t.World.History
 	names := map[sim.Ref]bool{}
@@ -63,7 +64,7 @@ func (a *asked) look(r *Run) {
 	}
 }
 
-// kinds returns the kinds in a controller's declaration.
+// kinds returns the kinds that a controller declares.
 func kinds(c *host.Controller) []string {
 	var all []string
 	for _, gvk := range slices.Concat(c.Owns, c.Contract.MayEdit) {
@@ -72,7 +73,7 @@ func kinds(c *host.Controller) []string {
 	return all
 }
 
-// twofold lists kinds of the controllers that exist in two groups.
+// twofold lists the controllers' kinds whose names exist in two API groups.
 func twofold(r *Run, controllers map[string]*host.Controller) []string {
 	var all []string
 	for _, c := range controllers {
@@ -89,7 +90,7 @@ func twofold(r *Run, controllers map[string]*host.Controller) []string {
 
 func nameOnly(r sim.Ref) sim.Ref { return sim.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name} }
 
-// tellBeside adds these writes to the exploration of a file.
+// tellBeside adds the recorded writes to an exploration.
 func (a *asked) tellBeside(x *Exploration) {
 	x.Alike = slices.Sorted(maps.Keys(a.alike))
 	x.Beside = slices.Collect(maps.Keys(a.beside))

@@ -12,23 +12,24 @@ import (
 // scheduleSection is the name of the section with a failure's schedule.
 const scheduleSection = "schedule"
 
-// mostKeys limits the decisions to write if the last ones are defaults, because the rest of a very long run shows
-// nothing.
+// mostKeys is the maximal number of decisions in a file. A longer schedule is written without the default decisions at
+// its end, because these show nothing.
 const mostKeys = 1000
 
-// counterexampleText is a failure that is being written as a scenario file.
+// counterexampleText builds the scenario file of a failure.
 type counterexampleText struct {
 	program *Script
 	head    string   // the comment at the top
 	steps   []string // the script without "!"
-	bang    []bool   // by step: it has a "!" in the file
-	golden  []bool   // by step: its output is kept
+	bang    []bool   // for each step: it has a "!" in the file
+	golden  []bool   // for each step: its output is kept
 	reads   []*section
 	keys    []string // the schedule
 }
 
-// counterexampleFile writes a failure as a scenario file that replays the failure and passes. The file has the script
-// up to the failing step, the schedule, and the timeline as golden text. last is nil for the settle after the script.
+// counterexampleFile returns a scenario file that replays a failure, and passes. It contains the script until the
+// failing step, the schedule, and the timeline as golden text. last is the failing step, or nil if the settle after the
+// script fails.
 func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, last *Step) ([]byte, error) {
 	t := &counterexampleText{program: p, keys: small.Schedule.Keys()}
 	if len(t.keys) > mostKeys {
@@ -56,7 +57,7 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 	return nil, fmt.Errorf("the written failure of %s does not pass", f.Law)
 }
 
-// script copies the steps before last, with comments and settings.
+// script adds the steps before last, with comments and settings.
 func (t *counterexampleText) script(last *Step) {
 	p := t.program
 	add := func(text string, bang, golden bool) {
@@ -87,8 +88,7 @@ func (t *counterexampleText) script(last *Step) {
 	}
 }
 
-// left returns a step without its "!" and without removed sections. It returns "" if all sections of the step were
-// removed.
+// left returns a step without its "!" and without removed sections. If all its sections were removed, it returns "".
 func (t *counterexampleText) left(s *Step) string {
 	if s.verb.installs {
 		return t.installed(s)
@@ -114,7 +114,7 @@ func (t *counterexampleText) left(s *Step) string {
 	return own.String()
 }
 
-// home returns the name of the failure's file. Paths in the file are relative to it.
+// home returns the name of the file to which the failure is written. Paths in the file are relative to its directory.
 func (p *Script) home() string {
 	if p.out == "" {
 		return p.File.Name
@@ -122,7 +122,7 @@ func (p *Script) home() string {
 	return filepath.Join(p.out, filepath.Base(p.File.Name))
 }
 
-// installed copies an install step. It copies sections as a whole, and names files on disk if their directory is known.
+// installed returns an install step. Sections are kept as a whole. Files on disk are named if their directory is known.
 func (t *counterexampleText) installed(s *Step) string {
 	own := *s
 	own.Args = nil

@@ -14,19 +14,20 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// In quiet runs no event or answer is late. Only the order of the actors is random. Differences between these runs do
-// not count. A run of a whole program takes a hundred times as long as other runs.
+// In a quiet run no event and no response is late; only the order of the actors is random. Fields that differ between
+// quiet runs are not compared. A run of a whole program takes a hundred times as long as other runs.
 const (
 	quietDraws        = 12
 	quietProgramDraws = 4
 )
 
-// longer limits how much longer than the quiet runs a compared run may take. In a longer run a deadline may pass, which
-// changes more than the order.
+// longer is the time by which a compared run may be longer than the quiet runs. In an even longer run, a deadline may
+// have passed, which changes the world.
 const longer = time.Minute
 
-// compareEnds returns the difference between the settled world and those of the quiet runs, or "". It skips a world
-// with another failure. Most worlds are equal to the first quiet run, so the others run only when they are needed.
+// compareEnds returns the difference between the settled world and the settled worlds of quiet runs, or "". It skips a
+// world with another failure. Most worlds are equal to the first quiet run, so other quiet runs are made only if
+// necessary.
 func compareEnds(r *Run, s *Step) string {
 	l, _ := r.registry.law(sameEnd)
 	if l == nil || r.counting.only != nil && !r.counting.only[l] || r.settled.how.Middle != "" || !r.settled.how.Settled {
@@ -54,7 +55,7 @@ func compareEnds(r *Run, s *Step) string {
 	return is.difference(quiet.end, quiet.differ)
 }
 
-// script returns the steps before s as a script.
+// script returns a script with the steps before s.
 func (r *Run) script(s *Step) *Script {
 	f := *r.file
 	f.Steps = nil
@@ -70,8 +71,8 @@ func (r *Run) script(s *Step) *Script {
 		idle: r.course.idle}
 }
 
-// learn runs the steps before s in the quiet schedules from, ..., to-1. Schedule 0 is the default one. In the others,
-// which are random, nothing is late. If a schedule is no measure, learn returns the reason.
+// learn runs the steps before s in the quiet schedules from, ..., to-1. Schedule 0 is the default schedule, the others
+// are random. If a quiet run cannot be compared with, learn returns why.
 func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 	p := r.script(s)
 	var halt func() bool
@@ -96,7 +97,7 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 	return ""
 }
 
-// uncompared returns what the comparison left out in the script's runs, or "".
+// uncompared returns what is not compared in the runs of the script, or "".
 func (p *Script) uncompared() string {
 	for _, s := range p.program() {
 		if s.comparesEnds() {
@@ -106,12 +107,12 @@ func (p *Script) uncompared() string {
 	return ""
 }
 
-// attentive chooses the next actor at random, or by the default schedule. Before anybody acts, it delivers all events
-// and answers all requests.
+// attentive chooses the next actor at random, or by the default schedule. It delivers all events and all responses
+// before the next action of an actor.
 type attentive struct {
 	*sim.Seed
-	draws bool        // choose at random; otherwise by the default schedule
-	halt  func() bool // ends the run at the point where the compared run ends; nil if there is none
+	draws bool        // choose at random, not by the default schedule
+	halt  func() bool // reports whether the compared run was ended; may be nil
 }
 
 var promptness = [...]int{sim.Deliver: 0, sim.Respond: 1, sim.Execute: 2, sim.Work: 3, sim.User: 3, sim.Timer: 4,
@@ -124,7 +125,7 @@ func (a *attentive) Pick(n int, label string) int {
 	return a.Seed.Pick(n, label)
 }
 
-// Next chooses among the first actions of the order of classes.
+// Next chooses among the actions of the class that comes first in promptness.
 func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	if a.halt != nil && a.halt() {
 		return -1
@@ -150,8 +151,8 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	return first[a.Pick(len(first), "next")]
 }
 
-// endOf collects the values of the settled objects. It skips values that may depend on the order of events: names,
-// uids, versions, times, annotations, keys, certificates, contents of Secrets, and all numbers and free texts of the
+// endOf collects the field values of the settled objects. It skips values that may depend on the order of events:
+// names, UIDs, versions, times, annotations, keys, certificates, contents of Secrets, and all numbers and texts in the
 // status.
 func (r *Run) endOf() end {
 	all, strange := end{}, strings.NewReplacer(r.generated()...)
@@ -211,12 +212,12 @@ func (r *Run) endOf() end {
 	return all
 }
 
-// isPEM reports whether a text is a key or a certificate, also in base64.
+// isPEM reports whether a text is a key or a certificate in PEM, or in base64 of PEM.
 func isPEM(text string) bool {
 	return strings.HasPrefix(text, "-----BEGIN ") || strings.HasPrefix(text, "LS0tLS1CRUdJTi")
 }
 
-// generated returns all server-generated names and uids, each with a placeholder.
+// generated returns all generated names and UIDs, each followed by its placeholder.
 func (r *Run) generated() (pairs []string) {
 	for _, k := range r.t.Server.Kinds() {
 		r.t.Server.Each(k, func(obj runtime.Object) bool {

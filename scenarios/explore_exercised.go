@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// asked records what the runs of an exploration exercised. If a controller had nothing to do, its pass proves nothing.
-// Several workers share it.
+// asked records what the runs of an exploration exercised, because a pass proves nothing if a controller had nothing to
+// do. Several workers use it concurrently.
 type asked struct {
 	wrote   sync.Map // controller name -> true if a process of the controller has written
 	settled sync.Map // controller name -> true if a world settled with an object of the controller's kind
@@ -25,7 +25,7 @@ type asked struct {
 	alike  map[string]bool
 }
 
-// note adds a finished run.
+// note adds the facts about a finished run.
 func (a *asked) note(r *Run) {
 	how := &r.settled.how
 	if how.Middle != "" {
@@ -49,7 +49,7 @@ func (a *asked) note(r *Run) {
 	}
 }
 
-// hear adds what the laws found about each controller.
+// hear adds the results of the laws for each controller.
 func (a *asked) hear(r *Run) {
 	verdicts := r.t.Judge.Verdicts()
 	a.mutex.Lock()
@@ -70,7 +70,7 @@ func (a *asked) hear(r *Run) {
 	}
 }
 
-// of returns what a law has found about a controller so far.
+// of returns the result of a law for a controller.
 func (a *asked) of(controller, id string) *Said {
 	s := a.said[[2]string{controller, id}]
 	if s == nil {
@@ -80,12 +80,12 @@ func (a *asked) of(controller, id string) *Said {
 	return s
 }
 
-// Said counts what a law found about a controller in all schedules of an exploration.
+// Said is the result of a law for a controller in all schedules of an exploration.
 type Said struct {
-	Controller string // "" for a violation that is not by a single controller
+	Controller string // "" for violations that are not by a single controller
 	Law        string // the law's clause
 	Exercised  int    // how often the law was evaluated
-	Broken     int    // schedules with an informed violation
+	Broken     int    // the number of schedules with a violation that is not just a lost race
 }
 
 func wrote(h *sim.History, process string) bool {
@@ -97,7 +97,7 @@ func wrote(h *sim.History, process string) bool {
 	return false
 }
 
-// keyed reports whether a process reconciled a key that named an object.
+// keyed reports whether a process reconciled a key that is the name of an existing object.
 func keyed(h *sim.History, process string) bool {
 	for i := range h.Len() {
 		if rec := h.At(i); rec != nil && rec.Op == sim.SyncStart && rec.Process == process && rec.For.UID != "" {
@@ -115,7 +115,7 @@ func (a *asked) tried(s *Step, err error) {
 	}
 }
 
-// tell adds what was recorded to the exploration of a file.
+// tell adds the recorded facts to an exploration.
 func (a *asked) tell(f *File, x *Exploration) {
 	x.Wrote, x.Settled, x.Keyed = names(&a.wrote), names(&a.settled), names(&a.keyed)
 	if what, ok := a.middle.Load(""); ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// likelihood continues a minimized failure at random, from its start and from each line of its page. All continuations
-// share the time. If the time is over, later lines get fewer continuations.
+// likelihood continues a minimized failure at random, from its start and from each line of its page. The available time
+// is for all continuations. If it is used up, later lines get fewer continuations.
 func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) (all []Likely) {
 	all = []Likely{{}}
 	ends := []int{0}
@@ -39,8 +39,7 @@ func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) 
 	return all
 }
 
-// decided describes the steps that changed the probability of the failure: the first step, and each that changed it by
-// a tenth.
+// decided describes the steps that changed the probability of the failure by at least a tenth, and the first step.
 func decided(all []Likely) string {
 	text, last := "", -1.0
 	for _, l := range all {

@@ -18,63 +18,66 @@ type ExploreOptions struct {
 	Schedules int            // number of schedules; 0 means 1000
 	Strategy  string         // mix, random, pct, exhaustive; "" means mix
 	Seed      uint64         // seed of the choices
-	Faults    map[string]int // how many faults of each kind a run may have, by name
-	Strict    bool           // lost races are violations too
+	Faults    map[string]int // the maximal number of faults in a run, by the fault's name
+	Strict    bool           // lost races are also violations
 	Mutant    string         // the mutant that runs in place of its controller; "" for none
-	LawsOnly  bool           // ignore the file's own expectations, because they may not allow for faults
+	LawsOnly  bool           // ignore the file's expectations, because they may not hold with faults
 	Laws      []string       // the laws that count; empty means all
-	States    int            // exhaustive: the maximum number of states; 0 for no limit
-	Early     int            // exhaustive: how many timers of a run may fire early
-	Workers   int            // 0 means all cores; with 1, memory use is reproducible
+	States    int            // for exhaustive: the maximal number of states; 0 means no limit
+	Early     int            // for exhaustive: how many timers of a run may fire early
+	Workers   int            // the number of workers; 0 means one per core; with 1, memory use is reproducible
 	First     bool           // stop at the first violation
-	Whole     bool           // no violation ends a run, so that [Exploration].Said covers all laws
+	Whole     bool           // runs do not end at violations, so that [Exploration].Said contains all laws
 	Said      bool           // fill [Exploration].Said, Beside and Alike even if a violation ends a run
-	Budget    int            // maximum number of runs for minimizing a failure; 0 means 2000
-	Patience  time.Duration  // maximum real time for minimizing a failure; 0 for no limit
-	Likely    time.Duration  // real time for finding the step that decides each failure; 0: skip this
-	Twice     int            // one in this many runs is run twice and compared; 0 means 64
-	Steps     int            // steps that a run may take beyond three times the default run; 0: 20,000 beyond thirty times
+	Budget    int            // the maximal number of runs for minimizing a failure; 0 means 2000
+	Patience  time.Duration  // the maximal real time for minimizing a failure; 0 means no limit
+	Likely    time.Duration  // the real time for finding the decisive step of each failure; 0 means not to search it
+	Twice     int            // one run in this many runs is repeated and compared; 0 means 64
+	Steps     int            // limits a run to three times the default run plus these; 0 means thirty times plus 20,000
 
-	// Enough, if set, reports whether enough schedules were run, for example after some time. Several workers may call
-	// it concurrently.
+	// Enough, if not nil, is called with the number of schedules that were run, and reports whether they suffice.
+	// Several workers may call it concurrently.
 	Enough func(drawn int) bool
 
-	// Accept, if set, returns why a failure is accepted, or "". It is called before and after minimizing. An accepted
-	// failure is not minimized.
+	// Accept, if not nil, returns why a failure is accepted, or "". It is called before and after minimizing. An
+	// accepted failure is not minimized.
 	Accept func(f *Counterexample) string
 
-	// Raw, if set, gets each failure before it is minimized, unless it is accepted. It is not called with Results.
+	// Raw, if not nil, is called with each failure that is not accepted, before it is minimized. It is not called if
+	// Results is set.
 	Raw func(f *Counterexample)
 
 	// Shard is the part to explore: a range of the schedules, or a part of the exhaustive search. Results is the
-	// directory for its result file; "" for none. A shard continues from its result file. With a result file, only
-	// Budget limits minimizing. World is the shard's name in the result file; "" means the scenario file's name. Again is the command that replays a failure, up to
-	// the path of its file; "" for the command replay.
+	// directory for the result file; "" means none. A shard continues from its result file. If there is a result file,
+	// minimizing is limited only by Budget. World is the name of the shard's world in the result file; "" means the
+	// scenario file's name. Again is the command that replays a failure, without the path of the failure's file; ""
+	// means the command replay.
 	Shard     campaign.Shard
 	Results   string
 	World     string
 	Again     string
 	SaveEvery time.Duration // the interval at which the result file is written; 0 means 15 seconds
 
-	// Full, if set, returns the reason if memory is used up, or "". The exploration then ends with what it has found.
+	// Full, if not nil, returns why no more memory should be used, or "". The exploration then ends with the results so
+	// far.
 	Full func() string
 
-	// Out is the directory for failures. Files in it name what the step install reads. With "", files contain what is
-	// installed.
+	// Out is the directory for failures. If it is set, failures refer to the files that the step install reads.
+	// Otherwise they contain what is installed.
 	Out string
 
-	Progress func(explore.Progress) // for random schedules
+	Progress func(explore.Progress) // called during random schedules; may be nil
 	Covered  func(*explore.Coverage)
 
 	_ struct{}
 }
 
-// enough reports whether to run no more schedules.
+// enough reports whether no more schedules should be run.
 func (o *ExploreOptions) enough(drawn int) bool {
 	return o.Enough != nil && o.Enough(drawn) || drawn > 0 && o.Full != nil && o.Full() != ""
 }
 
-// ExploreOptions reads the options of an exploring step.
+// ExploreOptions returns the options of an explore or mutant step.
 func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	o := ExploreOptions{Schedules: 1000, Seed: 1, Strategy: "mix"}
 	if s.Verb == "mutant" {
@@ -115,7 +118,8 @@ func (s *Step) ExploreOptions() (ExploreOptions, error) {
 	return o, nil
 }
 
-// ParseFaults reads "crash:1,relist:2". A name without a number means one. The string is the error text, or "".
+// ParseFaults parses a fault budget, for example "crash:1,relist:2". A name without a number means 1. The string is the
+// text of an error, or "".
 func ParseFaults(text string) (map[string]int, string) {
 	counts := map[string]int{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -135,7 +139,7 @@ func ParseFaults(text string) (map[string]int, string) {
 	return counts, ""
 }
 
-// faults reads the fault budget of a checked step, or nil.
+// faults returns the fault budget of a checked step, or nil.
 func (s *Step) faults() map[string]int {
 	v, ok := s.Param("faults")
 	if !ok {
@@ -145,7 +149,7 @@ func (s *Step) faults() map[string]int {
 	return counts
 }
 
-// faultsArg formats an argument for [ParseFaults], or "".
+// faultsArg formats a fault budget for [ParseFaults]. It returns "" for an empty budget.
 func faultsArg(faults map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(faults)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// label describes a run's outcome in a few words: what each controller object did in the explored settles.
+// label describes the outcome of a run in a few words: what the controller of each object did in the explored settles.
 func (r *Run) label(out *explore.Outcome) string {
 	switch {
 	case len(out.Findings) > 0 && out.Findings[0].Law != law.AlwaysSettles:
@@ -52,7 +52,7 @@ func (r *Run) label(out *explore.Outcome) string {
 	return strings.Join(parts, "; ")
 }
 
-// byProgram reports whether a hosted program wrote the record. The object for which it wrote is then unknown.
+// byProgram reports whether a hosted program wrote a record. For programs it is not known which object they reconciled.
 func (r *Run) byProgram(rec *sim.Record) bool {
 	p := r.t.Cluster.Process(rec.Process)
 	return p != nil && p.IsProgram()
@@ -74,7 +74,7 @@ func deeds(n map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// third returns the third person of a verb.
+// third returns the verb in the third person.
 func third(v string) string {
 	if strings.HasSuffix(v, "ch") {
 		return v + "es"

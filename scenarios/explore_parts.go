@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// part is something that minimizing may remove: an action of the script, or an object of a section.
+// part is a part of a script that minimizing may remove: a user action, or an object in a section.
 type part struct {
 	step    int // index in Steps; -1 for an object
 	section *section
@@ -19,8 +19,8 @@ type part struct {
 	label   string
 }
 
-// parts lists what minimizing may remove for this failure: all user steps except those that start controllers, and
-// every manifest. The objects that a failing expectation concerns stay.
+// parts lists what minimizing may remove for a failure: all user steps that do not start controllers, and all
+// manifests. The objects of a failed expectation are not removed.
 func (p *Script) parts(b explore.Violation) []part {
 	var parts []part
 	about := p.speaksOf(b)
@@ -48,8 +48,8 @@ func (p *Script) parts(b explore.Violation) []part {
 }
 
 // clears reports whether a step deletes an object that the user changed before, for example by removing its reference,
-// or an object of another owner that the file creates. Such a step stays: a correct controller leaves the object alone,
-// and therefore fails the expectation.
+// or an object with another owner that is in the file. Such a step is not removed: without it, a correct controller,
+// which leaves the object alone, would fail the expectation.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]
@@ -62,7 +62,7 @@ func (p *Script) clears(b explore.Violation, step int) bool {
 	})
 }
 
-// owned reports whether a section holds the object, with a ControllerRef.
+// owned reports whether a section contains the object with a ControllerRef.
 func (f *File) owned(t target) bool {
 	return slices.ContainsFunc(f.sections, func(sec *section) bool {
 		docs, err := f.manifests(sec, f.server)
@@ -74,13 +74,13 @@ func (f *File) owned(t target) bool {
 
 const exactSum = "NOFIGHT-3"
 
-// hosts reports whether a hosted program runs. Then CRDs are not removed. A program may watch any kind, and waiting
-// forever for a kind without a CRD would be another failure.
+// hosts reports whether a hosted program runs. Then CRDs are not removed, because a program may watch any kind. Waiting
+// forever for a kind without a CRD would be a different failure.
 func (p *Script) hosts() bool {
 	return slices.ContainsFunc(p.Registry.Controllers, func(c host.Controller) bool { return c.Hosted() })
 }
 
-// definesAll reports whether the script still defines the kinds that it uses after some parts are removed.
+// definesAll reports whether the script without the removed parts still defines all kinds that it uses.
 func (p *Script) definesAll(parts []part, removed []bool) bool {
 	for i, pt := range parts {
 		if removed[i] && pt.section != nil && pt.section.docs[pt.doc].Defines() {
@@ -103,8 +103,8 @@ func countSteps(parts []part, removed []bool) int {
 	return n
 }
 
-// without returns the file with some parts removed. The result can run, but has the original's text. It is nil if a
-// section has no manifest left.
+// without returns the file without the removed parts, or nil if a section has no manifests left. The result can be run,
+// but its text is that of the original.
 func (f *File) without(parts []part, removed []bool) *File {
 	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server, base: f.base, quiet: &quietEnds{}}
 	gone := map[int]bool{}
@@ -132,7 +132,7 @@ func (f *File) without(parts []part, removed []bool) *File {
 	return g
 }
 
-// without returns the section with some manifests removed, also from its text.
+// without returns the section without the manifests in gone. They are removed from its text too.
 func (s *section) without(gone map[int]bool) *section {
 	if len(gone) == 0 {
 		return s

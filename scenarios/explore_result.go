@@ -9,55 +9,56 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Exploration is the result of an exploration, drawn or exhaustive.
+// Exploration is the result of an exploration, random or exhaustive.
 //
-// A pass is meaningful only if Complete is set. Otherwise an exhaustive search did not cover everything, or no random
-// schedule settled.
+// A pass proves something only if Complete is set. Otherwise an exhaustive search did not cover everything, or no
+// random schedule settled.
 type Exploration struct {
 	Schedules   int           `json:"schedules"`
 	Distinct    int           `json:"distinct"`
 	Failed      int           `json:"failed"`    // schedules that violated a law
 	Unsettled   int           `json:"unsettled"` // schedules that did not settle and violated no other law
-	Ended       int           `json:"-"`         // schedules that reached their end: settled, in a fight, or at a violation
+	Ended       int           `json:"-"`         // schedules that reached a settled world, a fight, or a violation
 	Outcomes    []explore.Row `json:"outcomes"`
 	Fights      int           `json:"-"` // random schedules that ended in a fight
 	Interrupted bool          `json:"-"` // the user interrupted it
 
-	// Complete: all schedules were covered, or the wanted number was run, and at least one reached its end
+	// Complete means that all schedules were covered, or the requested number was run, and at least one reached its
+	// end.
 	Complete bool              `json:"-"`
-	Stopped  string            `json:"-"` // the reason if it is not complete
-	Coverage *explore.Coverage `json:"-"` // exhaustive only; its Fixed lists what all schedules have in common
+	Stopped  string            `json:"-"` // why it is not complete
+	Coverage *explore.Coverage `json:"-"` // for exhaustive searches; Fixed lists what is the same in all schedules
 
 	Failures []*Counterexample `json:"-"` // the first failure of each law
-	Wrote    map[string]bool   `json:"-"` // the controllers that wrote in some schedule
-	Settled  map[string]bool   `json:"-"` // controllers with an object of their kind in a settled world
-	Middle   string            `json:"-"` // work that a time limit interrupted in some schedule, so that the laws were not evaluated
-	Keyed    map[string]bool   `json:"-"` // controllers with a key that named an object of their kind
-	Said     []Said            `json:"-"` // with the options Whole or Said; by controller and clause
-	Beside   []Beside          `json:"-"` // with the option Said; by controller, kind and reason
-	Alike    []string          `json:"-"` // with the option Said: kinds that existed in two groups
+	Wrote    map[string]bool   `json:"-"` // controllers that wrote in at least one schedule
+	Settled  map[string]bool   `json:"-"` // controllers with an object of their kind in at least one settled world
+	Middle   string            `json:"-"` // what a time limit interrupted in a schedule, so that no law was evaluated
+	Keyed    map[string]bool   `json:"-"` // controllers that reconciled a key that names an object of their kind
+	Said     []Said            `json:"-"` // for the options Whole and Said; by controller and clause
+	Beside   []Beside          `json:"-"` // for the option Said; by controller, kind and reason
+	Alike    []string          `json:"-"` // for the option Said: kinds whose names exist in two API groups
 	Vain     []Vain            `json:"-"` // user actions that were refused in every schedule
 
-	Laws    map[string]campaign.Often `json:"-"`                 // how many random schedules violate each law, by the law's name
+	Laws    map[string]campaign.Often `json:"-"`                 // in how many random schedules each law was violated
 	Results string                    `json:"results,omitempty"` // the result file
 
 	Uncompared string `json:"-"` // what the law same-end did not compare, and why
 }
 
-// WriteFile writes the scenario file that replays the failure.
+// WriteFile writes a scenario file that replays the failure.
 func (c *Counterexample) WriteFile(path string) error { return writeFile(path, c.File) }
 
 // Vain is a user step that was refused in every schedule.
 type Vain struct {
 	Step int    // index in [File.Steps]
 	Text string // the step as written
-	Why  string // a refusal
+	Why  string // the reason of one refusal
 }
 
-// mostOutcomes limits the outcomes to print; the most frequent ones are printed.
+// mostOutcomes is the maximal number of outcomes that are printed. The most frequent outcomes are printed.
 const mostOutcomes = 12
 
-// Text formats the exploration as the verb's output.
+// Text formats the exploration as the output of the verb.
 func (x *Exploration) Text() string {
 	var b strings.Builder
 	if c := x.Coverage; c != nil {
@@ -96,7 +97,7 @@ func (x *Exploration) Text() string {
 	return b.String()
 }
 
-// count notes how many schedules violate a law.
+// count sets the number of schedules that violated a law.
 func (x *Exploration) count(name string, n int) {
 	if x.Laws == nil {
 		x.Laws = map[string]campaign.Often{}
@@ -104,7 +105,7 @@ func (x *Exploration) count(name string, n int) {
 	x.Laws[name] = campaign.Often{Failed: n, Of: x.Schedules}
 }
 
-// sayHowOften adds to each failure how often it occurred.
+// sayHowOften adds to each failure in how many schedules its law was violated.
 func (x *Exploration) sayHowOften() {
 	for _, f := range x.Failures {
 		if o, ok := x.Laws[f.Law]; ok {

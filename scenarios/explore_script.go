@@ -11,36 +11,36 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Script is the first steps of a script file, without those that only read. It can run under any choices.
+// Script consists of the first steps of a scenario file, without steps that only read. It can be run under any choices.
 type Script struct {
 	File     *File
 	Registry *Registry
-	Until    int                        // the script has the steps before this index
-	Faults   map[string]int             // how many faults of each kind a run may have, by name
-	Strict   bool                       // lost races are violations too
-	Replace  map[string]host.Controller // by controller name: the controller that runs instead
-	States   bool                       // outcomes contain the final state
+	Until    int                        // the index of the first step that is not part of the script
+	Faults   map[string]int             // the maximal number of faults in a run, by the fault's name
+	Strict   bool                       // lost races are also violations
+	Replace  map[string]host.Controller // controllers that run instead, by the name of the controller that they replace
+	States   bool                       // set the final state in outcomes
 
-	laws     []string // the laws that count; empty means all
-	lawsOnly bool     // ignore the file's own expectations
-	whole    bool     // no violation ends a run
-	prefer   string   // the clause of the law to look for
+	laws     []string // the names of the laws that count; empty means all laws
+	lawsOnly bool     // ignore the file's expectations
+	whole    bool     // runs do not end at violations
+	prefer   string   // the clause of the law that should be found
 	out      string   // the directory for failures; "" if unknown
-	mutant   string   // the mutant in Replace, for the file of a failure
+	mutant   string   // the name of the mutant in Replace, for the file of a failure
 
-	// atOnce runs the user's actions at once, as in the default run. Otherwise they race with the controllers' actions.
+	// atOnce executes the user's actions at once, as in the default run. Otherwise they race with the controllers.
 	atOnce bool
 
-	bound     int           // the maximum steps of a settle; 0 for the default
-	idle      int           // the maximum steps without a commit; 0 for the default
+	bound     int           // the maximal number of steps in a settle; 0 means the default
+	idle      int           // the maximal number of steps without a commit; 0 means the default
 	unsettled bool          // the default run did not settle
-	likely    time.Duration // for finding the step that decides a failure; 0: skip this
+	likely    time.Duration // the time for finding the decisive step of a failure; 0 means not to search it
 	asked     *asked        // records what the runs exercise; nil if not needed
 }
 
 func (p *Script) program() []*Step { return p.File.Steps[:min(p.Until, len(p.File.Steps))] }
 
-// mutate replaces a controller by a mutant of the registry. It returns the error text, or "".
+// mutate replaces a controller by a mutant of the registry. It returns the text of an error, or "".
 func (p *Script) mutate(name string) string {
 	m, what := p.Registry.mutant(name)
 	if what != "" {
@@ -60,8 +60,8 @@ func (p *Script) Run(c sim.Choices) *explore.Outcome {
 	return out
 }
 
-// fit is like Run, but if a controller cannot run, it returns this as an outcome and does not panic. A later schedule
-// may be the first that shows it.
+// fit does the same as Run. If a controller cannot be run, fit returns this in the outcome instead of panicking: it may
+// only show in a later schedule.
 func (p *Script) fit(c sim.Choices) (out *explore.Outcome) {
 	defer func() {
 		switch e := recover().(type) {
@@ -83,7 +83,7 @@ func (p *Script) once(c sim.Choices) (*Run, *explore.Outcome) {
 	return r, p.execute(r)
 }
 
-// warm decodes all manifests. The runs of all workers then share them.
+// warm decodes all manifests, which the runs of all workers share.
 func (p *Script) warm() error { return p.File.Check(p.Registry) }
 
 func (p *Script) begin(c sim.Choices) *Run {
@@ -103,11 +103,11 @@ func (p *Script) begin(c sim.Choices) *Run {
 	return r
 }
 
-// execute performs the steps of the script and returns the outcome.
+// execute executes the steps of the script and returns the outcome.
 func (p *Script) execute(r *Run) *explore.Outcome {
 	over := false
 	defer func() {
-		if !over { // after a panic the caller has no run to stop
+		if !over { // after a panic, nobody else would stop the run
 			r.abandon()
 		}
 	}()
@@ -139,10 +139,10 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 	return out
 }
 
-// replay performs one step of an execution. It returns the violation that ends it.
+// replay executes a step in an explored run. It returns the violation that ends the run, or nil.
 func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violation {
 	v := s.verb
-	// Single steps are meaningful only in the default schedule.
+	// The verb step makes sense only in the default schedule.
 	if !v.replayed() && (v != verbStep || r.course.races) {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violatio
 	var no *refused
 	var e *Error
 	if errors.As(err, &e) && e.Code == ExitUsage && !errors.As(err, &no) {
-		r.course.ended, r.course.senseless = true, e // the rest of the script makes no sense after this
+		r.course.ended, r.course.senseless = true, e // the steps after this one cannot be executed
 		return nil
 	}
 	if v.settles {
@@ -187,7 +187,7 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violatio
 	return r.violation()
 }
 
-// finish lets the remaining user actions happen and the world settle.
+// finish executes the remaining user actions, and runs the world until it has settled.
 func (r *Run) finish(out *explore.Outcome) *explore.Violation {
 	r.step = nil
 	how := r.settle(settleOptions{})
@@ -196,7 +196,7 @@ func (r *Run) finish(out *explore.Outcome) *explore.Violation {
 	return r.violation()
 }
 
-// violation returns the first violation that was not returned before.
+// violation returns the first violation that it has not returned before.
 func (r *Run) violation() *explore.Violation {
 	b := r.counting.pending()
 	r.counting.accept()

@@ -16,25 +16,24 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// A campaign minimizes the first failure of each law in each block of schedules. There is one block per 10,000
-// schedules, and there are at most 64. Blocks do not depend on the shards, so one run keeps the same failures as many
-// shards.
+// A campaign minimizes the first failure of each law in each block of schedules. There is a block for each 10,000
+// schedules, but at most 64 blocks. Blocks do not depend on shards, so one run finds the same failures as many shards.
 const (
 	blockOfRuns = 10_000
 	mostBlocks  = 64
 )
 
-// results is the result file of an exploration.
+// results writes the result file of an exploration.
 type results struct {
 	*campaign.Log
 	program *Script
-	mark    *explore.Mark    // the point at which an exhaustive search continues; nil for the start
-	saved   explore.Coverage // the part of an exhaustive search that was written
-	told    time.Time        // when it was last written
-	every   time.Duration    // how often it is written
+	mark    *explore.Mark    // the position at which an exhaustive search continues; nil for the start
+	saved   explore.Coverage // the coverage of an exhaustive search at the last write
+	told    time.Time        // the time of the last write
+	every   time.Duration    // the interval of writes
 }
 
-// results opens the result file. It returns nil if there is none.
+// results opens the result file. It returns nil if the options require none.
 func (p *Script) results(o ExploreOptions) (*results, error) {
 	if o.Results == "" {
 		return nil, nil
@@ -48,7 +47,7 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 	}
 	var steps strings.Builder
 	for _, s := range p.program() {
-		fmt.Fprintln(&steps, s.Expect, s) // an era or a case changes the steps, but not the file
+		fmt.Fprintln(&steps, s.Expect, s) // an era or a case changes the steps without changing the file
 	}
 	h.Settings = strings.TrimSpace(fmt.Sprintf("strategy=%s seed=%d steps=%.4x budget=%d early=%d%s", cmp.Or(o.Strategy, "mix"),
 		o.Seed, sha256.Sum256([]byte(steps.String())), cmp.Or(o.Budget, shrinkBudget), o.Early, faultsArg(p.Faults)))
@@ -81,7 +80,7 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 			r.mark = &explore.Mark{}
 		}
 		r.mark.Add(&next.Mark)
-		_, err := r.mark.States() // the resume point is complete
+		_, err := r.mark.States() // checks that the table of states is complete
 		return err
 	})
 	if err != nil {
@@ -90,12 +89,12 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 	return r, nil
 }
 
-// wrong returns the error of results that cannot be read or written.
+// wrong returns an error about a result file that cannot be read or written.
 func (r *results) wrong(err error) error {
 	return &Error{Text: "results: " + err.Error(), Code: ExitUsage}
 }
 
-// draws adds random schedules.
+// draws writes the results of random schedules.
 func (r *results) draws(rep *explore.Drawn, hashes []uint64) error {
 	rec := &campaign.Record{Ranges: [][2]int{{rep.From, rep.From + rep.Runs}}, Steps: 0, Laws: r.laws(rep.Laws.Rows()),
 		Counts: map[string]int{"schedules": rep.Runs, "failed": rep.Failed, "unsettled": rep.Unsettled, "fights": rep.Fights,
@@ -120,7 +119,7 @@ func (r *results) failure(f *explore.Failing, block int) campaign.Failure {
 		Step: f.Violation.Step, Length: f.Outcome.Steps, Block: block, Index: f.Index, Strategy: f.Strategy}
 }
 
-// searches adds what an exhaustive search did since the last call.
+// searches writes what an exhaustive search has found since the last write.
 func (r *results) searches(m *explore.Mark, c *explore.Coverage, shard int) error {
 	states, err := m.States()
 	if err != nil {
@@ -185,7 +184,7 @@ func (r *results) name(id string) string {
 	return id
 }
 
-// exploration returns what the shard has found, also before restarts.
+// exploration returns what the shard has found, including results before restarts.
 func (r *results) exploration(interrupted bool) *Exploration {
 	x := &Exploration{Schedules: r.Counts["schedules"], Failed: r.Counts["failed"], Unsettled: r.Counts["unsettled"],
 		Outcomes: explore.TableOf(r.Outcomes).Rows(), Results: r.Path, Complete: !interrupted}
@@ -197,7 +196,7 @@ func (r *results) exploration(interrupted bool) *Exploration {
 	return x
 }
 
-// minimize minimizes the failures that have no story yet, and writes the stories. again repeats a failed run.
+// minimize minimizes the failures that have not been minimized, and writes the results. again repeats a failed run.
 func (r *results) minimize(ctx context.Context, o ExploreOptions, x *Exploration,
 	again func(f *campaign.Failure) (*explore.Failing, error)) error {
 	for _, f := range slices.Clone(r.Failures) {
@@ -228,8 +227,8 @@ func (r *results) minimize(ctx context.Context, o ExploreOptions, x *Exploration
 	return nil
 }
 
-// minimized minimizes a failure, unless it is accepted or the shard is interrupted. In that case the next life minimizes
-// it.
+// minimized returns a minimized failure. It does not minimize a failure that is accepted. If the shard is interrupted,
+// the failure is minimized after the restart.
 func (r *results) minimized(ctx context.Context, o ExploreOptions, f *campaign.Failure,
 	again func(f *campaign.Failure) (*explore.Failing, error)) (*Counterexample, error) {
 	if f.Story != nil {
@@ -261,7 +260,7 @@ func storyOf(c *Counterexample, again string) *campaign.Story {
 		Small: c.Small, Page: c.Page.Text(), File: string(c.File)}
 }
 
-// retell makes a counterexample of a failure that was minimized before a restart. It replays the failure's story.
+// retell returns the counterexample of a failure that was minimized before a restart. It replays the failure's file.
 func (p *Script) retell(f *campaign.Failure) (*Counterexample, error) {
 	c := &Counterexample{Law: f.Law, Text: f.Story.Text, Index: f.Index, Strategy: f.Strategy, Small: f.Story.Small,
 		File: []byte(f.Story.File)}
@@ -283,7 +282,7 @@ func (p *Script) retell(f *campaign.Failure) (*Counterexample, error) {
 	return c, nil
 }
 
-// drawShard runs the schedules of one shard, and writes results.
+// drawShard runs the schedules of a shard and writes the results.
 func (p *Script) drawShard(ctx context.Context, c explore.Config, o ExploreOptions) (*Exploration, error) {
 	r, err := p.results(o)
 	if err != nil {
@@ -333,7 +332,7 @@ func (p *Script) exhaustShard(ctx context.Context, e explore.Exhaust, o ExploreO
 		Livelock: r.Livelock, Fixed: c.Fixed, EarlyTimers: e.Early, Outcomes: explore.TableOf(r.Outcomes)}
 	x.Distinct, x.Complete, x.Stopped, x.Failed = x.Schedules, x.Coverage.Complete, x.Coverage.Stopped, len(r.Failures)
 	complete, stopped := x.Complete, x.Stopped
-	if x.finish(p); o.Shard.Of() > 1 { // another shard may have found what this one did not
+	if x.finish(p); o.Shard.Of() > 1 { // another shard may have exercised it
 		x.Complete, x.Stopped = complete, stopped
 	}
 	for _, f := range r.Failures {

@@ -11,10 +11,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// shrinkBudget limits the runs for minimizing a failure.
+// shrinkBudget is the default of ExploreOptions.Budget.
 const shrinkBudget = 2000
 
-// shrinkAll minimizes the first failure of each law. It keeps other failures unchanged.
+// shrinkAll minimizes the first failure of each law.
 func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Counterexample, error) {
 	var all []*Counterexample
 	for i := range failures {
@@ -50,7 +50,7 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 	return all, nil
 }
 
-// accepts notes why a failure is accepted.
+// accepts sets why a failure is accepted. It reports whether it is.
 func (o *ExploreOptions) accepts(f *Counterexample) bool {
 	if o.Accept != nil {
 		f.Accepted = o.Accept(f)
@@ -58,7 +58,7 @@ func (o *ExploreOptions) accepts(f *Counterexample) bool {
 	return f.Accepted != ""
 }
 
-// shrink minimizes a failure and writes it as a scenario file.
+// shrink minimizes a failure and makes its scenario file.
 func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Counterexample, error) {
 	parts := p.parts(f.Violation)
 	if p.needsAll(f.Violation) {
@@ -94,15 +94,15 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	return failing, nil
 }
 
-// found returns the page of a failing schedule before minimizing.
+// found returns the page of a failing schedule that is not minimized.
 func (p *Script) found(schedule explore.Schedule) *render.Page {
 	run, _ := p.once(explore.Follow(schedule))
 	defer run.stop()
 	return run.Page(run.failed.last())
 }
 
-// smallness describes the size of a failure: the step at which it fails, before and after minimizing. It also says
-// whether an object, a user action, a fault or a choice could still be removed.
+// smallness describes the size of a failure: the number of the step at which it fails, before and after minimizing, and
+// whether minimizing was complete.
 func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Violation, s.Outcome), failsAt(f.Violation, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
@@ -122,8 +122,8 @@ func failsAt(b explore.Violation, out *explore.Outcome) int {
 	return out.Steps
 }
 
-// Shrink minimizes a failing run of the script and writes it as a scenario file. out must have a violation, and
-// schedule the decisions of its run.
+// Shrink minimizes a failed run of the script and makes a scenario file. out must contain a violation. schedule must
+// contain the run's decisions.
 func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Counterexample, error) {
 	if err := p.warm(); err != nil {
 		return nil, err
@@ -131,9 +131,9 @@ func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Count
 	return p.shrink(&explore.Failing{Violation: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget, nil)
 }
 
-// subject adapts the script to package explore. Nearly every expectation fails in an empty world, for many reasons.
-// Therefore an expectation must fail with the same text after the same last fault. If the schedule caused the failure,
-// it must still cause it.
+// subject returns the script in the form for package explore. Nearly every expectation fails in an empty world, for
+// many reasons. Therefore a smaller run must fail with the same text, and after the same last fault. If the failure
+// does not occur in the default schedule, it must not occur there in the smaller script.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Violation
 	s := explore.Shrinkable{}
@@ -154,7 +154,7 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 			return q.Run
 		}
 		if !byDefault && q.failsByDefault(b) {
-			return nil // what made the expectation hold was removed
+			return nil // a part without which the expectation cannot hold was removed
 		}
 		return func(c sim.Choices) *explore.Outcome {
 			out := q.Run(c)
@@ -167,8 +167,8 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	return s
 }
 
-// needsAll reports whether nothing may be removed from the script. It is unknown what a Go function checks. If the
-// function fails in the default schedule, it may also fail because its objects are missing.
+// needsAll reports whether no part of the script may be removed. It is not known what a Go function checks. If it fails
+// in the default schedule, it could fail in a smaller script because objects are missing.
 func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }

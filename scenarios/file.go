@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 )
 
-// MaxSize is the maximum size of a file, in bytes.
+// MaxSize is the maximal size of a file in bytes.
 const MaxSize = 8 << 20
 
 // File is a parsed scenario file.
@@ -24,20 +24,20 @@ type File struct {
 
 	sections []*section
 	src      string
-	verbs    []*Verb         // the table of verbs with which it was read
-	server   *fakeapi.Server // a server with all kinds that the file defines; set by Check
-	base     *base           // the objects that the file installs; nil if none; set by Check
+	verbs    []*Verb         // the verbs that the file may use
+	server   *fakeapi.Server // a server with all kinds that the file defines; Check sets it
+	base     *base           // the installed objects; nil if there are none; Check sets it
 	quiet    *quietEnds      // the settled worlds of quiet runs
 }
 
-// Step is one line of the script with its expected output.
+// Step is a line of the script, with its expected output.
 type Step struct {
-	Line      int    // from 1
-	Phase     string // the first sentence of the comment above the phase; "" if there is none
-	Expect    bool   // "!": the step must violate a law, not settle, or be refused
+	Line      int    // counted from 1
+	Phase     string // the first sentence of the comment before the step's phase; "" if there is none
+	Expect    bool   // the step has a "!": it must violate a law, not settle, or be refused
 	Verb      string
 	Args      []Arg
-	HasGolden bool   // "----" stands below the step
+	HasGolden bool   // the step has a "----" below it
 	Golden    string // the lines below "----", each with its newline
 
 	file     *File
@@ -45,15 +45,15 @@ type Step struct {
 	from, to int // the position of the golden text in src
 }
 
-// Arg is one argument of a step.
+// Arg is an argument of a step.
 type Arg struct {
-	Text  string // as the user wrote it, without quotes
-	Key   string // of key=value and --flag[=value]; "" for a bare word
-	Value string // the bare word, or the text after "="; "true" for a --flag without value
-	Flag  bool   // typed with "--"
+	Text  string // as in the file, without quotes
+	Key   string // the key of key=value and --flag[=value]; "" for a bare word
+	Value string // the text after "="; the bare word; or "true" for a --flag without a value
+	Flag  bool   // the argument begins with "--"
 }
 
-// Format formats the file. It takes golden texts from the steps. All other text is unchanged.
+// Format returns the text of the file with the golden texts of its steps. All other text is unchanged.
 func (f *File) Format() []byte {
 	var b strings.Builder
 	b.Grow(len(f.src))
@@ -73,7 +73,7 @@ func (f *File) Format() []byte {
 	return []byte(b.String())
 }
 
-// lineEnd returns the line end of the file's first line, which added lines use too.
+// lineEnd returns the line ending of the file's first line. Added lines have the same line ending.
 func (f *File) lineEnd() string {
 	if i := strings.IndexByte(f.src, '\n'); i > 0 && f.src[i-1] == '\r' {
 		return "\r\n"
@@ -93,7 +93,7 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// writeFile replaces a file atomically, so that readers see the old content or the new one.
+// writeFile replaces a file atomically, so that readers see either the old or the new content.
 func writeFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
@@ -119,14 +119,14 @@ func writeFile(path string, data []byte) error {
 
 type section struct {
 	name string
-	line int // the line of its marker, from 1
+	line int // the line of its marker, counted from 1
 	body string
 
-	read      bool                 // some step reads it
+	read      bool                 // a step reads the section
 	only      bool                 // the section must contain only CRDs
 	installed bool                 // the section's objects exist from the start
-	origin    string               // the file from which it was read; "" if it is part of the archive
-	docs      []*manifest.Manifest // decoded manifests; all runs share and only read them
+	origin    string               // the path of the file from which the section was read; "" if it is in the archive
+	docs      []*manifest.Manifest // the decoded manifests, which all runs share
 
 	entries []int // for a schedule: the line of each entry
 }
@@ -155,7 +155,7 @@ func (f *File) exactly(name string) []*section {
 	return nil
 }
 
-// under lists the sections at a path: the section with that name, and the sections in the directory with that name.
+// under lists the sections at a path: the section with this name, and the sections in the directory with this name.
 func (f *File) under(name string) []*section {
 	var all []*section
 	for _, s := range f.sections {
@@ -166,7 +166,7 @@ func (f *File) under(name string) []*section {
 	return all
 }
 
-// manifests decodes a section once. All runs of a file share the result, because the server does not change objects of
+// manifests decodes a section. The result is cached, and all runs share it: the server does not change objects in
 // requests.
 func (f *File) manifests(s *section, server *fakeapi.Server) ([]*manifest.Manifest, error) {
 	if s.docs != nil {
@@ -205,7 +205,7 @@ func (f *File) definedBy(kind string) string {
 	return f.sections[i].name
 }
 
-// base is a server with the objects that a file installs. Every world of the file begins with a copy of it.
+// base is a server with the installed objects of a file. Every world of the file begins with a fork of it.
 type base struct {
 	key    baseKey
 	mutex  sync.Mutex
@@ -214,11 +214,11 @@ type base struct {
 
 type baseKey struct {
 	options *fakeapi.Options
-	text    [sha256.Size]byte // hash of the texts of all sections
+	text    [sha256.Size]byte // a hash of the texts of all sections
 }
 
-// bases caches the last bases. Cases of a controller install the same objects, and loading CRDs of some megabytes takes
-// seconds.
+// bases caches the last bases. The cases of a controller all install the same objects, and loading CRDs of several
+// megabytes takes seconds.
 var bases struct {
 	mutex sync.Mutex
 	made  []*base // oldest first
@@ -232,7 +232,7 @@ func (b *base) fork() *fakeapi.Server {
 	return b.server.Fork()
 }
 
-// install adds sections to a base. on may be nil.
+// install returns a base with sections added to another base, which may be nil.
 func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 	key := baseKey{options: g.Server}
 	if on != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// Check finds the mistakes that the parser cannot find: unknown controllers, kinds, laws and mutants, missing and
-// unused sections, wrong manifests, wrong values.
+// Check finds mistakes that the parser cannot find: unknown controllers, kinds, laws and mutants, missing and unused
+// sections, and invalid manifests and values.
 func (f *File) Check(g *Registry) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -43,8 +43,8 @@ func (f *File) checkSteps(g *Registry) error {
 	return nil
 }
 
-// checker checks all steps before anything runs, so that a mistake in the last line is found before the first step
-// runs. It tracks only the processes of the script.
+// checker checks all steps before the first step is run, so that a mistake in the last line is found at once. It tracks
+// only which processes the script starts.
 type checker struct {
 	file      *File
 	registry  *Registry
@@ -53,7 +53,7 @@ type checker struct {
 	started   map[string]string // process -> controller
 }
 
-// section finds the section that a step names, and marks it as used.
+// section returns the section that a step names, and marks it as read.
 func (c *checker) section(s *Step, name string) (*section, error) {
 	sec := c.file.section(name)
 	if sec == nil {
@@ -83,7 +83,7 @@ func (c *checker) process(s *Step, name string) error {
 	return s.wrong("unknown process %s%s", name, suggest(name, c.processes))
 }
 
-// alias resolves a controller's short name within a process name.
+// alias replaces a controller's short name in the name of a process.
 func (c *checker) alias(name string) string { return c.registry.process(name) }
 
 func (c *checker) kind(s *Step, name string) (*fakeapi.Kind, error) {

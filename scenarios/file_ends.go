@@ -11,21 +11,21 @@ import (
 	"unicode"
 )
 
-// sameEnd is the name of the law same-end in the verb ensure: the settled objects equal those of a quiet run of the
-// same steps.
+// sameEnd is the name of the law same-end in the verb ensure. The law requires that the settled objects equal those of
+// a quiet run of the same steps.
 const sameEnd = "same-end"
 
-// ends holds the settled worlds of quiet runs of the steps before one step.
+// ends contains the settled worlds of quiet runs of the steps before a step.
 type ends struct {
-	first, draws sync.Once // the default schedule, and random ones if a world differs from it
-	none         string    // the reason if the default schedule is no measure; otherwise ""
-	drawsNone    string    // the same for the random ones
-	end          end       // of the default schedule
+	first, draws sync.Once // the default schedule; random runs, which are made if a world differs from it
+	none         string    // why the run in the default schedule cannot be compared with; "" if it can
+	drawsNone    string    // the same for the random runs
+	end          end       // the settled world of the run in the default schedule
 	differ       map[string]bool
-	last         time.Duration // when the last of the runs ended
+	last         time.Duration // the latest time at which one of the runs ended
 }
 
-// quietEnds caches the ends for each step that compares them. Several runs share it.
+// quietEnds caches the ends of each step that compares with them. All runs of a file share it.
 type quietEnds struct {
 	mu sync.Mutex
 	of map[any]*ends
@@ -46,18 +46,18 @@ func (q *quietEnds) at(s any) *ends {
 	return q.of[s]
 }
 
-// end is a settled world, by kind.
+// end describes a settled world by kind.
 type end map[string]*endOf
 
-// endOf describes the objects of a kind: for each field and value, which objects have the value.
+// endOf describes the objects of a kind. For each field and value it contains the objects with this value.
 type endOf struct {
 	objects []string
 	fields  map[string]map[string][]string
 }
 
-// walk calls note for each text, number and boolean below a field. Items of a list share one path, or one path per type
-// if they have types. A condition that is False counts as absent, because it may only mean that it was True at some
-// time.
+// walk calls note for each text, number and boolean below a field. The items of a list have the same path; if they have
+// a type, the path contains the type. A condition that is False is skipped, because it may only mean that the condition
+// was True before.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -81,20 +81,20 @@ func walk(path string, value any, note func(path, value string)) {
 	}
 }
 
-// states reports whether a status value is one of few possible ones, such as a phase or a condition. Counters, times,
-// generated texts and messages depend on earlier events, so they are not.
+// states reports whether a status value has few possible values, like a phase or a condition. Counters, times,
+// generated texts and messages have many, and depend on earlier events.
 func states(path, value string) bool {
 	return !strings.HasSuffix(path, ".message") && !strings.ContainsFunc(value, func(c rune) bool {
 		return unicode.IsDigit(c) || unicode.IsSpace(c)
 	})
 }
 
-// differing records the kinds and fields in which two worlds differ.
+// differing adds the kinds and fields in which two worlds differ to a set.
 func (e end) differing(from end, differ map[string]bool) {
 	e.compare(from, func(path, _ string) { differ[path] = true })
 }
 
-// leaves returns what is not compared, with the reasons.
+// leaves returns what is not compared, and why.
 func (q *ends) leaves() string {
 	if none := cmp.Or(q.none, q.drawsNone); none != "" {
 		return "nothing is compared: " + none
@@ -115,10 +115,10 @@ func (q *ends) leaves() string {
 	return "left out, since quiet runs differ there: " + strings.Join(fields, ", ")
 }
 
-// mostEnds limits the differences that a text shows. Others are only counted.
+// mostEnds is the maximal number of differences in a text. Further differences are only counted.
 const mostEnds = 3
 
-// difference returns how the world differs from a quiet one, or "". It skips the paths in not.
+// difference returns how the world differs from that of a quiet run, or "". It skips the paths in not.
 func (e end) difference(quiet end, not map[string]bool) string {
 	var told []string
 	e.compare(quiet, func(path, text string) {
@@ -133,14 +133,14 @@ func (e end) difference(quiet end, not map[string]bool) string {
 	return strings.Join(told, "; ")
 }
 
-// compare calls found for each kind with a different number of objects, and for each field with different values.
+// compare calls found for each kind with different numbers of objects, and for each field with different values.
 func (e end) compare(quiet end, found func(path, text string)) {
 	for _, kind := range union(e, quiet) {
 		here, there := e.kind(kind), quiet.kind(kind)
 		if len(here.objects) != len(there.objects) {
 			text := fmt.Sprintf("there are %d objects of kind %s, and %d in a quiet run", len(here.objects), kind, len(there.objects))
 			switch more, less := without(here.objects, there.objects), without(there.objects, here.objects); {
-			case len(less) == 0: // otherwise the names differ in each run
+			case len(less) == 0: // otherwise names are generated and differ in each run
 				text += "; only here: " + strings.Join(more, ", ")
 			case len(more) == 0:
 				text += "; only there: " + strings.Join(less, ", ")
@@ -156,7 +156,7 @@ func (e end) compare(quiet end, found func(path, text string)) {
 	}
 }
 
-// without returns the first names of a that b lacks.
+// without returns the first few names in a that are not in b.
 func without(a, b []string) []string {
 	a = slices.DeleteFunc(slices.Clone(a), func(name string) bool { return slices.Contains(b, name) })
 	return a[:min(len(a), mostEnds)]
@@ -169,7 +169,7 @@ func (e end) kind(name string) *endOf {
 	return &endOf{}
 }
 
-// told shows the values of a field, and those of the quiet run. It returns "" if they are equal.
+// told describes the values of a field that differ from those of the quiet run. It returns "" if they are equal.
 func told(kind, path string, here, there map[string][]string) string {
 	less := false
 	for _, value := range union(here, there) {

@@ -9,8 +9,8 @@ import (
 
 type parser struct {
 	file *File
-	at   int // offset of the next line
-	line int // number of the line read last
+	at   int // the offset of the next line
+	line int // the number of the last line that was read
 }
 
 func (p *parser) next() (text string, from int, ok bool) {
@@ -139,7 +139,7 @@ func (p *parser) step(text, phase string) error {
 	return nil
 }
 
-// noVerb returns the error for a step whose first word is not a verb.
+// noVerb returns an error for a step that does not begin with a verb.
 func (p *parser) noVerb(word string) error {
 	if strings.HasSuffix(word, ":") || word == "---" {
 		return wrong(p.file.Name, p.line, "", "%s is YAML, not a verb: a scenario is a script with its manifests "+
@@ -192,7 +192,7 @@ func (p *parser) sections() error {
 	}
 }
 
-// sectionName returns the name in a "-- name --" line, or "".
+// sectionName returns the name in a line "-- name --", or "".
 func sectionName(line string) string {
 	line = strings.TrimRight(line, " \t")
 	if len(line) < 7 || !strings.HasPrefix(line, "-- ") || !strings.HasSuffix(line, " --") {

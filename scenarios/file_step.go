@@ -25,8 +25,7 @@ func (s *Step) String() string {
 	return b.String()
 }
 
-// Param returns the value of key=value or --key=value, and whether the step has it. If there are several, the last one
-// counts.
+// Param returns the last value of key=value or --key=value, and whether the step has this parameter.
 func (s *Step) Param(key string) (string, bool) {
 	for i := len(s.Args) - 1; i >= 0; i-- {
 		if s.Args[i].Key == key {
@@ -103,24 +102,24 @@ func (s *Step) wrong(format string, args ...any) *Error {
 	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
 }
 
-// fail returns the error of a well-formed step whose result is not the expected one.
+// fail returns an error for a step with an unexpected result.
 func (s *Step) fail(code int, format string, args ...any) *Error {
 	e := s.wrong(format, args...)
 	e.Code = code
 	return e
 }
 
-// missed returns the error of a step whose "!" expects a failure that did not happen.
+// missed returns an error for a step with a "!" that did not fail.
 func (s *Step) missed(why string) *Error {
 	e := s.fail(ExitFail, "expected to fail (!), but %s", why)
 	e.bang = true
 	return e
 }
 
-// comparesEnds reports whether the step compares the settled world with the worlds of quiet runs.
+// comparesEnds reports whether the step compares the settled world with those of quiet runs.
 func (s *Step) comparesEnds() bool { return s != nil && s.Verb == "ensure" && s.Word(0) == sameEnd }
 
-// lawOf returns the law that a step requires, or nil for an ordinary expectation.
+// lawOf returns the law that a step evaluates, or nil for an ordinary expectation.
 func (s *Step) lawOf() *law.Law {
 	if s.comparesEnds() {
 		return law.ByID(law.SameEnd)
@@ -128,7 +127,7 @@ func (s *Step) lawOf() *law.Law {
 	return nil
 }
 
-// items splits a word at commas if the verb takes lists.
+// items splits a word at commas, if the verb takes lists.
 func (v *Verb) items(w words.Word) []string {
 	if !v.Listed || w.Quoted {
 		return []string{w.Text}
@@ -155,7 +154,8 @@ func arg(w words.Word) Arg {
 	return a
 }
 
-// isName reports whether s can be the key of a key=value argument: letters, digits and the characters of label keys.
+// isName reports whether s can be the key in key=value. A key consists of letters, digits, and the special characters
+// of label keys.
 func isName(s string) bool {
 	for _, r := range s {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./", r) {
@@ -200,11 +200,11 @@ func (s *Step) checkValues() error {
 	return nil
 }
 
-// servers are used to look up names of kinds, in order. A run uses its own server first. The second one has all kinds
-// that the file defines, because a CRD may come later in this schedule.
+// servers are searched in order for the names of kinds. A run searches its own server first. The second server has all
+// kinds of the file: in this schedule, the CRD of a kind may not have been created yet.
 type servers []*fakeapi.Server
 
-// kindNamed finds a kind by a name that a user may type, or returns nil.
+// kindNamed returns the kind with a name that users may type, or nil.
 func (in servers) kindNamed(name string) *fakeapi.Kind {
 	for _, s := range in {
 		if k := s.KindNamed(name); k != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// installed writes a file with widgets and an operator that makes too many. Its CRD, in a file on disk, and a namespace
-// exist from the start.
+// installed writes a file with Widgets and an operator that creates too many objects. A CRD in a file on disk and a
+// namespace exist from the start.
 func installed(t *testing.T, script string) (dir, path string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -27,8 +27,8 @@ func installed(t *testing.T, script string) (dir, path string) {
 	return dir, path
 }
 
-// A minimized failure keeps all that is installed. It names the files on disk if their directory is known, and
-// otherwise contains them.
+// When a failure is minimized, installed objects are not removed. The file names the files on disk if their directory
+// is known. Otherwise it contains their content.
 func TestFailuresInstall(t *testing.T) {
 	dir, path := installed(t, "install config/crd/bases installed.yaml\ncontrollers widget gc\napply world.yaml\n"+
 		"settle quiet\nscale widget/a replicas=3\nlabel widget/a tier=front\nscale widget/b replicas=0\nsettle\nexpect cm/a-z\n")
@@ -85,7 +85,8 @@ kind: ConfigMap
 metadata: {name: child, labels: {of: "$(uid cm/owner)"}, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: $(uid cm/owner), controller: true}]}
 `
 
-// A manifest, a patch and a label get the uid that the object has when they are sent.
+// An expression $(uid ...) in a manifest, a patch or a label is replaced by the object's UID at the time of the
+// request.
 func TestUIDs(t *testing.T) {
 	script := `apply world.yaml
 expect 1 cm controller=cm/owner
@@ -118,8 +119,8 @@ expect cm/child
 	}
 }
 
-// After the stored version changes, a process that lists at an earlier revision finds no objects of the new version. It
-// sees them arrive by watch.
+// If a process lists at a revision before the stored version changed, it does not find the objects of the new version.
+// It receives them from its watch.
 func TestStoredVersionIsMetWhenItIsStored(t *testing.T) {
 	script := `
 apply crd.yaml

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Interpret runs a parsed file. With Update it replaces golden texts in memory.
+// Interpret runs a parsed file. If Update is set, it replaces golden texts in f.
 func Interpret(f *File, o Options) *Result {
 	res := &Result{File: f.Name, Verdict: verdicts[ExitPass]}
 	if err := f.Check(o.Registry); err != nil {
@@ -27,8 +27,8 @@ func Interpret(f *File, o Options) *Result {
 	return res
 }
 
-// again runs the file a second time and compares the hashes. It skips the steps that explore, because they do not
-// change the world.
+// again runs the file a second time and compares the hashes. It leaves out explore and mutant steps, because they do
+// not change the world.
 func (f *File) again(o Options, hash uint64) error {
 	g := *f
 	g.Steps = slices.DeleteFunc(slices.Clone(f.Steps), func(s *Step) bool { return s.verb.explores })
@@ -42,7 +42,8 @@ func (f *File) again(o Options, hash uint64) error {
 	return e
 }
 
-// difference returns the place where two runs of the file first differ, and usual causes. where is "" if it finds none.
+// difference returns where two runs of the file begin to differ, and usual causes. If it finds no difference, where is
+// "".
 func (f *File) difference(o Options) (where, causes string) {
 	p := &Script{File: f, Registry: o.Registry, Until: len(f.Steps), atOnce: true, Strict: o.Strict}
 	choices := func() sim.Choices { return sim.Zero{} }
@@ -60,7 +61,7 @@ func (f *File) difference(o Options) (where, causes string) {
 	return "", ""
 }
 
-// run performs the steps. It continues after output that differs from the golden text, and stops at any other error.
+// run executes the steps. It continues after an output that differs from the golden text. It stops at any other error.
 func (res *Result) run(f *File, o Options) uint64 {
 	r := newRun(o.Registry, f)
 	defer r.stop()
@@ -103,8 +104,8 @@ func (res *Result) run(f *File, o Options) uint64 {
 	return hash
 }
 
-// compare checks a step's output against its golden text, and returns nil if they are equal. It ignores a hash in
-// failure files of older versions. The hash depends on the version, and the schedule is enough for a replay.
+// compare returns an error if a step's output differs from its golden text. It ignores the hash in a failure's file,
+// because the hash changes between versions, and the schedule suffices for a replay.
 func (f *File) compare(s *Step, output string) *Error {
 	got := golden.Text(output)
 	if s.verb == verbHash && f.Steps[0].verb == verbSchedule {
@@ -125,19 +126,19 @@ func (f *File) compare(s *Step, output string) *Error {
 type Options struct {
 	Registry *Registry
 	Update   bool // rewrite golden text
-	Strict   bool // lost races are violations too
-	Verbose  bool // timelines include status writes
-	Twice    bool // run the file twice and compare the hashes; steps that explore always do that
+	Strict   bool // lost races are also violations
+	Verbose  bool // show status writes in timelines
+	Twice    bool // run the file twice and compare the hashes; explore and mutant steps always do that
 
-	// Inspect is called at the end of the run, before its processes stop. If the file runs twice, only the first run
-	// calls it.
+	// Inspect, if not nil, is called at the end of the run, before its processes stop. If the file is run twice, it is
+	// called only for the first run.
 	Inspect func(*Run)
 
-	fill bool // write golden text in memory
+	fill bool // write golden text into the File
 	_    struct{}
 }
 
-// Result is the result of one file. It encodes to JSON.
+// Result is the result of a file. It can be encoded as JSON.
 type Result struct {
 	File     string       `json:"file"`
 	Verdict  string       `json:"verdict"` // pass, fail, usage, not settled, not deterministic
@@ -156,7 +157,7 @@ type StepResult struct {
 	Phase  string `json:"phase,omitempty"`
 	Output string `json:"output,omitempty"`
 	OK     bool   `json:"ok"`
-	// Loose marks a settle that prints a timeline but has no ---- below it. Its output is not compared.
+	// Loose means that the step is a settle with a timeline but without "----" below it. Its output is not compared.
 	Loose bool `json:"loose,omitempty"`
 }
 
@@ -165,7 +166,7 @@ var verdicts = map[int]string{
 	ExitNotSettled: "not settled", ExitNondetermine: "not deterministic",
 }
 
-// Unread returns the result of a file that could not be run.
+// Unread returns the result of a file that could not be read.
 func Unread(path string, err error) *Result {
 	r := &Result{File: path}
 	r.add(err)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// verbs is the table of verbs. A file keeps the table with which it was read, and a step keeps its verb. Only code that
-// reads files uses this variable.
+// verbs contains all verbs. A file keeps the table with which it was parsed, and a step keeps its verb. Only functions
+// that read files use this variable.
 var verbs = []*Verb{
 	// user actions
 	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
@@ -24,14 +24,14 @@ var verbs = []*Verb{
 	verbExplore, verbMutant, verbSchedule,
 }
 
-// Verbs lists all verbs in the order of the help: user, time, faults and versions, reading, exploring.
+// Verbs returns all verbs in the order of the help.
 func Verbs() []*Verb { return verbs }
 
-// FindVerb finds a verb by name, or returns nil.
+// FindVerb returns the verb with a name, or nil.
 func FindVerb(name string) *Verb { return verbNamed(verbs, name) }
 
-// Parse reads a scenario file. name is used in messages. Errors are [*Error]s with the line. Parse knows the names of
-// the verbs but not their meaning: see [File.Check].
+// Parse parses a scenario file. name is used in messages. Errors are [*Error]s with a line. Parse checks only the
+// syntax and the names of verbs; see [File.Check].
 func Parse(name string, data []byte) (*File, error) { return parse(name, data, verbs) }
 
 // Load reads and parses a file. Errors are [*Error]s.
@@ -43,8 +43,8 @@ func Load(path string) (*File, error) {
 	return Parse(path, data)
 }
 
-// RunFile reads and runs one file. With Update it writes golden texts atomically. It does not write after a violation
-// without a "!", after another error, or if CI is set in the environment.
+// RunFile reads and runs a file. If Update is set, it writes golden texts atomically. It does not write the file after
+// an unexpected violation or another error, or if CI is set in the environment.
 func RunFile(path string, o Options) *Result {
 	f, err := Load(path)
 	if err != nil {
@@ -74,8 +74,8 @@ func inCI() bool {
 //go:embed testdata
 var library embed.FS
 
-// Library returns the scenarios of this module: *.txtar files in one directory per family. Only programs that call it
-// embed them.
+// Library returns the scenarios of this module: *.txtar files, with a directory for each family. They are embedded only
+// in programs that call Library.
 func Library() fs.FS {
 	sub, err := fs.Sub(library, "testdata")
 	if err != nil {

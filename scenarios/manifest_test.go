@@ -27,7 +27,7 @@ func text(body string) manifest.Text {
 	return manifest.Text{File: "f.txtar", Line: 10, Name: "w.yaml", Body: body, DefinedBy: nobody}
 }
 
-// A manifest knows its line and its source text, whatever surrounds it.
+// Decode returns the line and the source text of each manifest.
 func TestDecode(t *testing.T) {
 	all, err := manifest.Decode(text(pods), fakeapi.New(fakeapi.Options{}))
 	if err != nil || len(all) != 2 {

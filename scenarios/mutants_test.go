@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// Every law kills a mutant of its own. The first three laws have none: the server enforces them, so no controller can
-// break them. same-end has none because a case must enable it; TestSameEnd of package scenarios tests it.
+// Every law kills a mutant that is made for it. There are exceptions. The server enforces the first three laws, so a
+// controller cannot violate them. A case must enable same-end, which TestSameEnd in package scenarios tests.
 func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	others := []string{"API-1", "API-2", "API-3", "EXACT-13"}
 	g := builtin.Registry()
@@ -27,8 +27,7 @@ func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	}
 }
 
-// For every mutant, a step of some scenario says that its law kills it. The test that runs all scenarios checks these
-// steps.
+// For every mutant, a scenario has a step with its law as the result. The test of all scenarios checks these steps.
 func TestEveryMutantIsKilledByItsLaw(t *testing.T) {
 	g := builtin.Registry()
 	killed := killers(t)
@@ -48,7 +47,7 @@ func TestEveryMutantIsKilledByItsLaw(t *testing.T) {
 	}
 }
 
-// killers reads the scenario library and returns, for each mutant, the laws that kill it.
+// killers returns, for each mutant in a step of the scenario library, the laws that kill it.
 func killers(t *testing.T) map[string][]string {
 	t.Helper()
 	killed := map[string][]string{}

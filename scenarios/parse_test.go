@@ -24,8 +24,8 @@ metadata: {name: p1, labels: {app: web}}
 spec: {containers: [{name: c, image: i}]}
 `
 
-// Every mistake is reported in one line with its position and exit code 2. If a word is nearly right, the error
-// suggests the right one.
+// Each mistake is reported in one line, with its position and exit code 2. For a word that is nearly right, the error
+// suggests the right word.
 func TestMistakes(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"empty", "", "f:1: the file is empty"},
@@ -160,7 +160,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every verb documents itself, and its example parses.
+// Each verb has documentation, and its example can be parsed.
 func TestVerbs(t *testing.T) {
 	for _, v := range scenarios.Verbs() {
 		if v.Name == "" || v.Summary == "" || v.Detail == "" || v.Example == "" {
@@ -220,7 +220,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A list of controllers means what it means to kube-controller-manager.
+// A list of controllers has the same meaning as for kube-controller-manager.
 func TestChoose(t *testing.T) {
 	g := &scenarios.Registry{
 		Controllers: []host.Controller{{Name: "a", Era: "old"}, {Name: "a", Era: "new"}, {Name: "b"},

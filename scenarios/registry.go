@@ -13,30 +13,30 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Registry holds what files may name: controllers, mutants, laws and functions. Package scenarios does not import
-// controllers; the caller passes them.
+// Registry contains what files may refer to by name: controllers, mutants, laws and functions. Package scenarios does
+// not import controllers, so the caller provides them.
 type Registry struct {
-	Controllers []host.Controller // of several with one name, the last is the default era
+	Controllers []host.Controller // if several have the same name, the last one is the default era
 	Mutants     []host.Mutant
 	Laws        []*law.Law
-	Aliases     map[string]string // "gc": "garbagecollector"
-	Managed     []string          // the controllers that "*" stands for; nil: all
-	Absent      []string          // known names of controllers that are not in Controllers
-	Funcs       map[string]Func   // the functions of the verbs do and ensure
+	Aliases     map[string]string // alternative names of controllers, for example "gc": "garbagecollector"
+	Managed     []string          // the names of the controllers that "*" includes; nil means all
+	Absent      []string          // names of upstream controllers that are not in Controllers
+	Funcs       map[string]Func   // the functions for the verbs do and ensure
 
-	// Candidate makes the process of a controller manager instance that takes part in leader election, for the verb
+	// Candidate returns the process of a controller manager that takes part in leader election, for the verb
 	// "managers". It may be nil.
 	Candidate func(name string, lead func(bool)) host.Controller
-	// Reaper makes the process that deletes an object as kubectl did before the garbage collector, for "delete
-	// --client-side". It passes its result to outcome. It may be nil.
+	// Reaper returns a process that deletes an object like kubectl before the garbage collector existed, for "delete
+	// --client-side". The process passes its result to outcome. Reaper may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 
-	// Server, if set, configures the server of every world, for example its webhooks. It must not depend on time or
-	// randomness.
+	// Server, if not nil, configures the server of every world, for example its webhooks. It must not depend on time or
+	// on random numbers.
 	Server *fakeapi.Options
 }
 
-// server returns an empty server with this configuration. It returns nil for the default configuration.
+// server returns an empty server with the configuration in Server. For the default configuration it returns nil.
 func (g *Registry) server() *fakeapi.Server {
 	if g.Server == nil {
 		return nil
@@ -44,12 +44,12 @@ func (g *Registry) server() *fakeapi.Server {
 	return fakeapi.New(*g.Server)
 }
 
-// Func is a user action or a check that is written in Go. Files call it with a verb. Its client acts as the user, at
-// once. Its result may depend only on what it reads.
+// Func is a user action or a check in Go, which files call by a verb. Its client acts as the user, and its requests are
+// executed at once. The result may depend only on what the function reads.
 type Func func(user host.Client) error
 
-// Controller finds "name" or "name@era". Without an era it returns the last controller of that name. The string is the
-// error text, or "".
+// Controller returns the controller "name" or "name@era". Without an era it returns the last controller with this name.
+// The string is the text of an error, or "".
 func (g *Registry) Controller(spec string) (host.Controller, string) {
 	name, era, _ := strings.Cut(spec, "@")
 	if a, ok := g.Aliases[name]; ok {
@@ -76,7 +76,7 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 		return host.Controller{}, name + " is one of kube-controller-manager's controllers, and is not here"
 	case len(eras) == 0:
 		text := suggest(name, append(slices.Clone(names), slices.Sorted(maps.Keys(g.Aliases))...))
-		if text == "" { // a long list is better than none
+		if text == "" { // no name is near: list all names
 			slices.Sort(names)
 			text = "; there are " + strings.Join(names, ", ")
 		}
@@ -88,7 +88,7 @@ func (g *Registry) Controller(spec string) (host.Controller, string) {
 	return host.Controller{}, "unknown era " + era + " of " + name + suggest(era, eras)
 }
 
-// Eras lists every era that a controller has.
+// Eras returns all eras of all controllers.
 func (g *Registry) Eras() []string {
 	var all []string
 	for _, c := range g.Controllers {
@@ -110,7 +110,7 @@ func (g *Registry) mutant(name string) (*host.Mutant, string) {
 	return nil, "unknown mutant " + name + suggest(name, names)
 }
 
-// inPlace maps the name of a mutant's controller to the mutant.
+// inPlace returns the Replace map for a mutant: the name of the mutant's controller, and the mutant.
 func inPlace(m *host.Mutant) map[string]host.Controller {
 	c := m.Make()
 	return map[string]host.Controller{c.Name: c}
@@ -138,8 +138,8 @@ func (g *Registry) process(name string) string {
 	return base
 }
 
-// Check returns a mistake in the registry, in one line: a controller that cannot run, two with one name, or a function
-// whose name files cannot use.
+// Check returns an error of one line about a mistake in the registry: a controller that cannot be run, two controllers
+// with the same name, or a function with a name that files cannot contain.
 func (g *Registry) Check() error {
 	for i := range g.Controllers {
 		c := &g.Controllers[i]
@@ -169,14 +169,16 @@ func (g *Registry) wrong(format string, args ...any) error {
 	return &Error{File: "registry", Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }
 
-// Choose returns the controllers that a list selects, as --controllers of kube-controller-manager does:
-//   - "name" or "name@era" is one controller,
-//   - "*" is every controller that runs by default,
-//   - "all" is every controller of the table,
-//   - "-name" excludes one that "*" or "all" includes,
-//   - "*@era" and "all@era" take that era where it exists, and the newest elsewhere.
+// Choose returns the controllers that a list selects, with the syntax of the flag --controllers of
+// kube-controller-manager:
+//   - "name" or "name@era" selects a controller,
+//   - "*" selects all controllers that run by default,
+//   - "all" selects all controllers in the table,
+//   - "-name" excludes a controller that "*" or "all" selects,
+//   - "*@era" and "all@era" select this era of each controller, or its newest era if it does not have this one.
 //
-// If a name is both included and excluded, the first entry counts (KCM-1). The string is the error text, or "".
+// If a list both selects and excludes a name, the first entry counts (KCM-1). The string is the text of an error, or
+// "".
 func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 	var chosen []host.Controller
 	var out []string
@@ -184,7 +186,7 @@ func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 		name, minus := strings.CutPrefix(spec, "-")
 		c, what := g.Controller(name)
 		if minus && slices.Contains(g.Absent, name) {
-			continue // disabled explicitly
+			continue // it is not registered here, so it does not run in any case
 		}
 		switch {
 		case what != "" && !isWildcard(name) || minus && isWildcard(name):
@@ -242,7 +244,7 @@ func (g *Registry) meant(word string) []string {
 	return names
 }
 
-// inEra returns a controller in an era. If it does not have that era, it returns the newest one.
+// inEra returns a controller in an era, or in its newest era if it does not have this one.
 func (g *Registry) inEra(name, era string) host.Controller {
 	if c, what := g.Controller(name + "@" + era); what == "" {
 		return c
@@ -251,7 +253,8 @@ func (g *Registry) inEra(name, era string) host.Controller {
 	return c
 }
 
-// inOrder sorts controllers in the table's order, so that a name listed beside "*" does not start before the others.
+// inOrder sorts controllers in the order of the table. Without this, a controller that is named in addition to "*"
+// could start before the others.
 func (g *Registry) inOrder(chosen []host.Controller) []host.Controller {
 	names := g.meant("all")
 	slices.SortStableFunc(chosen, func(a, b host.Controller) int {

@@ -18,69 +18,69 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Run is one run of a script. The verbs act on it, and [Options.Inspect] gets it at the end.
+// Run is a run of a script. Verbs change it. [Options.Inspect] receives it at the end.
 type Run struct {
 	registry *Registry
 	file     *File
 	t        *trial.Trial
 
 	counting counting // which violations count
-	course   course   // what makes the choices
-	telling  telling  // what its timelines show
+	course   course   // which source makes the choices
+	telling  telling  // what the timelines show
 	settled  settled  // the result of the last settle
 	failed   failed   // the failures so far
 
-	compare func(r *Run, s *Step) string // compares the settled world with the worlds of quiet runs
+	compare func(r *Run, s *Step) string // compares the settled world with those of quiet runs
 
 	step  *Step           // the current step; nil between steps
-	out   strings.Builder // the output of the step
-	quiet bool            // the step's output is discarded
+	out   strings.Builder // the output of the current step
+	quiet bool            // discard the output of steps
 
-	replace  map[string]host.Controller // controller name -> the controller that runs instead
-	replaced bool                       // the replacement was started
-	switched int                        // the index after the last change of era
-	marks    map[string]uint64          // name -> revision of the server that the mark stands for
+	replace  map[string]host.Controller // the controllers that run instead, by name
+	replaced bool                       // one of them was started
+	switched int                        // the number of records at the last switch of an era
+	marks    map[string]uint64          // the server's revision for each mark
 	stale    bool                       // the script restarts processes from older states
-	tried    func(s *Step, err error)   // called after each action of the user; may be nil
+	tried    func(s *Step, err error)   // called after each user action; may be nil
 }
 
-// settled holds the result of the last settle.
+// settled is the result of the last settle.
 type settled struct {
 	how   trial.Settling // the result of the last settle
-	from  int            // the first record of its timeline
-	not   string         // the reason if it did not settle
-	dirty bool           // a step has changed the world since then
+	from  int            // index of the first record in its timeline
+	not   string         // why it did not settle; "" if it did
+	dirty bool           // a step has changed the world since the settle
 }
 
-// course decides what happens next in a run. If choices is nil, it is the default schedule. Otherwise choices decides;
-// it may be a recorded schedule.
+// course decides what happens next in a run. If choices is nil, the run has the default schedule. Otherwise choices
+// decides; it may be a recorded schedule.
 type course struct {
-	choices sim.Choices   // for explored settles; nil in the default run
+	choices sim.Choices   // decides in explored settles; nil in the default run
 	races   bool          // the user's actions race with the controllers
 	keys    *explore.Keys // the schedule to replay; nil for none
-	from    int           // the first record of the first explored settle
+	from    int           // index of the first record of the first explored settle
 
-	faults   map[string]int // fault budget
+	faults   map[string]int // the fault budget
 	budgeted bool           // the fault budget was added to the world
 
-	steps int // the maximum steps of an explored settle; 0 for the default
-	idle  int // the maximum steps without a commit; 0 for maxIdleDrawn
+	steps int // the maximal number of steps in an explored settle; 0 means the default
+	idle  int // the maximal number of steps without a commit; 0 means maxIdleDrawn
 
-	ended     bool   // the source of choices has ended the run
-	senseless *Error // the error of the step that made no sense when it was reached
+	ended     bool   // choices has ended the run
+	senseless *Error // the error of a step that could not be executed in this schedule
 }
 
-// maxIdleDrawn limits the steps without a commit in an explored run. It is lower than for a default run, because
-// explored runs are many.
+// maxIdleDrawn is the maximal number of steps without a commit in an explored run. It is smaller than in a default run,
+// because there are many explored runs.
 const maxIdleDrawn = 20_000
 
-// follow replays a schedule in every settle that is not quiet.
+// follow makes a schedule decide in all settles that are not quiet.
 func (c *course) follow(s explore.Schedule) {
 	c.keys = explore.Replay(s)
 	c.choices, c.races = c.keys, true
 }
 
-// newRun starts a script on an empty cluster under the default schedule.
+// newRun starts a run with an empty cluster and the default schedule.
 func newRun(g *Registry, f *File) *Run {
 	server := g.server()
 	if f.base != nil {
@@ -94,7 +94,7 @@ func newRun(g *Registry, f *File) *Run {
 	return r
 }
 
-// digest folds the script's own state between two steps.
+// digest adds the state that the script keeps between steps to a hash.
 func (r *Run) digest(h *sim.Hash) {
 	h.Word(uint64(r.telling.settles))
 	if r.stale {
@@ -108,7 +108,7 @@ func (r *Run) digest(h *sim.Hash) {
 // stop ends the run's processes. The run must not be used afterwards.
 func (r *Run) stop() { r.t.Stop() }
 
-// abandon stops a run after a panic.
+// abandon stops a run in which a panic occurred.
 func (r *Run) abandon() {
 	defer func() { _ = recover() }()
 	r.stop()
@@ -117,12 +117,12 @@ func (r *Run) abandon() {
 // World returns the world of the script, with its history.
 func (r *Run) World() *sim.World { return r.t.World }
 
-// Violations returns the violations of the laws that counted when they occurred, as marks for rendering.
+// Violations returns the violations of laws that counted at the time of the violation.
 func (r *Run) Violations() []render.Mark { return r.counting.counted() }
 
 func (r *Run) hash() uint64 { return r.t.World.Hash() }
 
-// barrier marks the beginning of the next timeline.
+// barrier begins the next timeline.
 func (r *Run) barrier() {
 	r.telling.settles++
 	r.telling.from = r.t.World.History.Len()
@@ -130,7 +130,7 @@ func (r *Run) barrier() {
 
 func (r *Run) printf(format string, args ...any) { fmt.Fprintf(&r.out, format, args...) }
 
-// at returns the current step. Between steps it returns one that stands for the script.
+// at returns the current step. Between steps it returns a step without a line.
 func (r *Run) at() *Step {
 	if r.step == nil {
 		return &Step{file: &File{Name: "script"}}
@@ -140,7 +140,7 @@ func (r *Run) at() *Step {
 
 func (r *Run) errorf(format string, args ...any) error { return r.at().wrong(format, args...) }
 
-// perform runs one step of the file. It returns the step's output. The error means that the step is wrong or has an
+// perform executes a step of the file, and returns its output. It returns an error if the step is wrong or has an
 // unexpected result.
 func (r *Run) perform(s *Step) (output string, err error) {
 	r.step = s
@@ -169,7 +169,7 @@ func (r *Run) perform(s *Step) (output string, err error) {
 	return r.out.String(), r.judge(s, before)
 }
 
-// judge checks that a step violated a law if and only if it has a "!".
+// judge returns an error if a step without a "!" violated a law, or if a step with a "!" violated none.
 func (r *Run) judge(s *Step, before int) error {
 	first := r.counting.first(before)
 	r.counting.accept()
@@ -186,13 +186,13 @@ func (r *Run) judge(s *Step, before int) error {
 	return nil
 }
 
-// refused is the error of a user request that the server refused. A "!" expects it.
+// refused is the error of a user's request that the server refused. A step with a "!" may expect it.
 type refused struct{ text string }
 
 func (e *refused) Error() string { return "refused: " + e.text }
 
-// act performs a user action. In the default run it happens at once. In an explored run it races with the controllers,
-// from a barrier to the next explored settle. act returns the server's refusal.
+// act executes a user action. In the default run it executes the action at once. In an explored run the action races
+// with the controllers until the next explored settle. act returns an error if the server refuses the action.
 func (r *Run) act(label string, f func() error) error {
 	r.settled.dirty = true
 	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
@@ -213,7 +213,8 @@ func (r *Run) act(label string, f func() error) error {
 	return err
 }
 
-// unreachable reports whether a request failed because no process serves a webhook. The user then tries again.
+// unreachable reports whether a request failed because the process that serves a webhook does not run. The user then
+// repeats the request.
 func unreachable(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "failed to call webhook") &&
 		strings.Contains(err.Error(), "connection refused")
@@ -225,7 +226,7 @@ func (r *Run) note(s *Step, err error) {
 	}
 }
 
-// raced reports whether a step races in an explored settle. Otherwise it is part of the set-up.
+// raced reports whether a step's action races in an explored settle. Other steps set up the initial world.
 func (r *Run) raced() bool {
 	if r.step == nil {
 		return true

@@ -9,23 +9,23 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Failure is a step that failed: it violated a law, its expectation did not hold, or the world did not settle.
+// Failure is a failure of a step: it violated a law, its expectation did not hold, or the world did not settle.
 type Failure struct {
-	Step      *Step       // nil for the settle after a script without one
-	Code      int         // the exit code if the failure is not expected
-	Violation render.Mark // what to show; its Law is a verb if no law was violated
+	Step      *Step       // nil if the failure is in the settle after the script
+	Code      int         // the exit code, if the failure is not expected
+	Violation render.Mark // what to show; if no law is violated, Law is the name of a verb
 
-	from int // the first record to show
+	from int // index of the first record to show
 }
 
 // Expected reports whether the step has a "!".
 func (f *Failure) Expected() bool { return f.Step != nil && f.Step.Expect }
 
-// failed collects the failures of a run.
+// failed contains the failures of a run.
 type failed struct {
-	all    []Failure    // in order
-	unread bool         // timelines are not needed, so they are not rendered
-	found  *render.Page // the failure that an exploring step found
+	all    []Failure    // in order of occurrence
+	unread bool         // nobody reads the timelines, so they are not formatted
+	found  *render.Page // the page of the failure that an explore or mutant step found
 }
 
 // last returns the failure that ended the run, or nil.
@@ -36,13 +36,13 @@ func (f *failed) last() *Failure {
 	return nil
 }
 
-// expectation stands for the law if an expectation of the file does not hold.
+// expectation is used as the ID of a law if an expectation of the file does not hold.
 const expectation = "expect"
 
-// Failures lists the expected and unexpected failures in order. It does not include refusals.
+// Failures returns all failures in order, also expected ones. Refused requests are not failures.
 func (r *Run) Failures() []Failure { return r.failed.all }
 
-// Page returns the page of a failure of the run, or nil.
+// Page returns the page of a failure, or nil.
 func (r *Run) Page(f *Failure) *render.Page {
 	if f == nil {
 		return nil
@@ -60,18 +60,18 @@ func (r *Run) Page(f *Failure) *render.Page {
 	return p
 }
 
-// A page shows at most this many lines of each process's output, and this many bytes of each line.
+// The maximal number of lines of a process's output on a page, and of bytes in a line.
 const (
 	mostPrinted    = 200
 	longestPrinted = 2000
 )
 
-// fail records a failure of the current step. Its timeline begins at the record from.
+// fail records a failure of the current step. from is the first record to show.
 func (r *Run) fail(code int, b render.Mark, from int) {
 	r.failed.all = append(r.failed.all, Failure{Step: r.step, Code: code, Violation: b, from: from})
 }
 
-// breaks records a violation in the current step.
+// breaks records a violation by the current step.
 func (r *Run) breaks(b *law.Violation) {
 	switch {
 	case r.failed.unread:
@@ -82,7 +82,7 @@ func (r *Run) breaks(b *law.Violation) {
 	}
 }
 
-// amiss records a step that failed without violating a law, or that violated only the law against fights.
+// amiss records a failed step that violated no law, or only the law against fights.
 func (r *Run) amiss(s *Step, e *Error) {
 	switch {
 	case e.bang || r.failed.found != nil:
@@ -93,7 +93,7 @@ func (r *Run) amiss(s *Step, e *Error) {
 	}
 }
 
-// failExpect records an expectation that does not hold. Its page shows the last events.
+// failExpect records an expectation that does not hold. The page shows the last events.
 func (r *Run) failExpect(text string) {
 	if r.failed.unread {
 		return
@@ -107,10 +107,11 @@ func (r *Run) failExpect(text string) {
 	r.fail(ExitFail, b, from)
 }
 
-// mostLines limits the page of a world that does not settle and does not repeat itself.
+// mostLines is the maximal number of lines on the page of a world that does not settle and has no repeated lines.
 const mostLines = 40
 
-// failSettle records that the world did not settle. The page shows the fight, the repeated lines, or the last events.
+// failSettle records that the world did not settle. The page shows the fight or the repeated lines. If there are none,
+// it shows the last events.
 func (r *Run) failSettle(text string) {
 	bs := r.Violations()
 	for i := len(bs) - 1; i >= 0 && bs[i].Record >= r.settled.from; i-- {
@@ -144,23 +145,23 @@ func (r *Run) lastRecord(lines []render.Line) int {
 	return records[len(records)-1]
 }
 
-// counting decides which violations count, and which of these fail a run.
+// counting decides which violations count, and which of them make a run fail.
 type counting struct {
 	judge    *law.Judge
-	strict   bool              // lost races count too
-	prefer   string            // the clause of the law to look for; "" for any
-	only     map[*law.Law]bool // the laws that count; nil for all
-	turns    []turn            // which laws counted, and from which violation on
-	accepted int               // number of violations that were handled
+	strict   bool              // lost races also make a run fail
+	prefer   string            // the clause of the law that should be found; "" for any law
+	only     map[*law.Law]bool // the laws that count; nil means all laws
+	turns    []turn            // which laws counted, and since which violation
+	accepted int               // the number of violations that were handled
 }
 
-// turn says which laws count from a violation on.
+// turn says which laws count from a certain violation on.
 type turn struct {
-	from int               // index of the violation
-	only map[*law.Law]bool // nil for all
+	from int               // index of this violation
+	only map[*law.Law]bool // nil means all laws
 }
 
-// narrow restricts the laws that count from now on; nil means all.
+// narrow sets the laws that count from now on. nil means all laws.
 func (c *counting) narrow(only map[*law.Law]bool) {
 	c.only = only
 	c.turns = append(c.turns, turn{len(c.judge.Violations()), only})
@@ -176,8 +177,8 @@ func (c *counting) accept() { c.accepted = len(c.judge.Violations()) }
 
 func (c *counting) pending() *law.Violation { return c.first(c.accepted) }
 
-// first returns the first violation from an index on that fails the run. If one record causes several, it prefers the
-// law in prefer.
+// first returns the first violation, from an index on, that makes the run fail. If a record has several violations, it
+// prefers the law in prefer.
 func (c *counting) first(from int) *law.Violation {
 	bs := c.judge.Violations()
 	var first *law.Violation
@@ -196,7 +197,7 @@ func (c *counting) first(from int) *law.Violation {
 	return first
 }
 
-// counted returns the violations of the laws that counted when they occurred, as marks for rendering.
+// counted returns the violations of laws that counted at the time of the violation.
 func (c *counting) counted() []render.Mark {
 	var all []render.Mark
 	var only map[*law.Law]bool
@@ -212,17 +213,17 @@ func (c *counting) counted() []render.Mark {
 	return all
 }
 
-// telling says what the timelines of a run show.
+// telling decides what the timelines of a run show.
 type telling struct {
 	history *sim.History
 	settles int          // number of barriers so far
-	from    int          // the first record of the next timeline
-	done    map[int]bool // steps in which the script acted at once
-	notes   []string     // lines to print below the next timeline
-	verbose bool         // include status writes
+	from    int          // index of the first record in the next timeline
+	done    map[int]bool // steps of the world in which the script itself acted
+	notes   []string     // lines that are printed below the next timeline
+	verbose bool         // show status writes
 }
 
-// atOnce marks a step in which the script itself acted at once.
+// atOnce records that the script itself acted in a step of the world.
 func (t *telling) atOnce(step int) {
 	if t.done == nil {
 		t.done = map[int]bool{}
@@ -254,7 +255,8 @@ func (t *telling) initial() int {
 	return 0
 }
 
-// cycle returns the repeated lines: those that the law found, or otherwise the repetition at the end of the lines.
+// cycle returns the numbers of the first and last repeated line: the repetition at the end of the lines, otherwise the
+// cycle that a law found.
 func (c *counting) cycle(lines []render.Line) (first, last int, ok bool) {
 	if first, last, ok = render.Cycle(lines); ok {
 		return first, last, ok

@@ -29,7 +29,7 @@ func (r *Run) target(object string) (target, error) {
 	return parseTarget(r.names(), r.at(), object)
 }
 
-// lookup reads a stored object, or returns nil.
+// lookup returns a stored object, or nil.
 func (r *Run) lookup(t target) metav1.Object {
 	if k := r.t.Server.Kind(t.kind.GVK); k != nil {
 		if o, ok := r.t.Server.Lookup(k, t.namespace, t.name).(metav1.Object); ok {
@@ -39,7 +39,7 @@ func (r *Run) lookup(t target) metav1.Object {
 	return nil
 }
 
-// named lists the objects of a target's kind and namespace, with the names that steps use.
+// named lists the objects that have the target's kind and namespace, in the form that steps use.
 func (r *Run) named(t target) []string {
 	var names []string
 	k := r.t.Server.Kind(t.kind.GVK)
@@ -54,7 +54,7 @@ func (r *Run) named(t target) []string {
 	return names
 }
 
-// each visits the objects of a kind in natural order of their names.
+// each calls f for all objects of a kind, sorted by name. Numbers in names are compared as numbers.
 func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	var all []runtime.Object
 	if k = r.t.Server.Kind(k.GVK); k == nil {
@@ -81,7 +81,7 @@ func orNone(s string) string {
 	return s
 }
 
-// checkUIDs checks the objects that the $(uid ...) expressions of a text name.
+// checkUIDs checks that the objects in a text's $(uid ...) expressions have valid names.
 func checkUIDs(in servers, s *Step, text []byte) error {
 	_, err := manifest.ReplaceUIDs(text, func(expr, object string) (string, error) {
 		_, err := parseTarget(in, s, object)
@@ -125,7 +125,7 @@ func (r *Run) processNames() []string {
 	return names
 }
 
-// instances lists the processes that a step names: one process, every instance of a controller, or all.
+// instances returns the processes that a step names: a process, all instances of a controller, or all processes.
 func (r *Run) instances(name string) []*host.Process {
 	var out []*host.Process
 	for _, p := range r.t.Cluster.Processes() {
@@ -148,7 +148,8 @@ func (r *Run) start(process string, c host.Controller) error {
 	})
 }
 
-// Unserved describes in one line the kinds that a controller needs and that a server does not serve, or returns "".
+// Unserved describes, in one line, the kinds that a controller needs but the server does not have. It returns "" if
+// there are none.
 func Unserved(server *fakeapi.Server, c host.Controller) string {
 	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
 	for _, route := range c.Routes {
@@ -172,7 +173,7 @@ func Unserved(server *fakeapi.Server, c host.Controller) string {
 	return ""
 }
 
-// replacing returns the controller that runs instead of c. A mutant replaces only its own era.
+// replacing returns the controller that runs instead of c, or c. A mutant replaces only its own era.
 func (r *Run) replacing(c host.Controller) host.Controller {
 	if m, ok := r.replace[c.Name]; ok && (m.Era == c.Era || m.Era == "") {
 		r.replaced = true

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// registry is the registry that the command line uses.
+// registry returns the registry of the command line.
 func registry() *scenarios.Registry {
 	manager := controllers.KubeControllerManager()
 	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: manager.Aliases,
@@ -23,7 +23,7 @@ func registry() *scenarios.Registry {
 	return g
 }
 
-// Every scenario of the project passes, twice with the same hash.
+// All scenarios of the project pass. Two runs of each have the same hash.
 func TestScenarios(t *testing.T) {
 	g := registry()
 	err := filepath.WalkDir("testdata", func(path string, d fs.DirEntry, err error) error {
@@ -126,7 +126,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The forms of verbs that no scenario of the project has.
+// Forms of verbs that no scenario of the project uses.
 func TestRareVerbs(t *testing.T) {
 	f := parse(t, `controllers replicaset replication gc kubelet
 step

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// noting is a controller that creates the ConfigMap result once it sees the ConfigMap a. The result holds what it finds
-// then.
+// noting returns a controller that creates the ConfigMap result when it sees the ConfigMap a. The result contains what
+// finds returns at that time.
 func noting(name string, finds func(ctx context.Context, env *host.Env) (string, error)) host.Controller {
 	secret := corev1.SchemeGroupVersion.WithKind("Secret")
 	return host.Controller{Name: name, For: configMap,
@@ -43,8 +43,8 @@ func noting(name string, finds func(ctx context.Context, env *host.Env) (string,
 		}}
 }
 
-// The settled world is compared with that of quiet runs. Late events must not change the result; the order of two user
-// actions may.
+// The settled world is compared with those of quiet runs. Late events must not change the result; another order of two
+// user actions may change it.
 func TestSameEnd(t *testing.T) {
 	secret := corev1.SchemeGroupVersion.WithKind("Secret")
 	cached := func(_ context.Context, env *host.Env) (string, error) {
@@ -95,8 +95,8 @@ func TestSameEnd(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		left, right host.Controller
-		says        string // what is wrong; "" for nothing
-		leaves      string // excluded from the comparison
+		says        string // a part of the violation's text; "" for none
+		leaves      string // what is excluded from the comparison
 	}{
 		{"kept", noting("left", live), noting("right", live), "", ""},
 		{"violated: what the cache lacks decides", noting("left", cached), noting("right", cached), "cm/result: data.is is 0, and 1 in a quiet run", ""},

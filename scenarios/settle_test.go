@@ -20,8 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// unsettled is a registry with a controller whose sync always requeues its key, without writes or with a write now and
-// then.
+// unsettled returns a registry with a controller whose sync always requeues its key.
 func unsettled(sync func(env *host.Env, key string) error) *scenarios.Registry {
 	g := registry()
 	rs := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
@@ -39,7 +38,7 @@ func unsettled(sync func(env *host.Env, key string) error) *scenarios.Registry {
 	return g
 }
 
-// A world that keeps running without writes does not settle. The file reports what ran, and memory stays bounded.
+// A world that runs forever without writes does not settle. The output says what was running, and memory stays bounded.
 func TestSettleEndsWithoutWrites(t *testing.T) {
 	again := func(env *host.Env, key string) error { env.Queue.Add(key); return nil }
 	fails := func(*host.Env, string) error { return errors.New("no") }
@@ -67,8 +66,8 @@ func TestSettleEndsWithoutWrites(t *testing.T) {
 	}
 }
 
-// runaway is a registry with a controller that never stops writing: it increments an annotation, or creates one more
-// object each time. syncs counts its reconciles.
+// runaway returns a registry with a controller that never stops writing. It increments an annotation, or creates
+// another object each time. syncs counts its reconciles.
 func runaway(creates bool, syncs *int) *scenarios.Registry {
 	return unsettled(func(env *host.Env, key string) error {
 		*syncs++
@@ -92,8 +91,8 @@ func runaway(creates bool, syncs *int) *scenarios.Registry {
 	})
 }
 
-// A failure of a controller that never stops writing is minimized, written and replayed in a few runs. None of them is
-// longer than the failing run.
+// The failure of a controller that never stops writing is minimized, written and replayed in a few runs. None is longer
+// than the failing run.
 func TestRunawayIsWrittenSoon(t *testing.T) {
 	for name, creates := range map[string]bool{"counts": false, "piles up": true} {
 		t.Run(name, func(t *testing.T) {
@@ -117,8 +116,8 @@ func TestRunawayIsWrittenSoon(t *testing.T) {
 	}
 }
 
-// If no violation ends a run, a world that never settles runs only a few times to its bound, whatever the requested
-// number of schedules.
+// If runs do not end at violations, a world that never settles is run only a few times to the maximal number of steps,
+// regardless of the requested number of schedules.
 func TestRunawayIsExaminedSoon(t *testing.T) {
 	syncs := 0
 	g := runaway(true, &syncs)
@@ -136,7 +135,7 @@ func broken(x *scenarios.Exploration, id string) bool {
 	return slices.ContainsFunc(x.Said, func(s scenarios.Said) bool { return s.Law == id && s.Broken > 0 })
 }
 
-// racing passes choices on and records which timers fired before the first possible action.
+// racing records which timers fire before the first possible action.
 type racing struct {
 	sim.Chooser
 	retries    int
@@ -159,7 +158,7 @@ func (r *racing) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// A creation is refused and retried 5 ms later. Meanwhile user actions and events are pending.
+// A creation is refused and retried after 5 ms. In the meantime, user actions and events are pending.
 const retried = `controllers replicaset replication
 apply race.yaml
 settle quiet
@@ -199,8 +198,8 @@ spec:
       containers: [{name: c, image: i}]
 `
 
-// In the default schedule a retry comes last. In drawn schedules of each strategy it sometimes comes before the user's
-// next action and a pending event. The seed decides when.
+// In the default schedule, a retry comes last. In random schedules of each strategy, it sometimes comes before the
+// user's next action and a pending event.
 func TestRetriesRace(t *testing.T) {
 	f := parse(t, retried)
 	p := &scenarios.Script{File: f, Registry: registry(), Until: len(f.Steps)}

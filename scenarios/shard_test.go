@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// searchedBy explores every schedule of a file with so many shards, and merges their results. It also returns how many
-// states each shard found, without shards that found none. The result is nil if the search does not end in time.
+// searchedBy explores all schedules of a file with this number of shards, and merges the results. It also returns the
+// number of states of each shard that found any. If the search does not end in time, the result is nil.
 func searchedBy(t *testing.T, f *scenarios.File, shards int, most time.Duration) (r *campaign.Result, busy []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,8 +47,9 @@ func searchedBy(t *testing.T, f *scenarios.File, shards int, most time.Duration)
 	return m.Results[0], busy
 }
 
-// Shards, merged, have the states and the violations of one search: three shards of a few worlds. With SOAK, eight
-// shards of every world with fewer than twenty objects whose search ends within a minute.
+// The merged result of shards has the same states and violations as one search. This is tested with three shards of a
+// few worlds. With SOAK, it is tested with eight shards of each world that has fewer than twenty objects and is
+// searched within a minute.
 func TestExhaustiveShardsAreOneSearch(t *testing.T) {
 	paths := []string{"testdata/orphan/late-dependent-exhaustively.txtar", "testdata/overlap/adoption-lost.txtar",
 		"testdata/orphan/dependent-seen-during-the-orphan-pass.txtar"}
@@ -106,8 +107,8 @@ func TestExhaustiveShardsAreOneSearch(t *testing.T) {
 	}
 }
 
-// The forks of a failure show where it was decided: it never becomes certain before its last steps, and it is certain
-// after them.
+// The probability of a failure after each step shows which step decides. It does not become certain before the last
+// steps, and it is certain after them.
 func TestLikely(t *testing.T) {
 	f := parse(t, "controllers replicaset@selector replication@selector\napply world.yaml\nsettle\n")
 	x, err := scenarios.Explore(t.Context(), f, -1, registry(), scenarios.ExploreOptions{Schedules: 30, Likely: time.Minute,

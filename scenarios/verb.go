@@ -6,42 +6,43 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Verb is one verb of the script. The first fields are its documentation, which "help scenario VERB" prints.
+// Verb is a verb of scenario files. The first fields are its documentation, which "help scenario VERB" prints.
 type Verb struct {
 	Name    string
-	Summary string  // in one line
+	Summary string  // one line
 	Args    string  // "KIND/NAME [--cascade=background|foreground|orphan]"
-	Detail  string  // what it does and prints
-	Example string  // lines of a script
-	Params  []Param // parameters, written key=value or --flag=value
-	Min     int     // minimum number of bare words
-	Max     int     // maximum number of bare words; negative for no limit
-	Raw     bool    // key=value without "--" is a word, as for labels
-	Listed  bool    // words may be lists with commas, as in a command's --controllers
+	Detail  string  // what the verb does and prints
+	Example string  // lines of a scenario file
+	Params  []Param // the parameters, written as key=value or --flag=value
+	Min     int     // the minimal number of bare words
+	Max     int     // the maximal number of bare words; negative means no limit
+	Raw     bool    // key=value without "--" is a word, for example a label
+	Listed  bool    // words may be lists with commas, as in the flag --controllers
 
 	acts     bool // the step changes the world; in explored runs it is an action of the user
 	sends    bool // the step sends manifests of sections
 	installs bool // the step creates objects that exist from the start
 	settles  bool // the step runs the world
-	paces    bool // after it, the user's actions race
-	judges   bool // the step selects the laws that count
-	explores bool // the step runs the steps before it many times
+	paces    bool // user actions after the step race with the controllers
+	judges   bool // the step sets which laws count
+	explores bool // the step repeats the steps before it in many runs
 
-	// expects returns the difference from the step's expectation, or "". It is nil for a verb without an expectation.
+	// expects returns how the result differs from the step's expectation, or "". It is nil for a verb that expects
+	// nothing.
 	expects func(r *Run, s *Step) string
-	// check validates a step before anything runs. It is nil if the parser's checks are enough.
+	// check checks a step before anything is run. It is nil if the checks of the parser suffice.
 	check func(c *checker, s *Step) error
-	// run performs the step.
+	// run executes the step.
 	run func(r *Run, s *Step) error
 
 	_ struct{}
 }
 
-// Param is one parameter of a verb.
+// Param is a parameter of a verb.
 type Param struct {
 	Name    string
 	Summary string
-	Values  []string // the valid words; empty means any
+	Values  []string // the valid values; empty means any value
 }
 
 // Help returns the help text of a verb.
@@ -62,15 +63,16 @@ func (v *Verb) Help() string {
 	return b.String()
 }
 
-// Explores reports whether the verb runs the steps before it many times. Such a step does not change the world.
+// Explores reports whether the verb repeats the steps before it in many runs. A step of such a verb does not change the
+// world.
 func (v *Verb) Explores() bool { return v.explores }
 
-// replayed reports whether explored runs include the verb's steps: the verb acts, settles, or checks.
+// replayed reports whether explored runs execute steps of the verb: those that act, settle, or check.
 func (v *Verb) replayed() bool {
 	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }
 
-// verbNamed finds a verb in a table by name, or returns nil.
+// verbNamed returns the verb with a name, or nil.
 func verbNamed(table []*Verb, name string) *Verb {
 	for _, v := range table {
 		if v.Name == name {

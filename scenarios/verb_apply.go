@@ -51,7 +51,7 @@ func checkManifests(c *checker, s *Step) error {
 	return nil
 }
 
-// apply decodes a section. Later steps can use the kinds that the section defines.
+// apply checks the manifests in a section, and defines the kinds of its CRDs for later steps.
 func (c *checker) apply(s *Step, sec *section) error {
 	all, err := c.file.manifests(sec, c.server)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *checker) apply(s *Step, sec *section) error {
 	return refused
 }
 
-// eachSection sends the manifests of the sections that a step names. It continues after a refusal.
+// eachSection sends the manifests in the sections that a step names. If the server refuses a manifest, it continues.
 func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(*manifest.Manifest) error) error {
 	var first *refused
 	all, err := r.manifests(s, find)
@@ -117,7 +117,7 @@ func (r *Run) manifests(s *Step, find func(name string) []*section) ([]*manifest
 	return all, nil
 }
 
-// apply creates an object. If the object exists, apply merges the manifest into it.
+// apply creates an object, or merges the manifest into the existing object.
 func (r *Run) apply(m *manifest.Manifest) error {
 	return r.act("apply "+m.Ref().String(), func() error {
 		m, err := m.WithUIDs(r.uid)
@@ -214,7 +214,8 @@ func (s *Step) deleteOptions() (metav1.DeleteOptions, error) {
 	return o, nil
 }
 
-// deleteClientSide starts a kubectl that cascades by itself. Its process ends when the object is deleted.
+// deleteClientSide starts a process that deletes the dependents itself, like old versions of kubectl. The process ends
+// when the object is deleted.
 func (r *Run) deleteClientSide(object string, t target) error {
 	if r.registry.Reaper == nil {
 		return r.errorf("--client-side: no client-side deletion is registered")

@@ -128,7 +128,7 @@ func isManager(process string) bool {
 	return base == managerName
 }
 
-// membersIn returns a manager's controllers in another era. A controller without that era stays unchanged.
+// membersIn returns a manager's controllers in another era. A controller without that era is returned unchanged.
 func (r *Run) membersIn(p *host.Process, era string) []host.Controller {
 	var programs []host.Controller
 	for _, m := range p.Members() {
@@ -211,7 +211,7 @@ the instance takes part in a new election.`,
 	run: func(r *Run, s *Step) error { return r.switchTo(s.Word(0), s.Word(1)) },
 }
 
-// switchTo replaces the program of a process, of every instance of a controller, or of "all", by another era.
+// switchTo switches a process to another era. It can also switch all instances of a controller, or "all" processes.
 func (r *Run) switchTo(process, era string) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
@@ -220,7 +220,7 @@ func (r *Run) switchTo(process, era string) error {
 	next := map[*host.Process]host.Controller{}
 	for _, p := range ps {
 		if p.Manager() != nil || len(p.Members()) > 0 {
-			continue // the manager of the process is switched as a whole
+			continue // its manager is switched with all members
 		}
 		c, what := r.registry.Controller(p.Controller().Name + "@" + era)
 		if what != "" && process == "all" {

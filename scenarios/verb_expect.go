@@ -48,7 +48,7 @@ only in the default schedule, use golden text.`,
 	run:     runExpectation,
 }
 
-// runExpectation compares the result of a step with an expectation with the step's "!".
+// runExpectation checks the expectation of a step. With a "!", the expectation must not hold.
 func runExpectation(r *Run, s *Step) error {
 	if what := s.verb.expects(r, s); what != "" {
 		return s.fail(ExitFail, "%s", what)
@@ -65,7 +65,7 @@ type filter struct {
 	deleting   string
 }
 
-// expect returns the mistake, or "" if the expectation holds.
+// expect returns why the expectation does not hold, or "".
 func (r *Run) expect(s *Step) string {
 	f := filter{selector: labels.Everything()}
 	f.controller, _ = s.Param("controller")
@@ -149,7 +149,7 @@ of threelaws. In a file with a schedule, the hash is not compared.`,
 	},
 }
 
-// amounts lists what the verb predict counts, in output order.
+// amounts lists the parameters of the verb predict in the order of the output.
 var amounts = []string{"created", "deleted", "adopted", "released", "moved"}
 
 var verbPredict = &Verb{
@@ -183,7 +183,7 @@ fight. With fight=false, it must not.`,
 	run:     runExpectation,
 }
 
-// between reads a parameter that is a number or a range. A missing parameter is 0.
+// between returns the value of a parameter that is a number or a range. The default is 0.
 func (s *Step) between(name string) (least, most int, err error) {
 	v, ok := s.Param(name)
 	if !ok {
@@ -229,8 +229,8 @@ func (r *Run) predict(s *Step) string {
 	return ""
 }
 
-// changed counts the changes of a kind's objects by others than the user, in the order of amounts. It begins with the
-// timeline of the last settle.
+// changed counts changes to objects of a kind since the timeline of the last settle began. It leaves out changes by the
+// user. The order is that of amounts.
 func (r *Run) changed(kind string) (n [5]int) {
 	h := &r.t.World.History
 	for i := r.settled.from; i < h.Len(); i++ {
@@ -307,8 +307,8 @@ func checkFunc(c *checker, s *Step) error {
 	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
 }
 
-// ensure returns the error of a function of the registry, or "". It skips a world whose time limit interrupted a
-// reconcile.
+// ensure calls a function of the registry, and returns its error or "". If a time limit interrupted a reconcile, the
+// world has not settled, and ensure returns "".
 func (r *Run) ensure(s *Step) string {
 	if s.comparesEnds() {
 		return r.compare(r, s)

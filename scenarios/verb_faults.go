@@ -47,7 +47,7 @@ itself.`,
 	},
 }
 
-// trap reads "before|after VERB KIND[/NAME]". It returns nil if the step has no trap.
+// trap returns the trap "before|after VERB KIND[/NAME]" of a step, or nil if it has none.
 func (s *Step) trap(in servers) (*trial.Trap, error) {
 	words := s.Words()[1:]
 	if len(words) == 0 {
@@ -70,7 +70,7 @@ func (s *Step) trap(in servers) (*trial.Trap, error) {
 	return &trial.Trap{After: words[0] == "after", Verb: fakeapi.Verb(words[1]), Kind: k, Name: name}, nil
 }
 
-// eachProcess calls f for each process of a name, in one action of the user.
+// eachProcess calls f for each process that a name stands for. All calls are one user action.
 func (r *Run) eachProcess(label, name string, f func(*host.Process)) error {
 	ps, err := r.processesNamed(name)
 	if err != nil {
@@ -111,7 +111,8 @@ func (f *File) restartsStale() bool {
 	})
 }
 
-// revision reads "N" or a mark. The returned function looks up the mark when the restart happens.
+// revision parses a revision, which is a number or the name of a mark. The returned function finds the mark's revision
+// at the time of the restart.
 func (r *Run) revision(from string) (func() uint64, error) {
 	if from == "" {
 		return func() uint64 { return 0 }, nil
@@ -140,7 +141,7 @@ var verbMark = &Verb{
 			r.marks[s.Word(0)] = r.t.Server.Version()
 			return nil
 		}
-		_ = mark() // check only the name, because the mark may be set later
+		_ = mark() // only the name is checked, because the mark may be set later
 		return r.act("mark "+s.Word(0), mark)
 	},
 }
@@ -260,7 +261,7 @@ func checkSees(c *checker, s *Step) error {
 	return c.process(s, s.Word(0))
 }
 
-// eachView calls f with the watch of a kind, for each process of a name.
+// eachView calls f with the watch of a kind, for each process that a name stands for.
 func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeapi.Kind) bool) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
@@ -285,7 +286,7 @@ func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeap
 	})
 }
 
-// watched returns a kind in the version that a process watches.
+// watched returns a kind in the version in which a process watches it.
 func (r *Run) watched(p *host.Process, k *fakeapi.Kind) (*fakeapi.Kind, error) {
 	var kinds []string
 	var other *fakeapi.Kind

@@ -109,7 +109,7 @@ func toTree(o any) map[string]any {
 	return tree
 }
 
-// clean removes uids, versions and times, because they say nothing to a reader.
+// clean removes UIDs, versions and times.
 func clean(tree map[string]any) map[string]any {
 	meta, _ := tree["metadata"].(map[string]any)
 	for _, key := range []string{
@@ -231,11 +231,11 @@ func dependentName(ref sim.Ref, obj any) string {
 	return name
 }
 
-// createdBy is the annotation that named the creator of an object before ControllerRef.
+// createdBy is the annotation that contained the creator of an object before ControllerRef existed.
 const createdBy = "kubernetes.io/created-by"
 
-// failedPods lists the failed Pods, grouped by ControllerRef or, without one, by the creator in their annotation
-// (CREATEDBY-3).
+// failedPods lists the failed Pods. It groups them by their ControllerRef. A Pod without one is grouped by the creator
+// in its annotation (CREATEDBY-3).
 func (r *Run) failedPods() string {
 	groups := map[string][]string{}
 	for _, k := range r.t.Server.Kinds() {

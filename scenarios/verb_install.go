@@ -19,7 +19,7 @@ the CRDs, in files .yaml, .yml and .json.`,
 	Example:  "install config/crd/bases\ncontrollers widget\napply world.yaml",
 	installs: true,
 	check:    checkInstall,
-	run:      func(*Run, *Step) error { return nil }, // newRun has created the objects
+	run:      func(*Run, *Step) error { return nil }, // newRun has already created the objects
 }
 
 func checkInstall(c *checker, s *Step) error {
@@ -81,8 +81,8 @@ that it needs.`,
 	run: func(r *Run, s *Step) error { return r.eachSection(s, r.file.under, r.apply) },
 }
 
-// definitions lists the sections with CRDs at a path. If the archive has none, it reads files relative to the
-// scenario's own. They become sections that are not part of its text.
+// definitions returns the sections with CRDs at a path. If the archive has none, it reads files, relative to the
+// scenario's file. They become sections that are not in the file's text.
 func (f *File) definitions(s *Step, name string) ([]*section, error) {
 	if all := f.under(name); len(all) > 0 {
 		return all, nil
@@ -116,7 +116,7 @@ func (f *File) definitions(s *Step, name string) ([]*section, error) {
 	return all, nil
 }
 
-// definitionFiles returns a file, or the manifests of a directory in the order of their names.
+// definitionFiles returns the path of a file, or the paths of the manifests in a directory, sorted by name.
 func definitionFiles(at string) ([]string, error) {
 	st, err := os.Stat(at)
 	if err != nil || !st.IsDir() {

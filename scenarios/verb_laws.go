@@ -28,8 +28,8 @@ the last settle.`,
 	},
 }
 
-// laws prints which laws held since the start, the last "switch" or the last "settle". If names is not empty, it prints
-// only the named laws.
+// laws prints which laws were not violated since the start, the last "switch", or the last "settle". If names is not
+// empty, it prints only these laws.
 func (r *Run) laws(since string, names []string) error {
 	from := 0
 	switch since {
@@ -64,7 +64,7 @@ func (r *Run) laws(since string, names []string) error {
 		}
 	}
 	r.printf("%s", t.String())
-	// Do not print the number of laws, because each new law would change every file.
+	// The number of laws is not printed, because each new law would change all files.
 	switch {
 	case len(names) > 0:
 	case len(broken) == 0:
@@ -75,7 +75,7 @@ func (r *Run) laws(since string, names []string) error {
 	return nil
 }
 
-// held describes the result of a law without violations, and whether the run exercised the law.
+// held describes the result for a law that was not violated: whether it was evaluated, and if not, why.
 func (r *Run) held(l *law.Law) string {
 	for _, v := range r.t.Judge.Verdicts() {
 		switch {
@@ -111,7 +111,7 @@ at every event. With this step, a file about their fights does not list these vi
 	run: func(r *Run, s *Step) error { return r.judgeBy(s.Words()) },
 }
 
-// judgeBy makes only the named laws count from now on. "all" makes all laws count.
+// judgeBy sets the laws that count from now on. "all" stands for all laws.
 func (r *Run) judgeBy(names []string) error {
 	only := map[*law.Law]bool{}
 	for _, n := range names {

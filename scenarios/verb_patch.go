@@ -75,7 +75,7 @@ func patchBody(text string) ([]byte, error) {
 	return json.Marshal(tree)
 }
 
-// patch sends a patch by the user. Expressions in it get the uids that objects have at that time.
+// patch sends a patch by the user. Its $(uid ...) expressions are replaced when it is sent.
 func (r *Run) patch(label string, t target, subresource string, kind types.PatchType, data []byte) error {
 	return r.act(label, func() error {
 		data, err := manifest.ReplaceUIDs(data, r.uid)
@@ -91,7 +91,7 @@ var (
 	verbAnnotate = setsMeta("annotate", "annotations", "annotate rs/web-a note='hands off'")
 )
 
-// setsMeta returns the verb that sets and removes labels or annotations.
+// setsMeta returns a verb that sets and removes labels or annotations.
 func setsMeta(name, field, example string) *Verb {
 	return &Verb{
 		Name: name, Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,
@@ -128,7 +128,7 @@ func checkPairs(c *checker, s *Step) error {
 	return checkUIDs(servers{c.server}, s, []byte(strings.Join(s.Words()[1:], " ")))
 }
 
-// pairs reads KEY=VALUE and KEY-. A key to remove has a nil value.
+// pairs parses KEY=VALUE and KEY-. The value of a key that is to be removed is nil.
 func pairs(words []string) (map[string]any, string) {
 	m := map[string]any{}
 	for _, w := range words {
@@ -188,7 +188,7 @@ the CRD must define.`,
 	},
 }
 
-// scalable returns the reason if objects of a custom kind cannot be scaled, or "".
+// scalable returns why objects of a custom kind cannot be scaled, or "".
 func scalable(k *fakeapi.Kind) string {
 	d, v := k.Definition()
 	if d == nil || v.Subresources != nil && v.Subresources.Scale != nil {

@@ -60,7 +60,7 @@ one of its file.`,
 	},
 }
 
-// recorded runs a script by the recorded schedule, and returns the decisions of the run.
+// recorded runs a script under the recorded schedule. It returns the decisions of the run.
 func (s *Step) recorded(p *Script) (explore.Schedule, error) {
 	p.atOnce, p.Faults, p.Strict = false, s.faults(), p.Strict || s.flag("strict")
 	if name, ok := s.Param("mutant"); ok {
@@ -69,11 +69,12 @@ func (s *Step) recorded(p *Script) (explore.Schedule, error) {
 	return p.File.section(s.Word(0)).schedule(p.File)
 }
 
-// scheduleVersion is the first line of a schedule's section. It changes when older schedules would run differently.
+// scheduleVersion is the first line of a section with a schedule. It changes when older schedules would give other
+// runs.
 const scheduleVersion = "threelaws schedule 1"
 
-// misfit returns the error of a run that cannot follow the schedule of its file, with the entry's line. It names the
-// nearest possible action.
+// misfit returns an error about a run that cannot follow the file's schedule. The error contains the line of the entry
+// and suggests the nearest possible action.
 func (f *File) misfit(err error) *Error {
 	s := f.Steps[0]
 	var m *explore.Mismatch
@@ -83,7 +84,7 @@ func (f *File) misfit(err error) *Error {
 	}
 	text := fmt.Sprintf("the schedule does not fit the file: %s cannot be taken at step %d", m.Want, m.Step)
 	switch n := nearest.Word(m.Want, m.Enabled); {
-	case m.Step == 0: // the schedule cannot be parsed
+	case m.Step == 0: // the schedule could not be parsed
 		text = fmt.Sprintf("the schedule does not fit the file: %s is never taken: the run is over before it", m.Want)
 	case n != "":
 		text += "; did you mean " + n + "?"
@@ -119,7 +120,7 @@ func (s *section) schedule(f *File) (explore.Schedule, error) {
 	if !header {
 		return nil, s.noSchedule(f, s.line)
 	}
-	if s.entries == nil { // concurrent runs of the file only read the entries
+	if s.entries == nil { // once entries is set, concurrent runs of the file only read it
 		s.entries = lines
 	}
 	return entries, nil

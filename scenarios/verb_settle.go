@@ -63,14 +63,14 @@ does not settle.`,
 var settleWords = []string{"quiet", "verbose", "rest"}
 
 type settleOptions struct {
-	quiet   bool          // part of the set-up: no output, always the default schedule
+	quiet   bool          // the step is part of the set-up: it has the default schedule, and no output
 	verbose bool          // show status writes
-	limit   int           // stop after this many writes; 0 for a high default
-	during  time.Duration // stop after this much virtual time; 0 for no limit
-	rest    bool          // treat the world as settled when during has passed
+	limit   int           // stop after this many writes; 0 means a large default
+	during  time.Duration // stop after this virtual time; 0 means no limit
+	rest    bool          // the world counts as settled after this time
 }
 
-// settle runs until only faults can happen, or until a limit is reached.
+// settle runs the world until only faults are enabled, or until a limit is reached.
 func (r *Run) settle(o settleOptions) trial.Settling {
 	if o.quiet || r.course.choices == nil {
 		r.t.World.SetChoices(sim.Zero{})
@@ -94,7 +94,7 @@ func (r *Run) settle(o settleOptions) trial.Settling {
 	return how
 }
 
-// limits returns the bounds that end a settle.
+// limits returns the limits of a settle.
 func (r *Run) limits(o settleOptions) trial.Limits {
 	l := trial.Limits{Writes: o.limit, For: o.during, Rest: o.rest}
 	failing := func() bool { return r.counting.pending() != nil }
@@ -108,13 +108,13 @@ func (r *Run) limits(o settleOptions) trial.Limits {
 		l.Recorded = keys.Len()
 	}
 	if keys := r.course.keys; keys != nil && l.Stop == nil && !o.quiet {
-		// A recorded run ends with its schedule, because the world may never settle.
+		// A replay ends with its schedule, because the world may never settle.
 		l.Stop = func() bool { return keys.Done() && failing() }
 	}
 	return l
 }
 
-// explore lets the explored choices and their fault budget decide.
+// explore switches the world to the explored choices, and adds the fault budget to it.
 func (r *Run) explore() {
 	c := &r.course
 	r.t.World.SetChoices(c.choices)
@@ -130,10 +130,11 @@ func (r *Run) explore() {
 	c.budgeted = true
 }
 
-// mostShown limits how many lines at the beginning and at the end are shown of a settle that does not end.
+// mostShown is the number of lines that are shown of a settle that did not end: this many at its beginning, and this
+// many at its end.
 const mostShown = 60
 
-// printTimeline prints what happened since the last barrier.
+// printTimeline prints what has happened since the last barrier.
 func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 	lines := r.telling.lines(&r.counting, r.telling.from, verbose)
 	shown := lines
@@ -167,7 +168,7 @@ func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 	r.printf("%s", r.settled.not)
 }
 
-// printOthers lists the violations that no line of the timeline shows, in one line per law with a count.
+// printOthers prints the violations that are not shown in the timeline. It prints a line for each law, with the number.
 func (r *Run) printOthers(lines []render.Line) {
 	shown := map[int]bool{}
 	for i := range lines {
@@ -195,7 +196,7 @@ func (r *Run) printOthers(lines []render.Line) {
 	}
 }
 
-// notSettled returns the last line of a settle that did not end.
+// notSettled returns the last line of the output of a settle that did not end.
 func (r *Run) notSettled(how trial.Settling) string {
 	if how.Broken {
 		return fmt.Sprintf("stopped after %s: a law is violated\n", plural(how.Writes, "write"))

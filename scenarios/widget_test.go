@@ -22,9 +22,9 @@ var (
 	configMap  = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 )
 
-// widgets is an operator as a user may write one: a Widget wants spec.count ConfigMaps of its own, widget-0 and so on.
-// The broken one counts in its cache and lets the server generate names, so it creates too many when the cache lags. It
-// also deletes surplus that it does not own.
+// widgets returns an operator as a user may write it: a Widget wants spec.count ConfigMaps, widget-0 and so on. If
+// broken is set, it counts in its cache and lets the server generate names, so it creates too many if the cache is
+// outdated. It also deletes objects that it does not own.
 func widgets(broken bool) host.Controller {
 	c := host.Controller{Name: "widget", Era: "good", For: widgetKind,
 		Owns: []schema.GroupVersionKind{configMap}}

@@ -1,5 +1,5 @@
-// The command threelaws runs, explores, replays and shows scenario files with
-// the controllers of this module. See "threelaws help".
+// Command threelaws runs, explores, replays and shows scenarios with the controllers of this module; see "threelaws
+// help".
 package main
 
 import (

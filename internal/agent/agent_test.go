@@ -20,14 +20,14 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// keeper is what the programs of testdata are: each keeps a Secret beside each ConfigMap.
+// keeper is the controller of the programs in testdata. Each of them creates a Secret for each ConfigMap.
 var keeper = host.Controller{Name: "keeper", For: corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 	Owns: []schema.GroupVersionKind{corev1.SchemeGroupVersion.WithKind("Secret")}}
 
-// owners is how many ConfigMaps a world has.
+// owners is the number of ConfigMaps in a world.
 const owners = 5
 
-// run starts a world with a program and lets it settle. The caller stops it.
+// run starts a world with a program, and runs it until it has settled. The caller must stop it.
 func run(t testing.TB, c host.Controller, choices sim.Choices, faults map[string]int, processes ...string) *trial.Trial {
 	t.Helper()
 	w := trial.New(trial.Options{Choices: choices})
@@ -49,13 +49,13 @@ func run(t testing.TB, c host.Controller, choices sim.Choices, faults map[string
 
 func secrets(w *trial.Trial) int { return w.Server.Len(w.Server.KindNamed("secret")) }
 
-// same runs every seed twice and reports those whose runs differ.
+// same runs every seed twice. It fails the test if the two runs of a seed differ.
 func same(t *testing.T, c host.Controller, seeds uint64, faults map[string]int, processes ...string) {
 	t.Helper()
 	repeats(t, c, seeds, 2, faults, processes...)
 }
 
-// repeats runs every seed several times and reports those whose runs differ.
+// repeats runs every seed several times. It fails the test if the runs of a seed differ.
 func repeats(t *testing.T, c host.Controller, seeds uint64, runs int, faults map[string]int, processes ...string) {
 	t.Helper()
 	for seed := range seeds {
@@ -91,7 +91,7 @@ func TestTwoReplicasAreOneRun(t *testing.T) {
 	same(t, program(t, "bare").Controller(keeper), 10, map[string]int{"crash": 1, "stale": 1}, "keeper-2")
 }
 
-// stamps are what a program writes into its Secrets, one after the other.
+// stamps returns what a program writes into its Secrets, in order.
 func stamps(t *testing.T, c host.Controller, choices sim.Choices) (all string) {
 	t.Helper()
 	w := run(t, c, choices, nil)
@@ -103,7 +103,7 @@ func stamps(t *testing.T, c host.Controller, choices sim.Choices) (all string) {
 	return all
 }
 
-// A program does not search for the primes of its keys, and no two of its random numbers are equal.
+// A program gets known primes for its keys, and all its random numbers are different.
 func TestKeysOfKnownPrimes(t *testing.T) {
 	c := program(t, "bare", "keys").Controller(keeper)
 	one, other := stamps(t, c, sim.Zero{}), stamps(t, c, sim.NewSeed(1))
@@ -112,7 +112,7 @@ func TestKeysOfKnownPrimes(t *testing.T) {
 	}
 }
 
-// Who has the next turn, and the order of maps, depend neither on real time nor on what the runtime does beside.
+// The order of goroutines and the order of maps do not depend on real time, nor on other work of the runtime.
 func TestTurnsDoNotDependOnRealTime(t *testing.T) {
 	for _, does := range []string{"addresses", "crowd", "pipe", "slow"} {
 		t.Run(does, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestOrderOfMapsIsExplored(t *testing.T) {
 	}
 }
 
-// What a program does to its process is a violation, or harmless.
+// Each of these bad programs either violates a law or does no harm.
 func TestBadPrograms(t *testing.T) {
 	for _, test := range []struct{ does, violation string }{
 		{"panic", `assignment to entry in nil map, at bare/main.go:\d+`},
@@ -153,7 +153,7 @@ func TestBadPrograms(t *testing.T) {
 		{"deadlock", `deadlock: a goroutine waits for a mutex that it holds itself, at bare/main.go:\d+`},
 		{"loop", `endless loop: a goroutine never waits, at bare/main.go:\d+`},
 		{"memory", `out of memory`},
-		{"exit", ""}, // and is started again, once for each Secret
+		{"exit", ""}, // the program is started again, once for each Secret
 		{"print", ""},
 		{"fork", ""},
 		{"dial", ""},
@@ -166,18 +166,18 @@ func TestBadPrograms(t *testing.T) {
 				t.Errorf("it violates a law: %v", b)
 			case test.violation == "":
 				if secrets(w) != owners {
-					t.Errorf("%d Secrets for %d ConfigMaps", secrets(w), owners)
+					t.Errorf("there are %d Secrets for %d ConfigMaps", secrets(w), owners)
 				}
 			case b == nil:
-				t.Error("it breaks no law")
+				t.Error("it violates no law")
 			case !regexp.MustCompile(test.violation).MatchString(b.String()):
-				t.Errorf("%v\nis not worded as %s", b, test.violation)
+				t.Errorf("%v\ndoes not match %s", b, test.violation)
 			}
 		})
 	}
 }
 
-// A program is ended after half a minute of real time in a system call.
+// A program in a system call that does not return is killed after half a minute of real time.
 func TestHangingSystemCall(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("it takes half a minute: set SOAK to run it")
@@ -190,7 +190,7 @@ func TestHangingSystemCall(t *testing.T) {
 	}
 }
 
-// What a program waits for after it has settled is named and is no violation.
+// What a program waits for after it has settled is listed, but is not a violation.
 func TestWaits(t *testing.T) {
 	for does, want := range map[string]string{
 		"":        `^$`,
@@ -208,7 +208,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// The goroutines of controller-runtime wait for nothing that is worth a note.
+// Waits of the goroutines of controller-runtime are not listed.
 func TestManagerHasNoWaits(t *testing.T) { waits(t, program(t, "manager"), `^$`) }
 
 func waits(t *testing.T, b *agent.Binary, want string) {
@@ -223,7 +223,7 @@ func waits(t *testing.T, b *agent.Binary, want string) {
 	}
 }
 
-// A program that closes its files loses the world, which says so.
+// A program that closes all its files loses the connection to the world. The violation says so.
 func TestClosedFiles(t *testing.T) {
 	w := run(t, program(t, "bare", "files").Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()
@@ -232,7 +232,7 @@ func TestClosedFiles(t *testing.T) {
 		found = found || strings.Contains(w.World.History.At(i).Reason, "lost its connection to the world")
 	}
 	if !found {
-		t.Error("nothing says that the connection to the world was lost")
+		t.Error("no violation says that the connection to the world was lost")
 	}
 }
 
@@ -240,7 +240,7 @@ func TestManagerIsOneRun(t *testing.T) {
 	same(t, program(t, "manager").Controller(keeper), 10, manyFaults)
 }
 
-// A main of kubebuilder repeats every run under all faults.
+// Runs of a kubebuilder main are equal when they are repeated, under all faults.
 func TestManyRuns(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("200 seeds are run 5 times each: set SOAK to run it")
@@ -248,12 +248,12 @@ func TestManyRuns(t *testing.T) {
 	repeats(t, program(t, "manager").Controller(keeper), 200, 5, manyFaults)
 }
 
-// Two replicas elect a leader, which keeps its Lease for ever.
+// A world with two replicas settles, although the leader renews its Lease for ever.
 func TestElectedManagersSettle(t *testing.T) {
 	same(t, program(t, "manager", "--leader-elect").Controller(keeper), 5, map[string]int{"crash": 1}, "keeper-2")
 }
 
-// A lock in an annotation is renewed like a Lease: no renewal is a step of the world.
+// A lock in an annotation is renewed like a Lease: the renewals are not steps of the world.
 func TestAnnotatedLock(t *testing.T) {
 	w := run(t, program(t, "bare", "elected").Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()
@@ -279,7 +279,7 @@ func panics(t *testing.T, b *agent.Binary) {
 	}
 }
 
-// What a program writes is compared: the time of its world is the same in two runs, what the machine draws is not.
+// The writes of two runs are compared. The time in a world is equal in both; values from the machine differ.
 func TestContentIsCompared(t *testing.T) {
 	for does, differs := range map[string]bool{"stamp": false, "random": true} {
 		t.Run(does, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// alone makes a process end with this one, and shields it from the terminal's signals.
+// alone makes the kernel kill the process when this process ends, and keeps signals of the terminal away from it.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

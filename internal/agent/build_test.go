@@ -20,15 +20,15 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-var built sync.Map // directory and package -> func() string
+var built sync.Map // keys are directory and package, values are func() string
 
-// program builds a module below testdata, once, with the overlay.
+// program builds a module in testdata with the overlay, only once.
 func program(t testing.TB, module string, args ...string) *agent.Binary {
 	t.Helper()
 	return mainIn(t, filepath.Join("testdata", module), ".", args...)
 }
 
-// mainIn is program for a main package of a module in any directory.
+// mainIn does the same for a main package in any module.
 func mainIn(t testing.TB, in, pkg string, args ...string) *agent.Binary {
 	t.Helper()
 	build := sync.OnceValue(func() string {
@@ -56,18 +56,18 @@ var temporary []string
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, dir := range temporary {
-		_ = os.RemoveAll(dir) // a folder of the system's temporary files
+		_ = os.RemoveAll(dir) // a directory that stays is only a temporary file
 	}
 	os.Exit(code)
 }
 
-// A kubebuilder main from its start until it has settled, with a new process for each life: one world at a time, and
-// two beside each other.
+// BenchmarkManager measures a kubebuilder main from its start until it has settled, with a new process for each life.
+// It runs one world at a time, and two worlds concurrently.
 func BenchmarkManager(b *testing.B) {
 	for _, n := range []int{1, 2} {
 		b.Run(map[int]string{1: "one", 2: "two"}[n], func(b *testing.B) {
 			c := program(b, "manager").Controller(keeper)
-			run(b, c, sim.Zero{}, nil).Stop() // builds it
+			run(b, c, sim.Zero{}, nil).Stop() // builds the program
 			b.ResetTimer()
 			var seed atomic.Uint64
 			var all sync.WaitGroup
@@ -89,7 +89,7 @@ func settles(b *testing.B, c host.Controller, seed int) {
 	run(b, c, sim.NewSeed(uint64(seed)), nil).Stop()
 }
 
-// medians runs functions in turn, since other work of the machine comes and goes, and returns their median times in
+// medians calls the functions in turn, because the load of the machine varies, and returns their median times in
 // seconds.
 func medians(b *testing.B, all ...func(i int)) (seconds []float64) {
 	took := make([][]time.Duration, len(all))
@@ -108,15 +108,15 @@ func medians(b *testing.B, all ...func(i int)) (seconds []float64) {
 	return seconds
 }
 
-// One program in a bubble of this process, and as a function in a process that serves one world after the other. Run
-// it on one processor: taskset -c 0 go test -bench Function$ -cpu 1.
+// BenchmarkFunction runs a program in a bubble of this process, and as a function in a process that serves many worlds
+// in sequence. Run it on one processor: taskset -c 0 go test -bench Function$ -cpu 1.
 func BenchmarkFunction(b *testing.B) {
 	f := function(b)
 	if why := f.Reuse(rehearsal(b)); why != "" {
 		b.Fatal(why)
 	}
 	inProcess := bubble.Controller(keeper, func(ctx context.Context, cfg *rest.Config) error { return copier.Run(ctx, cfg) })
-	settles(b, inProcess, 0) // what is done once
+	settles(b, inProcess, 0) // do the work that is done only once
 	m := medians(b, func(i int) { settles(b, inProcess, i) }, func(i int) { settles(b, f.Controller(keeper), i) })
 	b.ReportMetric(1/m[1], "schedules/s")
 	b.ReportMetric(m[0]/m[1], "of-bubble")

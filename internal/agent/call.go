@@ -23,24 +23,24 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// call is a request of a program, and the gate of its own transport. It waits there until the scheduler has had it
-// executed and delivers the answer. The transport runs as a coroutine, because waking a goroutine for each request
-// takes longer than the request.
+// call is one HTTP request of a program. It runs the transport of the request as a coroutine, because waking a
+// goroutine for each request takes longer than the request. The transport pauses at a gate until the scheduler has
+// executed the request and delivers the answer.
 type call struct {
 	life   *life
 	id     int64
 	thread uint64
 	call   *host.Call
-	feed   httpapi.Feed                    // of a watch
-	pass   func() (none struct{}, is bool) // continues to the gate, and then beyond it
-	stop   func()                          // ends it at the gate
-	halt   func(struct{}) bool             // waits at the gate; false if the caller has gone
+	feed   httpapi.Feed                    // the event stream, if the request is a watch
+	pass   func() (none struct{}, is bool) // lets the transport run to the gate, or from the gate to its end
+	stop   func()                          // ends the transport at the gate
+	halt   func(struct{}) bool             // pauses the transport at the gate; false if the caller no longer waits
 	resp   *http.Response
 	err    error
 	gone   bool // the caller no longer waits for the answer
 }
 
-// ask takes a request. Requests that are not about objects, such as discovery, are answered at once; the others wait.
+// ask handles a request. Requests that are not about objects, such as discovery, do not wait for the scheduler.
 func (l *life) ask(m wire.Message) wire.Message {
 	c := &call{life: l, id: m.TakeNum()}
 	c.thread = l.thread(m.TakeNum())
@@ -57,8 +57,8 @@ func (l *life) ask(m wire.Message) wire.Message {
 	if _, waits := c.pass(); !waits {
 		return c.reply(l.room.now())
 	}
-	// While a webhook answers, a request of the server waits for it. Therefore the webhook's own requests cannot wait
-	// for the scheduler.
+	// While a webhook answers, the server waits for it and the scheduler cannot run. So the webhook's requests run at
+	// once.
 	if l.renews(c.call) || l.answering && !c.call.Watches {
 		l.execute(c.call)
 		return c.reply(l.room.now())
@@ -70,7 +70,7 @@ func (l *life) ask(m wire.Message) wire.Message {
 	return park
 }
 
-// thread numbers a goroutine. Its own number depends on earlier work of the process.
+// thread returns a number for a goroutine. The goroutine's own ID would depend on the process's history.
 func (l *life) thread(goroutine int64) uint64 {
 	n, known := l.threads[goroutine]
 	if !known {
@@ -103,7 +103,7 @@ func (c *call) reply(now int64) wire.Message {
 	return m
 }
 
-// drop notes that the caller no longer waits for the answer.
+// drop records that the caller no longer waits for the answer, and ends the transport.
 func (c *call) drop() {
 	c.gone = true
 	c.stop()
@@ -132,7 +132,7 @@ func (c *call) wait(req *fakeapi.Request, watches bool) (fakeapi.Response, error
 	return c.call.Response, nil
 }
 
-// webhooks calls the webhooks of the programs of a world, through their listeners.
+// webhooks returns a transport that calls the webhooks of the programs in a world through their listeners.
 func (r *room) webhooks(to httpapi.Webhook) http.RoundTripper { return &route{room: r, to: to} }
 
 type route struct {
@@ -159,7 +159,7 @@ func (t *route) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.New("dial tcp " + req.URL.Host + ": connect: " + syscall.ECONNREFUSED.Error())
 }
 
-// port returns the program's port for a call of its webhook.
+// port returns the port on which the program listens for a webhook with this URL.
 func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 	named := u.Port()
 	if named == "" {
@@ -189,11 +189,11 @@ func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 	return port, nil
 }
 
-// answersWithin is the time limit of a webhook, on the clock of its process.
+// answersWithin is the time limit of a webhook, measured by the clock of its process.
 const answersWithin = 10 * time.Second
 
-// webhook calls a webhook of the program. The webhook has to answer without a step of the world: if it waits for an
-// event, it times out.
+// webhook calls a webhook of the program. No step of the world runs during the call, so a webhook that waits for an
+// event times out.
 func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body []byte) (*http.Response, error) {
 	if l.answering {
 		return nil, errors.New("a webhook that is called while another of its program answers is not modelled")

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ended returns how the process has ended: a [host.Panic] for a panic and for other ends by the runtime.
+// ended returns how the process ended. It returns a [host.Panic] for a panic and for other errors of the Go runtime.
 func (p *process) ended() error {
 	crash := p.crash.String()
 	for _, mark := range []string{"panic: ", "fatal error: ", "runtime: out of memory"} {
@@ -39,10 +39,10 @@ func (p *process) ended() error {
 	return errors.New(text)
 }
 
-// lookBack is how many of the last lines are searched for messages: zap prints a stack after each error.
+// lookBack is the number of last lines in which messages are searched. It is large: zap prints long stacks.
 const lookBack = 100
 
-// messages removes stack frames from lines. A frame is a function and, indented, its place.
+// messages returns the lines without stack frames. A frame is two lines: a function, and an indented file and line.
 func messages(lines []string) (list []string) {
 	for _, line := range lines {
 		if !strings.HasPrefix(line, "\t") {
@@ -54,7 +54,8 @@ func messages(lines []string) (list []string) {
 	return list
 }
 
-// looped returns what a process was doing that did not answer and was therefore made to print its goroutines and end.
+// looped returns the error of a process that stopped answering: an endless loop or a blocked system call, with its
+// place. The process was sent SIGQUIT before, so its output contains its goroutines.
 func (p *process) looped() error {
 	select {
 	case <-p.waited:
@@ -89,14 +90,13 @@ func raised(crash string) string {
 	return value
 }
 
-// observed is the start of the log line of a recovered panic, in every version of apimachinery and
-// controller-runtime.
+// observed is the message of a recovered panic in every version of apimachinery and controller-runtime.
 const observed = "Observed a panic"
 
-// value finds the value of the panic in such a line: panic="x", "panic": "x", Observed a panic: "x".
+// value matches the value of the panic in a line with observed: panic="x", "panic": "x", Observed a panic: "x".
 var value = regexp.MustCompile(`(?:panic="|"panic": ?"|Observed a panic: "?)((?:[^"\\\n]|\\.)*)`)
 
-// recovered describes a panic that was logged, with the line of the program that raised it.
+// recovered returns the value of a recovered and logged panic, with the line of the program that raised it.
 func recovered(logged string) string {
 	text := "a panic that its library recovers"
 	if m := value.FindStringSubmatch(logged); m != nil {
@@ -111,7 +111,7 @@ func recovered(logged string) string {
 	return text
 }
 
-// place returns the first line in a stack that belongs to no library; otherwise the first line.
+// place returns the first line of a stack that is not in a library. If all lines are, it returns the first line.
 func place(stack string) string {
 	first := ""
 	for f := range frames(stack) {
@@ -133,7 +133,7 @@ type frame struct {
 	creates    bool   // the function started the goroutine
 }
 
-// frames yields the calls of the first goroutine of a stack, without the runtime's and the agent's.
+// frames yields the calls of the first goroutine of a stack, except calls in the runtime and in the agent.
 func frames(stack string) iter.Seq[frame] {
 	return func(yield func(frame) bool) {
 		function, any := "", false
@@ -141,7 +141,7 @@ func frames(stack string) iter.Seq[frame] {
 			line, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "\t")
 			if !is {
 				if line == "" && any {
-					return // another goroutine
+					return // the stack of another goroutine begins
 				}
 				function = line
 				continue
@@ -156,7 +156,7 @@ func frames(stack string) iter.Seq[frame] {
 				dependency: strings.Contains(line, "/pkg/mod/") || strings.Contains(line, "/vendor/")}
 			function, f.creates = strings.CutPrefix(function, "created by ")
 			if i := strings.LastIndexByte(function, '('); i > 0 && !f.creates {
-				function = function[:i] // the arguments
+				function = function[:i] // without the arguments
 			}
 			f.function = function[strings.LastIndexByte(function, '/')+1:]
 			if !yield(f) {
@@ -166,7 +166,7 @@ func frames(stack string) iter.Seq[frame] {
 	}
 }
 
-// goroutine is one goroutine of a bubble in a dump.
+// goroutine describes one goroutine of a dump. Only goroutines in a synctest bubble are described.
 type goroutine struct {
 	number   string
 	state    string // "sync.Mutex.Lock"
@@ -196,7 +196,8 @@ func goroutines(dump string) (all []goroutine) {
 	return all
 }
 
-// locate returns the waiting call: the first one of the program, otherwise the first outside the standard library.
+// locate sets the place at which the goroutine waits: the first call in the program's code, otherwise the first call
+// outside the standard library.
 func (g *goroutine) locate(stack string) {
 	var found frame
 	outer := false // a caller in package sync has been seen
@@ -216,7 +217,7 @@ func (g *goroutine) locate(stack string) {
 	}
 }
 
-// deadlock describes goroutines of a dump that wait for each other, "" for none.
+// deadlock describes the goroutines with these numbers, which wait for each other. It returns "" if there are none.
 func deadlock(circle []string, all []goroutine) string {
 	if len(circle) == 0 {
 		return ""
@@ -243,17 +244,17 @@ func numbers(m *wire.Message) (all []string) {
 // quit makes a Go process print its goroutines and end.
 func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }
 
-// Waits lists what goroutines of the program still wait for after the world has settled, sorted: "main.sync waits for
-// an RWMutex, at manager/main.go:57". It lists waits that no object and no timer can end: for I/O, a mutex, and a
-// channel or WaitGroup made before main began. It also lists the program's own waits for a WaitGroup or a Cond, except
-// in main itself. Such a wait may be harmless, so it is not a violation.
+// Waits lists, sorted, what goroutines of the program still wait for after the world has settled. An example is
+// "main.sync waits for an RWMutex, at manager/main.go:57". It lists waits that no object and no timer can end: for I/O,
+// for a mutex, and for a channel or WaitGroup that was made before main began. It also lists waits of the program's own
+// code for a WaitGroup or a Cond, except in main itself. These waits may be harmless, so they are not violations.
 func (b *Binary) Waits() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Sorted(maps.Keys(b.waits))
 }
 
-// mostWaits limits the number of waits.
+// mostWaits is the maximal number of waits that a Binary records.
 const mostWaits = 20
 
 func (b *Binary) wait(waits []string) {
@@ -270,7 +271,7 @@ func (b *Binary) wait(waits []string) {
 	}
 }
 
-// awaited describes the goroutine states that wait for something outside the bubble.
+// awaited maps the state of a goroutine that waits for something outside the bubble to the text for a message.
 var awaited = map[string]string{
 	"IO wait":             "I/O",
 	"sync.Mutex.Lock":     "a mutex",
@@ -282,7 +283,7 @@ var awaited = map[string]string{
 	"chan send":           "a channel made before main began",
 }
 
-// waits describes the waits of a dump. The goroutines with these numbers wait for something outside the bubble.
+// waits describes the waits in a dump. Goroutines whose number is in numbers wait for something outside the bubble.
 func waits(numbers []string, all []goroutine) (texts []string) {
 	for _, g := range all {
 		outside := slices.Contains(numbers, g.number)

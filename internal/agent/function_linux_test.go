@@ -7,8 +7,9 @@ import (
 	"unsafe"
 )
 
-// A function in one world, and in two at once. A world and its process are kept on one processor: the system puts both
-// worlds on one while the other has anything to do. Run it with -cpu 2.
+// BenchmarkTwoFunctions runs a function in one world, and in two worlds concurrently. A world and its process are bound
+// to one processor. Otherwise the system may put both worlds on one processor while it uses the other. Run it with -cpu
+// 2.
 func BenchmarkTwoFunctions(b *testing.B) {
 	var worlds [2]chan func()
 	var settle [2]func(seed int) (wait func())
@@ -38,7 +39,7 @@ func BenchmarkTwoFunctions(b *testing.B) {
 	b.ReportMetric(2*m[0]/m[1], "of-one")
 }
 
-// processor does work on one processor. So do the processes that the work starts.
+// processor returns a channel of functions. They and the processes that they start run on one processor.
 func processor(b *testing.B, i int) chan func() {
 	work := make(chan func())
 	b.Cleanup(func() { close(work) })

@@ -14,11 +14,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is a program from its start to its end. After each crash a new life begins.
+// life is one run of a program. After each crash a new life begins.
 type life struct {
 	room   *room
 	binary *Binary
-	name   string // of the process in the world
+	name   string // the name of the process in the world
 	pod    *pod
 	pool   pool // the pool that its processes come from
 
@@ -43,11 +43,11 @@ type life struct {
 	err       error
 }
 
-// orders is the number of orders of maps and selects from which a schedule chooses. The first is the default. No two
-// lives of a world draw the same random values, because otherwise replicas would be elected under one identity.
+// orders is the number of orders of maps and selects among which a schedule chooses. Order 0 is the default. Each life
+// of a world gets other random values. Otherwise replicas would use the same identity in leader election.
 const orders = 64
 
-// Start begins a life in a process without one.
+// Start begins a life. It takes a process from the pool.
 func (l *life) Start() {
 	l.process = l.pool.take()
 	l.process.all = &l.pod.printed
@@ -74,20 +74,20 @@ func (l *life) Kill() {
 	l.room.quiet.Stir()
 }
 
-// leave ends the program. Its process serves another life if possible.
+// leave ends the program. The pool uses the process for another life if possible.
 func (l *life) leave() {
 	p, now := l.process, l.room.now()
 	l.gone()
 	l.pool.give(p, now)
 }
 
-// end kills the process and drops its pending requests.
+// end kills the process and removes its pending requests.
 func (l *life) end() {
 	l.process.kill()
 	l.gone()
 }
 
-// gone drops the pending requests of a process that has ended.
+// gone removes the pending requests of a process that has ended.
 func (l *life) gone() {
 	l.process = nil
 	l.room.leave(l)
@@ -97,7 +97,7 @@ func (l *life) gone() {
 	l.calls, l.next = nil, 0
 }
 
-// tell sends a command and processes the report. It returns false if the process has ended.
+// tell sends a command to the process and handles its report. It returns false if the process has ended.
 func (l *life) tell(m wire.Message) bool {
 	if l.process == nil {
 		return false
@@ -131,7 +131,7 @@ func (l *life) tell(m wire.Message) bool {
 	return true
 }
 
-// pass lets time pass in the process until it makes a request or ends.
+// pass advances the clock of the process until the program makes a request or ends, or its clock reaches until.
 func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 	asked := len(l.asked)
 	l.passing = true
@@ -144,8 +144,8 @@ func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 
 func (l *life) SetExecute(execute func(*host.Call)) { l.execute = execute }
 
-// renews reports whether a call renews a lock of leader election while the program does nothing else. An elected program
-// makes such calls for ever. As steps of the world they would keep it from settling.
+// renews reports whether a call renews a leader election lock while the program does nothing else. An elected program
+// makes such calls for ever. They are not steps of the world, because with such steps the world would never settle.
 func (l *life) renews(c *host.Call) bool {
 	r := c.Request
 	if !l.passing || c.Watches || r.Verb != fakeapi.Get && r.Verb != fakeapi.Update {
@@ -158,7 +158,7 @@ func (l *life) renews(c *host.Call) bool {
 	return lock != nil && lock.GetAnnotations()[leader] != ""
 }
 
-// leader is the annotation of a ConfigMap or Endpoints object that client-go before v0.28 uses as a lock.
+// leader is the annotation with which client-go before v0.28 makes a ConfigMap or Endpoints a leader election lock.
 const leader = "control-plane.alpha.kubernetes.io/leader"
 
 func (l *life) Printed(lines int) []string { return l.pod.printed.last(lines) }
@@ -192,7 +192,7 @@ func (l *life) Answer(h *host.Call) {
 	l.room.quiet.Stir()
 }
 
-// Send delivers an event of a watch, in its client's encoding.
+// Send delivers a watch event in the encoding that the client requested.
 func (l *life) Send(s *host.Stream, e watch.Event) {
 	c := l.streams[s]
 	if err := c.feed.Send(e); err != nil {
@@ -210,7 +210,7 @@ func (l *life) Send(s *host.Stream, e watch.Event) {
 	l.room.quiet.Stir()
 }
 
-// read returns the content of a feed, valid until the next call. A read that does not fill its buffer was the last.
+// read returns the available bytes of a feed, valid until the next call. It stops when a read does not fill the buffer.
 func (l *life) read(from io.Reader) []byte {
 	for used := 0; ; {
 		if used == len(l.buffer) {

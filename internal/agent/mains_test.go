@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// operator is a main below ./cmd with internal packages: client-go and its informers, cobra, errgroup, sync.Pool, the
-// clock, math/rand, UUIDs, cron, and a file that each reconcile reads.
+// operator is a main package in ./cmd with internal packages. It uses the informers of client-go, cobra, errgroup,
+// sync.Pool, the clock, math/rand, UUIDs, cron, and a file that each reconcile reads.
 func operator(t *testing.T, args ...string) *agent.Binary {
 	t.Helper()
 	b := mainIn(t, filepath.Join("testdata", "operator"), "./cmd/operator", append(args, "--settings=/etc/keeper/mode")...)
@@ -27,8 +27,8 @@ func operator(t *testing.T, args ...string) *agent.Binary {
 	return b
 }
 
-// stamp has the words that the operator writes: identity, UUID, number, time, settings, and parts in the order of a
-// map.
+// stamp returns the words that the operator writes into a Secret: identity, UUID, number, time, settings, parts in map
+// order.
 func stamp(w *trial.Trial, name string) []string {
 	return strings.Fields(string(secret(w, name).Data["stamp"]))
 }
@@ -46,7 +46,7 @@ func TestClientGo(t *testing.T) {
 	}
 }
 
-// Of two replicas one leads, and the other leads once that has crashed.
+// One of two replicas is elected as leader. When it crashes, the other replica is elected.
 func TestElectedPair(t *testing.T) {
 	c := operator(t, "--leader-elect").Controller(keeper)
 	same(t, c, 10, map[string]int{"crash": 1}, "keeper-2")
@@ -67,7 +67,7 @@ func TestElectedPair(t *testing.T) {
 	}
 }
 
-// The lives of a world do not draw the same values: a restarted process is another candidate.
+// The lives of a world get different random values, so a restarted process has another identity.
 func TestLivesDrawDifferentValues(t *testing.T) {
 	w := run(t, operator(t).Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()
@@ -80,7 +80,7 @@ func TestLivesDrawDifferentValues(t *testing.T) {
 	}
 }
 
-// writers lists the processes that wrote Secrets.
+// writers lists the processes that wrote Secrets, in order.
 func writers(w *trial.Trial) (all []string) {
 	for i := range w.World.History.Len() {
 		r := w.World.History.At(i)
@@ -91,7 +91,7 @@ func writers(w *trial.Trial) (all []string) {
 	return all
 }
 
-// A main whose dependencies lie in a vendor folder is built with them.
+// A main whose dependencies are in a vendor directory is built with these.
 func TestVendorFolder(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile(filepath.Join("testdata", "bare", "main.go"))
@@ -110,10 +110,10 @@ func TestVendorFolder(t *testing.T) {
 	same(t, mainIn(t, dir, ".").Controller(keeper), 5, manyFaults)
 }
 
-// matrix has the releases of controller-runtime that a main of kubebuilder is built with.
+// matrix contains the releases of controller-runtime with which a kubebuilder main is built.
 var matrix = []string{"v0.17.6", "v0.18.7", "v0.19.7", "v0.20.4", "v0.21.0", "v0.22.4", "v0.23.3", "v0.24.1", "v0.25.2"}
 
-// One main repeats its runs with each release, and a planted bug breaks the same law in the same words.
+// With each release, the runs of the main are repeatable, and a planted bug violates the same law with the same text.
 func TestMatrix(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("nine releases of controller-runtime are downloaded and built: set SOAK to run it")
@@ -137,14 +137,13 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// A main that adopts for an owner that is being deleted violates a law; one that checks deletionTimestamp does not.
+// A main that adopts for a terminating owner violates a law. A main that checks deletionTimestamp does not.
 func TestAdoption(t *testing.T) { adopts(t, func() *agent.Binary { return program(t, "manager") }) }
 
-// adoption is the violation of the manager that does not check deletionTimestamp.
+// adoption is the violation by the manager that does not check deletionTimestamp.
 const adoption = "status-only-when-terminating: adopted for cm/terminating, which was going when all was quiet before"
 
-// adopts runs both variants of the manager. A user orphans the Secrets of two ConfigMaps, one of which is being
-// deleted.
+// adopts runs both variants of the manager. A user orphans the Secrets of two ConfigMaps, one of which is terminating.
 func adopts(t *testing.T, program func() *agent.Binary) {
 	t.Helper()
 	world := func(env ...string) *trial.Trial {
@@ -182,7 +181,7 @@ func adopts(t *testing.T, program func() *agent.Binary) {
 	}
 	for name, adopted := range map[string]bool{"stays": true, "terminating": false} {
 		if (metav1.GetControllerOf(secret(w, name)) != nil) != adopted {
-			t.Errorf("the Secret %s is adopted: %t, not %t", name, !adopted, adopted)
+			t.Errorf("the Secret %s is adopted: %t, want %t", name, !adopted, adopted)
 		}
 	}
 	careless := world("CARELESS=1")

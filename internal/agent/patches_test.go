@@ -17,8 +17,8 @@ import (
 // patched is the file that lists the patches of the standard library.
 var patched = filepath.Join("..", "..", "internal", "overlay", "patches.go")
 
-// Some test of this package fails without each edit of the standard library. A mutant has one edit less, or one file
-// less where the file has no other.
+// For each edit of the standard library, a test in this package fails without the edit. A mutant lacks one edit, or a
+// whole file if the file has only one edit.
 func TestEveryPatchIsNeeded(t *testing.T) {
 	if os.Getenv("PATCHES") == "" {
 		t.Skip("the standard library is built once for each edit, which takes hours: make patches runs it")
@@ -35,7 +35,7 @@ func TestEveryPatchIsNeeded(t *testing.T) {
 			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{original: at}})
 			must(t, err)
 			must(t, os.WriteFile(at+".json", overlay, 0o644))
-			for _, tests := range []string{bareTests, "."} { // the cheap ones first
+			for _, tests := range []string{bareTests, "."} { // the fast tests first
 				cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-failfast", "-overlay", at+".json", "-run", tests, ".")
 				cmd.Env = append(os.Environ(), "PATCHES=", "SOAK=")
 				out, err := cmd.CombinedOutput()
@@ -51,10 +51,10 @@ func TestEveryPatchIsNeeded(t *testing.T) {
 	}
 }
 
-// bareTests need no library.
+// bareTests matches the tests whose programs use no library.
 const bareTests = "TestTwoRuns|TestTwoReplicas|TestOrderOfMaps|TestTurns|TestBadPrograms|TestClosedFiles|TestContent|TestWaits$|TestWebhook"
 
-// mutant is a part of the file that is replaced.
+// mutant replaces a part of patches.go.
 type mutant struct {
 	name     string
 	line     int
@@ -62,7 +62,7 @@ type mutant struct {
 	instead  string
 }
 
-// mutants lists the edits of patches.go. An edit that only adds an import goes with what needs it.
+// mutants lists the edits in patches.go. An edit that only adds an import belongs to the edit that needs the import.
 func mutants(t *testing.T, text []byte) (all []mutant) {
 	t.Helper()
 	set := token.NewFileSet()

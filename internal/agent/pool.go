@@ -9,38 +9,37 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Binary is a program that was built with the overlay.
+// Binary is an executable that was built with the overlay.
 type Binary struct {
 	Path string
-	Name string   // the operator's name, from which its pods are named
+	Name string   // the operator's name, from which the names of its pods are derived
 	Args []string // the arguments of its main
-	Env  []string // "NAME=value", in addition to those of every process
+	Env  []string // "NAME=value", added to the environment of every process
 
-	Replicas    func(number int) Replica // nil for pods named after the operator
+	Replicas    func(number int) Replica // returns the pod of a replica; nil if pods are named after the operator
 	Namespace   string                   // the namespace of its service account; "" is default
 	WorkingDir  string                   // the image's working directory; "" is /
-	Repository  string                   // a folder in which the program may read files by relative paths; "" for none
+	Repository  string                   // a directory whose files the program may read by relative paths; "" for none
 	Projections []Projection
-	Ports       map[string]int64 // its ports by name, as Services of webhooks name them
+	Ports       map[string]int64 // its ports by name, for Services of webhooks that refer to a port by name
 
 	mu    sync.Mutex
-	world World         // nil if each life has a process of its own
-	idle  []*process    // processes that have served a life
-	ready chan *process // processes that were started ahead
+	world World         // nil if every life has a new process
+	idle  []*process    // processes that have finished a life and can be used again
+	ready chan *process // processes that were started before they are needed
 	stop  chan struct{}
 	done  sync.WaitGroup
 	waits map[string]bool // waits that were seen
 }
 
-// World runs a program in the schedule of a seed until its world has settled. It returns the program's writes and the
-// hash of the run. Seed 0 is the default schedule, without faults. World makes a controller of the program by the given
-// function.
+// World runs a program in the schedule of a seed until its world has settled. It calls hosting to make a controller of
+// the program. It returns the program's writes and the hash of the run. Seed 0 is the default schedule, without faults.
 type World func(hosting func(as host.Controller) host.Controller, seed uint64) (wrote string, hash uint64)
 
-// pool provides the processes of lives.
+// pool supplies the processes for lives.
 type pool interface {
 	take() *process             // returns a process without a life
-	give(p *process, now int64) // ends the life of a process at a time
+	give(p *process, now int64) // takes back a process whose life ends at this time
 }
 
 // ahead is the number of processes that are started before they are needed.
@@ -49,13 +48,13 @@ const ahead = 2
 // rehearsals is the number of schedules that Reuse tries.
 const rehearsals = 6
 
-// Reuse lets each process of a function serve many lives, one after the other. The condition is that a used process
-// answers a world exactly like a new one: the hash of the run covers every request and answer. Work that a process does
-// only once, such as filling caches, happens in discarded worlds before its first life.
+// Reuse lets one process of a function serve many lives in sequence. The condition is that a used process answers a
+// world exactly like a new process: the hash of the run covers every request and answer. Some work happens only once in
+// a process, for example filling caches. It is done in discarded worlds before the first life.
 //
-// Reuse tests this: two processes run the same schedules, in opposite order. If they differ, or if the program leaves
-// anything behind, every life has a new process, and why gives the reason in one line. No life may be running during
-// Reuse. World is called again for each new process.
+// Reuse tests the condition: two processes run the same schedules in opposite order. If their hashes differ, or if the
+// program leaves anything behind, every life gets a new process, and why is the reason in one line. No life may be
+// running during Reuse. World is called again for each new process.
 func (b *Binary) Reuse(world World) (why string) {
 	b.Close()
 	b.world = nil
@@ -94,13 +93,14 @@ func (b *Binary) Reuse(world World) (why string) {
 type single struct {
 	binary  *Binary
 	process *process
-	begun   bool   // a life of the process has begun
-	goes    bool   // the life is running
+	begun   bool   // a life of the process has begun in the current world
+	goes    bool   // that life is running
 	why     string // why the process cannot serve another life
 }
 
-// warm runs schedules in which a process does work that it does only once, such as making a metric at the first
-// refusal. That work takes time and changes the hashes. It returns the program's writes in the first schedule.
+// warm runs schedules, so that a process does work that it does only once, such as creating a metric at the first
+// refused request. That work takes time, so it would change the hashes of later runs. warm returns the program's writes
+// in the first schedule.
 func (s *single) warm(world World) (wrote string) {
 	for seed := range uint64(rehearsals) {
 		if text, _ := s.run(world, seed); seed == 0 {
@@ -133,7 +133,7 @@ func (s *single) run(world World, seed uint64) (wrote string, hash uint64) {
 }
 
 func (s *single) take() *process {
-	if s.goes || s.why != "" { // another replica uses it, or it has ended
+	if s.goes || s.why != "" { // another replica uses the process, or the process has ended
 		return s.binary.start()
 	}
 	s.begun, s.goes = true, true
@@ -150,7 +150,7 @@ func (s *single) give(p *process, now int64) {
 	}
 }
 
-// finish ends the life of a process. It returns why the process cannot serve another life, or "".
+// finish ends a life. It returns why the process cannot be used for another life, or "".
 func (b *Binary) finish(p *process, now int64) (why string) {
 	if why = p.finish(now); why != "" {
 		return why
@@ -165,7 +165,7 @@ func (b *Binary) finish(p *process, now int64) (why string) {
 	return ""
 }
 
-// take returns a process without a life.
+// take returns a process that has no life.
 func (b *Binary) take() *process {
 	b.mu.Lock()
 	if n := len(b.idle); n > 0 {
@@ -196,12 +196,12 @@ func (b *Binary) give(p *process, now int64) {
 
 func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 	defer b.done.Done()
-	runtime.LockOSThread() // a process ends with the thread that started it
+	runtime.LockOSThread() // the kernel kills a process when the thread that started it ends
 	for {
 		p := b.start()
 		if b.world != nil {
 			one := &single{binary: b, process: p}
-			if one.warm(b.world); one.why != "" { // the first life then shows the error
+			if one.warm(b.world); one.why != "" { // the error appears in the first life of the process
 				p = b.start()
 			}
 		}
@@ -214,12 +214,12 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 	}
 }
 
-// Close kills the processes without a life. The binary may be used again.
+// Close kills the processes that have no life. The binary may be used again.
 func (b *Binary) Close() {
 	b.mu.Lock()
 	idle, ready, stop := b.idle, b.ready, b.stop
 	b.idle, b.ready = nil, nil
-	b.mu.Unlock() // a process that is being warmed up needs the lock
+	b.mu.Unlock() // a process that is being started needs the lock
 	for _, p := range idle {
 		p.kill()
 	}

@@ -16,27 +16,27 @@ import (
 
 type process struct {
 	cmd     *exec.Cmd
-	root    string      // a folder of its own
-	stamp   []time.Time // when the folder was last changed
-	in      *os.File    // commands
+	root    string      // the process's own directory
+	stamp   []time.Time // modification times in root before the first life
+	in      *os.File    // receives commands
 	out     *bufio.Reader
 	outFile *os.File
-	crash   log           // the runtime's output
-	printed log           // the program's output
-	all     *log          // the output of all lives; nil before the first
-	waited  chan struct{} // closed when it has ended
-	broken  error         // why it could not be started
-	ending  error         // how it ended by itself
-	served  int           // finished lives
+	crash   log           // what the runtime prints
+	printed log           // what the program prints
+	all     *log          // the program's output in all lives; nil before the first life
+	waited  chan struct{} // closed when the process has ended
+	broken  error         // why the process could not be started
+	ending  error         // how the process ended without a command
+	served  int           // the number of finished lives
 	dog     watchdog
 
-	answers   map[int64]wire.Message // answers of webhooks
-	recovered string                 // a panic that a library has recovered and logged
-	deadlock  string                 // the deadlock that the last command to print goroutines found
-	waits     []string               // the waits that it found
+	answers   map[int64]wire.Message // answers of webhooks by call
+	recovered string                 // a panic that was recovered and logged by a library
+	deadlock  string                 // the deadlock found by the last Stacks command
+	waits     []string               // the waits found by the last Stacks command
 }
 
-// start starts a process. If that fails, every command to it fails.
+// start starts a process. If that fails, it returns a process for which every command fails.
 func (b *Binary) start() *process {
 	p := &process{cmd: exec.Command(b.Path, b.Args...), waited: make(chan struct{}), answers: map[int64]wire.Message{}}
 	if p.root, p.broken = b.root(); p.broken != nil {
@@ -56,7 +56,7 @@ func (b *Binary) start() *process {
 		return p
 	}
 	defer reports.Close()
-	out.Fd() // makes reads block in the system, which takes half the time of the runtime's poller
+	out.Fd() // sets blocking mode, which takes half the time of the runtime's poller
 	p.in, p.outFile, p.out = in, out, bufio.NewReaderSize(out, 1<<16)
 	p.dog.process = p
 	p.cmd.Dir = filepath.Join(p.root, b.WorkingDir)
@@ -71,7 +71,7 @@ func (b *Binary) start() *process {
 		return p
 	}
 	go func() {
-		_ = p.cmd.Wait() // the process state says how it ended
+		_ = p.cmd.Wait() // waited is closed below; ended reads how the process ended
 		close(p.waited)
 	}()
 	return p
@@ -82,40 +82,40 @@ func (p *process) close() {
 		p.in.Close()
 		p.outFile.Close()
 	}
-	_ = os.RemoveAll(p.root) // the folder is among the system's temporary files anyway
+	_ = os.RemoveAll(p.root) // a directory that stays is only a temporary file
 }
 
 func (p *process) kill() {
 	if p.cmd.Process != nil {
-		_ = p.cmd.Process.Kill() // the process may have ended by itself
+		_ = p.cmd.Process.Kill() // the error means that the process has already ended
 		<-p.waited
 	}
 	p.close()
 }
 
 const (
-	looks   = time.Second      // how often a process that does not answer is checked
-	busy    = 5 * time.Second  // of processor time on one command: an endless loop
-	blocked = 30 * time.Second // of real time without an answer: a system call that does not return. The world waits for 45 s.
+	looks   = time.Second      // the interval at which a process that does not answer is checked
+	busy    = 5 * time.Second  // the processor time of a command after which the process is in an endless loop
+	blocked = 30 * time.Second // real time without an answer: a blocked system call. The world waits for 45 s.
 )
 
-// parting is the processor time in which a program has to end.
+// parting is the processor time that a program may use to end.
 const parting = time.Second
 
-// watchdog ends a process that does not answer.
+// watchdog kills a process that does not answer.
 type watchdog struct {
 	process *process
 	timer   *time.Timer
 
 	mu    sync.Mutex
-	waits bool // the process has to answer
-	parts bool // the program has to end, and is killed if that takes long
+	waits bool // an answer is expected
+	parts bool // the program is ending, and is killed if that takes too long
 	began time.Time
-	used  time.Duration // processor time; negative until the process is late
-	late  bool          // the process was ended
+	used  time.Duration // the processor time at the first check; negative before it
+	late  bool          // the watchdog has ended the process
 }
 
-// begin starts the wait for an answer.
+// begin starts the wait for an answer. If parts is set, the program is ending.
 func (w *watchdog) begin(parts bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *watchdog) begin(parts bool) {
 	}
 }
 
-// end notes that there is an answer, or that none will come. It reports whether the process was ended.
+// end stops the wait. It reports whether the watchdog has ended the process.
 func (w *watchdog) end() (late bool) {
 	w.timer.Stop()
 	w.mu.Lock()
@@ -149,7 +149,7 @@ func (w *watchdog) look() {
 	switch {
 	case w.late || w.parts && (used >= parting || waited >= blocked):
 		w.late = true
-		_ = w.process.cmd.Process.Kill() // the process may have ended by itself
+		_ = w.process.cmd.Process.Kill() // the error means that the process has already ended
 	case used >= busy || waited >= blocked:
 		w.late = true
 		quit(w.process.cmd.Process)
@@ -159,7 +159,7 @@ func (w *watchdog) look() {
 	}
 }
 
-// finish ends the program and its world. It returns why the process cannot serve another life, or "".
+// finish ends the program and its world. It returns why the process cannot be used for another life, or "".
 func (p *process) finish(now int64) (why string) {
 	if p.broken != nil {
 		return p.broken.Error()
@@ -169,7 +169,7 @@ func (p *process) finish(now int64) (why string) {
 	var r wire.Message
 	for err == nil {
 		if r, err = wire.Read(p.out); err == nil && r.TakeNum() == wire.Closed {
-			break // later messages of a killed program do not count
+			break // the program is closed; it sends nothing after this message that is needed
 		}
 	}
 	switch late := p.dog.end(); {
@@ -187,8 +187,8 @@ func (p *process) finish(now int64) (why string) {
 	return ""
 }
 
-// tell sends a command and waits for its report. In the meantime the function ask answers the program's requests. An
-// error says that the process has ended, and how.
+// tell sends a command and waits for the report. Meanwhile, ask answers the program's requests. An error means that the
+// process has ended, and describes how.
 func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wire.Message, error) {
 	if p.broken != nil {
 		return nil, p.broken
@@ -231,17 +231,17 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 	}
 	select {
 	case <-p.waited:
-	case <-time.After(looks): // the process has closed its end of the pipe and still runs
+	case <-time.After(looks): // the process has closed the pipe but still runs
 	}
 	p.kill()
 	p.ending = p.ended()
 	return nil, p.ending
 }
 
-// most is how much of a program's output is kept.
+// most is the number of bytes of a program's output that are kept.
 const most = 1 << 20
 
-// log keeps the end of its text.
+// log keeps the last bytes that were written to it.
 type log struct {
 	mu   sync.Mutex
 	text []byte

@@ -14,14 +14,13 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// function is a function that the overlay hosts in place of a main. What of its processes is reused is up to the
-// caller.
+// function returns a function that is hosted instead of a main. The caller decides whether its processes are reused.
 func function(t testing.TB, args ...string) *agent.Binary {
 	t.Helper()
 	return mainIn(t, "testdata/function", ".", args...)
 }
 
-// rehearsal is the world that each process of a function serves first.
+// rehearsal returns the worlds that each process of a function serves before its first life.
 func rehearsal(t testing.TB) agent.World {
 	return func(hosting func(host.Controller) host.Controller, seed uint64) (string, uint64) {
 		var choices sim.Choices = sim.Zero{}
@@ -35,7 +34,7 @@ func rehearsal(t testing.TB) agent.World {
 	}
 }
 
-// A schedule is one run in whatever process it is made: one that has served many worlds, or one.
+// A schedule gives the same run in every process, no matter how many worlds the process has served before.
 func TestReusedProcessesAreOneRun(t *testing.T) {
 	seeds := uint64(100)
 	if testing.Short() {
@@ -73,7 +72,7 @@ func TestReusedProcessesAreOneRun(t *testing.T) {
 	}
 }
 
-// A binary is closed while processes for it are prepared.
+// A binary can be closed while its processes are being started.
 func TestClosesWhileProcessesArePrepared(t *testing.T) {
 	b := function(t)
 	for range 3 {
@@ -81,7 +80,7 @@ func TestClosesWhileProcessesArePrepared(t *testing.T) {
 			t.Fatal(why)
 		}
 		var worlds []*trial.Trial
-		for range 3 { // of which the last finds no process
+		for range 3 { // the last call finds no process
 			worlds = append(worlds, run(t, b.Controller(keeper), sim.NewSeed(1), nil))
 		}
 		for _, w := range worlds {
@@ -91,7 +90,7 @@ func TestClosesWhileProcessesArePrepared(t *testing.T) {
 	}
 }
 
-// A process serves one life alone where another would find what the first has left.
+// A process serves only one life if the program leaves something that the next life could see.
 func TestWhatIsNotReused(t *testing.T) {
 	for _, test := range []struct{ does, why string }{
 		{"", ""},
@@ -117,7 +116,7 @@ func TestWhatIsNotReused(t *testing.T) {
 	}
 }
 
-// Each replica has the name of its own pod, in every run.
+// Each replica has the name of its own pod, and it has the same name in every run.
 func TestReplicasHaveNames(t *testing.T) {
 	b := program(t, "bare", "name")
 	b.Name = "keeper"

@@ -12,12 +12,12 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Controller returns the program as a controller. The fields of as tell the laws what to expect.
+// Controller returns a controller that runs the program. The fields of as tell the laws which writes to expect.
 func (b *Binary) Controller(as host.Controller) host.Controller {
 	return b.hosted(as, b)
 }
 
-// hosted is Controller with processes from a pool.
+// hosted does the work of Controller, and takes the processes from a pool.
 func (b *Binary) hosted(as host.Controller, from pool) host.Controller {
 	return host.Hosting(as, func(c *host.Cluster, name string) host.Program {
 		r := roomOf(c)
@@ -28,18 +28,18 @@ func (b *Binary) hosted(as host.Controller, from pool) host.Controller {
 	})
 }
 
-// room is the common state of the processes of one world.
+// room is the state that all processes of one world share.
 type room struct {
 	place   host.Place
 	clock   *sim.Clock
 	handler *httpapi.Handler
 	lives   []*life         // the running lives, in the order of their start
-	pods    map[string]*pod // by process
+	pods    map[string]*pod // by the process's name
 	begun   int             // the number of lives so far
 	quiet   *quiet.Quiet
 }
 
-// pod is the common state of the lives of one process.
+// pod is the state that the lives of one replica share.
 type pod struct {
 	Replica
 	of      *Binary
@@ -51,7 +51,7 @@ var (
 	rooms   = map[host.Place]*room{}
 )
 
-// roomOf returns the room of a world. The world's first program makes it.
+// roomOf returns the room of a world, and makes it at the first call.
 func roomOf(c host.Place) *room {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -69,7 +69,7 @@ func roomOf(c host.Place) *room {
 	return r
 }
 
-// replicas returns how many processes a program has had.
+// replicas returns the number of replicas of a program so far.
 func (r *room) replicas(b *Binary) (n int) {
 	for _, p := range r.pods { //detcheck:ordered they are counted
 		if p.of == b {
@@ -79,10 +79,10 @@ func (r *room) replicas(b *Binary) (n int) {
 	return n
 }
 
-// now returns the world's time for the protocol.
+// now returns the world's time in the unit of the protocol.
 func (r *room) now() int64 { return sim.Epoch.Add(r.clock.Elapsed()).UnixNano() }
 
-// next returns the time until the next timer of a program.
+// next returns the time until the earliest timer of all programs.
 func (r *room) next() (least time.Duration, any bool) {
 	for _, l := range r.lives {
 		if l.next != 0 && (!any || l.next-r.clock.Elapsed() < least) {
@@ -92,7 +92,7 @@ func (r *room) next() (least time.Duration, any bool) {
 	return least, any
 }
 
-// beside lets time pass until a program makes a request or ends.
+// beside advances the clocks of all programs until the time to, or until a program makes a request or ends.
 func (r *room) beside(to time.Duration) time.Duration {
 	for {
 		first := r.first(to)
@@ -112,7 +112,7 @@ func (r *room) beside(to time.Duration) time.Duration {
 	}
 }
 
-// first returns the life with the earliest timer that is due by a time, or nil.
+// first returns the life whose timer is the earliest, or nil if no timer is due by the given time.
 func (r *room) first(to time.Duration) (first *life) {
 	for _, l := range r.lives {
 		if l.next != 0 && l.next <= to && (first == nil || l.next < first.next) {
@@ -123,10 +123,10 @@ func (r *room) first(to time.Duration) (first *life) {
 }
 
 // looksAtWaits is the number of lives of a process between two checks of what its goroutines wait for. A check takes a
-// tenth of a life.
+// tenth of the time of a life.
 const looksAtWaits = 16
 
-// settled checks for deadlocks and other waits.
+// settled checks the processes for deadlocks and other waits when the world has settled.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
 		look := l.process.served%looksAtWaits == 0

@@ -23,14 +23,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Projection is a Secret or a ConfigMap that the program reads as files, as projected by a kubelet.
+// Projection is a Secret or ConfigMap that the program reads as files from a volume.
 type Projection struct {
 	Kind, Namespace, Name string            // "Secret" or "ConfigMap"
 	Path                  string            // where the volume is mounted
 	Keys                  map[string]string // key -> path below Path; nil projects every key under its own name
 }
 
-// kubeconfig names only the world.
+// kubeconfig is a file whose only cluster is the world.
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters: [{name: world, cluster: {server: "http://apiserver"}}]
@@ -45,8 +45,8 @@ const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/"
 // home is the home directory of a program. It is empty.
 const home = "/home/operator"
 
-// holds lists the initial content of a process's folder. The program reads files from there first, then from the
-// machine, and writes only there.
+// holds returns the initial content of a process's directory. When the program opens a file, it is searched in this
+// directory first, then on the machine. All writes of the program go to this directory.
 func (b *Binary) holds() (dirs []string, files map[string]string) {
 	namespace := b.Namespace
 	if namespace == "" {
@@ -61,7 +61,7 @@ func (b *Binary) holds() (dirs []string, files map[string]string) {
 	return []string{home, "/tmp", filepath.Join("/", b.WorkingDir)}, files
 }
 
-// root makes the folder of one process.
+// root creates the directory of one process.
 func (b *Binary) root() (string, error) {
 	root, err := os.MkdirTemp("", "threelaws-root")
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *Binary) fill(root string) (err error) {
 	return err
 }
 
-// stamp identifies the state of a folder by the times of its folders and files.
+// stamp returns the modification times of the initial directories and files, which show what a program changed.
 func (b *Binary) stamp(root string) (stamp []time.Time) {
 	dirs, files := b.holds()
 	seen := map[string]bool{}
@@ -100,7 +100,7 @@ func (b *Binary) stamp(root string) (stamp []time.Time) {
 	return stamp
 }
 
-// tidy restores the folder to its state before the process served a life.
+// tidy restores the initial state of a process's directory.
 func (b *Binary) tidy(root string) error {
 	dirs, files := b.holds()
 	for path := range files { //detcheck:ordered the list is searched only
@@ -127,7 +127,7 @@ func (b *Binary) environment(root string) []string {
 		"THREELAWS_ROOT=" + root, "THREELAWS_DIR=" + b.Repository}, b.Env...)
 }
 
-// Replica distinguishes a replica of a program from the others.
+// Replica describes what is different in one replica of a program.
 type Replica struct {
 	Pod  string   // the name of its pod, which is its host name
 	Env  []string // "NAME=value"
@@ -145,7 +145,7 @@ func (b *Binary) replica(number int) Replica {
 	return Replica{Pod: name + "-" + strconv.Itoa(number)}
 }
 
-// project writes the files of Secrets and ConfigMaps that have changed since its last call.
+// project writes the files of those Secrets and ConfigMaps that have changed since the last call.
 func (l *life) project() {
 	for i := range l.binary.Projections {
 		p := &l.binary.Projections[i]
@@ -165,7 +165,7 @@ func (l *life) project() {
 	}
 }
 
-// write replaces the content of a volume.
+// write replaces the files of a volume.
 func (p *Projection) write(dir string, obj runtime.Object) error {
 	data := map[string][]byte{}
 	switch o := obj.(type) {
@@ -201,24 +201,24 @@ func (p *Projection) write(dir string, obj runtime.Object) error {
 	return err
 }
 
-// authorityKey is the key of the CA of every world. It protects nothing, because no request leaves the process.
+// authorityKey is the private key of the CA in every world. It may be public, because no request leaves the process.
 var authorityKey = ed25519.NewKeyFromSeed([]byte("threelaws: a world's own CA key."))
 
-// validFrom and validTo hold in every world, whose time begins in 2017.
+// validFrom and validTo enclose the times of all worlds: their clocks begin in 2017.
 var (
 	validFrom = time.Date(2016, time.January, 1, 0, 0, 0, 0, time.UTC)
 	validTo   = time.Date(2116, time.January, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Authority is the certificate, in PEM, of the CA that signs the certificates of API server and webhooks.
+// Authority is the PEM certificate of the CA. The CA signs the certificates of the API server and of webhooks.
 var Authority = func() string {
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "threelaws"}, NotBefore: validFrom,
 		NotAfter: validTo, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
 	return sign(c, c, authorityKey)
 }()
 
-// Certificate returns a certificate for host names, signed by [Authority], and its key, in PEM. The same names
-// give the same certificate.
+// Certificate returns a certificate for host names, signed by [Authority], and its key, both in PEM. It depends only on
+// the names.
 func Certificate(names ...string) (certificate, key string) {
 	seed := make([]byte, ed25519.SeedSize)
 	copy(seed, names[0])
@@ -238,7 +238,7 @@ func Certificate(names ...string) (certificate, key string) {
 	return sign(c, authority, private), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-// sign signs a certificate for a key. Ed25519 needs no random numbers.
+// sign signs a certificate. Signing with Ed25519 is deterministic.
 func sign(c, authority *x509.Certificate, key ed25519.PrivateKey) string {
 	der, err := x509.CreateCertificate(rand.Reader, c, authority, key.Public(), authorityKey)
 	if err != nil {

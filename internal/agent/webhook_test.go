@@ -25,14 +25,14 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// A program's own webhook is called with the certificate of a volume, which appears when the Secret does.
+// A program's webhook is called with the certificate in a volume. The certificate appears when its Secret is created.
 func TestWebhook(t *testing.T) {
 	b := program(t, "bare", "webhook")
 	b.Projections = certificates
 	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()
 	register(t, w)
-	refused(t, w, "early", "connection refused") // without a certificate the program does not listen
+	refused(t, w, "early", "connection refused") // the program does not listen without a certificate
 	must(t, create(w, serving("hook.default.svc")))
 	w.World.Clock.Advance(10 * time.Second)
 	must(t, create(w, configMap("good")))
@@ -41,7 +41,7 @@ func TestWebhook(t *testing.T) {
 	refused(t, w, "late", "connection refused")
 }
 
-// A webhook server of controller-runtime loads its certificate again when the Secret has changed.
+// The webhook server of controller-runtime reloads its certificate when the Secret changes.
 func TestCertificateWatcher(t *testing.T) {
 	b := mainIn(t, filepath.Join("testdata", "operator"), "./cmd/webhook", "--certs=/certs")
 	b.Projections = certificates
@@ -73,7 +73,7 @@ func TestCertificateWatcher(t *testing.T) {
 
 var certificates = []agent.Projection{{Kind: "Secret", Namespace: "default", Name: "certs", Path: "/certs"}}
 
-// serving is a Secret with a certificate for a name.
+// serving returns a Secret with a certificate for a host name.
 func serving(name string) *corev1.Secret {
 	certificate, key := agent.Certificate(name)
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "certs", Namespace: "default"},
@@ -96,7 +96,7 @@ func register(t *testing.T, w *trial.Trial) {
 					Resources: []string{"configmaps"}}}}}}}))
 }
 
-// create has a user create an object.
+// create creates an object as the user.
 func create(w *trial.Trial, o runtime.Object) error {
 	_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindOf(o),
 		Namespace: o.(metav1.Object).GetNamespace(), Object: o})
@@ -114,7 +114,7 @@ func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
 }
 
-// refused reports a ConfigMap that can be created, or is refused for another reason.
+// refused fails the test if a ConfigMap can be created, or is refused for another reason.
 func refused(t *testing.T, w *trial.Trial, name, why string) {
 	t.Helper()
 	if err := create(w, configMap(name)); err == nil || !strings.Contains(err.Error(), why) {
@@ -122,7 +122,7 @@ func refused(t *testing.T, w *trial.Trial, name, why string) {
 	}
 }
 
-// admitting prepares a check of a program whose mutating webhook sees each ConfigMap.
+// admitting prepares a check of a program with a mutating webhook for ConfigMaps.
 func admitting(t *testing.T, sample, operation string) (*check.Plan, error) {
 	t.Helper()
 	read := func(name, text string) *check.File {
@@ -164,7 +164,7 @@ webhooks:
 	return check.Prepare(t.Context(), s)
 }
 
-// The sample of each world is what the operator's webhooks make of it: none exists that has not passed them.
+// The sample in each world contains the changes by the operator's webhooks.
 func TestSampleIsAdmitted(t *testing.T) {
 	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good, annotations: {kept: yes-it-is}}\n", "CREATE")
 	must(t, err)
@@ -176,7 +176,7 @@ func TestSampleIsAdmitted(t *testing.T) {
 	}
 }
 
-// A sample that the operator's webhook denies is a mistake, in one line.
+// If the operator's webhook denies the sample, Prepare returns an error of one line.
 func TestSampleIsDenied(t *testing.T) {
 	_, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\n", "CREATE")
 	want := "sample.yaml:1: with the operator's webhooks the server refuses cm/bad: "
@@ -185,7 +185,7 @@ func TestSampleIsDenied(t *testing.T) {
 	}
 }
 
-// A label that the operator's webhook denies is not missed.
+// If the operator's webhook denies the label of the case two-owners, the case does not require the label.
 func TestDeniedLabelIsNotMissed(t *testing.T) {
 	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\n", "UPDATE")
 	must(t, err)

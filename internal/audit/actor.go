@@ -16,13 +16,12 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Sort is the sort of an actor. It decides what the actor may do.
+// Sort is the category of an actor. It decides which writes are allowed.
 type Sort uint8
 
-// The sorts of actors.
 const (
-	Program Sort = iota // a service account, or a program that has another account
-	Human               // a person: may do anything
+	Program Sort = iota // a service account, or a program that uses another kind of account
+	Human               // a person, who may make any write
 	Office              // a system component: a node, the scheduler, the garbage collector
 	Known               // a known controller of kube-controller-manager
 )
@@ -32,19 +31,19 @@ type Actor struct {
 	Name string // the user, or the controller of kube-controller-manager by its service account
 	Sort Sort
 
-	known    *Controller // of a Known actor
+	known    *Controller // the controller, for an actor of sort Known
 	manager  string      // its name in managedFields, by default derived from the agent
-	controls []string    // the owner kinds, in the form of [groupKind], that it creates dependents for
+	controls []string    // the owner kinds, in the form of [groupKind], for which it creates dependents
 	reports  []string    // the kinds whose status it writes
 	reads    lookedAt
 }
 
-// Rules classify users where the log does not.
+// Rules override the classification of users.
 type Rules struct {
-	Human, Program, Office *regexp.Regexp // patterns of user names, which override what a name suggests; nil matches nobody
+	Human, Program, Office *regexp.Regexp // patterns of user names; nil matches no name
 }
 
-// unknown is the actor of requests whose author the log does not name. It is never reported.
+// unknown is the actor of requests whose user is not in the log. It is never reported.
 const unknown = "(unknown)"
 
 const accountPrefix = "system:serviceaccount:"
@@ -52,7 +51,7 @@ const systemAccount = accountPrefix + "kube-system:"
 
 const managerAgent = "kube-controller-manager/"
 
-// byHand are the prefixes of user agents of programs that people use.
+// byHand lists prefixes of the user agents of programs that people use.
 var byHand = []string{"kubectl", "oc/", "helm", "Helm", "k9s", "Mozilla/", "curl/", "Wget/", "lens", "Lens",
 	"Headlamp", "dashboard"}
 
@@ -64,7 +63,7 @@ type named struct {
 type actors struct {
 	rules      Rules
 	known      map[string]*Controller // by service account
-	byIdentity map[[2]string]*Actor   // by user, and by agent if it matters
+	byIdentity map[[2]string]*Actor   // by user, and by user agent where the user alone does not identify the actor
 	byName     map[named]*Actor
 }
 
@@ -81,7 +80,7 @@ func newActors(rules Rules, controllers []Controller) *actors {
 
 const mostIdentities = 1 << 14
 
-// of returns the author of a request.
+// of returns the actor of a request.
 func (a *actors) of(user, agent string) *Actor {
 	id := [2]string{user, agent}
 	if who := a.byIdentity[id]; who != nil {
@@ -120,7 +119,7 @@ func (a *actors) identify(user, agent string) (string, Sort) {
 		return a.account(user, account)
 	}
 	if strings.HasPrefix(agent, managerAgent) {
-		// Without accounts of their own, its controllers append their names to the agent.
+		// Without separate accounts, the controllers append their names to the user agent.
 		last := strings.TrimPrefix(agent[strings.LastIndex(agent, "/")+1:], systemAccount)
 		if a.known[last] != nil || offices[last] {
 			return a.account(systemAccount+last, "kube-system:"+last)
@@ -136,7 +135,7 @@ func (a *actors) identify(user, agent string) (string, Sort) {
 	return user, Human
 }
 
-// account returns the sort of a service account.
+// account returns the name and the sort of the actor that uses a service account.
 func (a *actors) account(user, account string) (string, Sort) {
 	name, system := strings.CutPrefix(account, "kube-system:")
 	switch {
@@ -148,7 +147,7 @@ func (a *actors) account(user, account string) (string, Sort) {
 	return user, Program
 }
 
-// looksBuilt reports whether client-go generated an agent for a program: "NAME/VERSION (OS/ARCH) kubernetes/COMMIT".
+// looksBuilt reports whether client-go generated a user agent: "NAME/VERSION (OS/ARCH) kubernetes/COMMIT".
 func looksBuilt(agent string) bool {
 	_, rest, ok := strings.Cut(agent, " (")
 	return ok && strings.Contains(rest, ") kubernetes/")
@@ -162,8 +161,8 @@ func (w *Actor) learn(kind string) {
 	}
 }
 
-// offices are the service accounts of kube-system that have to change objects of other owners: those of
-// kube-controller-manager and of the cloud provider.
+// offices contains the service accounts of kube-controller-manager and the cloud provider that must change others'
+// objects.
 var offices = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`attachdetach-controller bootstrap-signer certificate-controller
@@ -187,7 +186,7 @@ var offices = func() map[string]bool {
 
 const collectorAccount = "generic-garbage-collector"
 
-// account formats a user for a column: a service account as namespace/name.
+// account formats a user for a column: a service account becomes namespace/name.
 func account(user string) string {
 	if name, ok := strings.CutPrefix(user, accountPrefix); ok {
 		return strings.Replace(name, ":", "/", 1)
@@ -195,8 +194,8 @@ func account(user string) string {
 	return user
 }
 
-// Controller is a controller of kube-controller-manager as the laws judge it by a log. Its Process is its name. Of its
-// Contract, only what an [Object] shows is used.
+// Controller describes a controller of kube-controller-manager for judging a log. Process is the controller's name.
+// Only the part of the Contract that needs no more than an [Object] is used.
 type Controller struct {
 	law.Actor
 	Accounts []string // its service accounts in kube-system
@@ -222,8 +221,8 @@ func (a *Auditor) controllerOf(ref *metav1.OwnerReference) *Controller {
 	return nil
 }
 
-// claimable reports whether some controller adopts objects of a kind by selector. One created without a ControllerRef
-// may belong to any of them.
+// claimable reports whether a known controller adopts objects of a kind by selector. An object that is created without
+// a ControllerRef may be meant for such a controller.
 func (a *Auditor) claimable(kind string) bool {
 	return slices.ContainsFunc(a.Controllers, func(c Controller) bool {
 		return c.Selector != nil && slices.ContainsFunc(c.Owns, func(d schema.GroupVersionKind) bool {
@@ -232,7 +231,7 @@ func (a *Auditor) claimable(kind string) bool {
 	})
 }
 
-// accounts maps names of controllers in the table to the service accounts of kube-controller-manager.
+// accounts maps controllers of the table to their service accounts in kube-controller-manager.
 var accounts = map[string][]string{
 	"replicaset":  {"replicaset-controller"},
 	"replication": {"replication-controller"},
@@ -243,8 +242,8 @@ var accounts = map[string][]string{
 	"cronjob":     {"cronjob-controller"},
 }
 
-// Hosted returns the controllers of a table that kube-controller-manager runs under accounts of their own. Of several
-// eras the last one counts. empty makes an object of a kind.
+// Hosted returns the controllers of a table that have a service account in kube-controller-manager. If the table has
+// several eras of a controller, the last era is used. The function empty makes an object of a kind.
 func Hosted(table []host.Controller, empty func(schema.GroupVersionKind) runtime.Object) []Controller {
 	var all []Controller
 	at := map[string]int{}

@@ -12,19 +12,19 @@ import (
 type change struct {
 	*event
 	who           *Actor
-	entry         *entry // of the object before the write; nil if unknown
+	entry         *entry // the object's entry in the store; nil if unknown
 	kind          string
-	before, after *Object // nil: it did not exist, or is gone
+	before, after *Object // nil if the object does not exist before or after the write
 
 	met     bool // the state before is unknown, so the write is not judged
-	assumed bool // the state before is inferred from the state after: owners are known, contents are not
-	family  bool // it belongs to the actor, directly or not
+	assumed bool // before was derived from after: its owners are known, its contents are not
+	family  bool // the object belongs to the actor, directly or through its owners
 	says    edit
-	edited  string // the kind, in the form of [groupKind], of an edited object that programs may be responsible for
-	index   int    // of its record
+	edited  string // the kind of an edited object, as by [groupKind], if programs may be responsible for this kind
+	index   int    // index of the record of this change
 }
 
-// wholes are the subresources whose responses contain the object itself.
+// wholes lists the subresources whose responses contain the object itself.
 var wholes = map[string]bool{"": true, "status": true, "finalize": true, "ephemeralcontainers": true, "resize": true,
 	"approval": true}
 
@@ -46,7 +46,7 @@ func (a *Auditor) changes(e *event, who *Actor) []*change {
 	case e.sub == "scale":
 		return a.scaled(e, who)
 	case !wholes[e.sub]:
-		return nil // a binding, an eviction: the response does not contain the object
+		return nil // for example a binding or an eviction: the response does not contain the object
 	case e.after != nil && e.after.Name != e.place.name && e.place.name != "":
 		return nil
 	}
@@ -65,7 +65,7 @@ func (a *Auditor) changes(e *event, who *Actor) []*change {
 	return []*change{c}
 }
 
-// lost forgets the object of a write without a body.
+// lost handles a write whose body is not in the log: the known state of the object may now be out of date.
 func (a *Auditor) lost(e *event) {
 	a.leave(whyBodies, e)
 	if n := a.store.at(e.place); n != nil {
@@ -110,7 +110,7 @@ func (a *Auditor) change(e *event, who *Actor) *change {
 	return c
 }
 
-// fill derives the object before an update or a patch.
+// fill derives the object as it was before an update or a patch.
 func (c *change) fill() {
 	// A patch changes only the fields that it contains, and a status write only the status.
 	partly := c.verb == "patch" || c.sub == "status"
@@ -132,14 +132,15 @@ func (c *change) fill() {
 	}
 }
 
-// unspoken returns the object before a write that sets only some fields. It assumes that the other fields did not change.
+// unspoken returns the object as it was before a write that sets only some fields. Other fields count as unchanged.
 func (c *change) unspoken() *Object {
 	b, n, put := *c.before, c.after, c.verb != "patch"
 	if put || !c.asked.owners {
 		b.OwnerReferences = n.OwnerReferences
 	}
 	if is := n.controller(); c.who.Sort == Known && c.asked.text != "" && is != nil && !sameController(c.before, n) {
-		// Patches that adopt remove nothing that they do not name; what is missing was removed earlier.
+		// A patch that adopts removes only the references that it contains. Others that are missing were removed
+		// earlier.
 		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
 			stays := slices.ContainsFunc(n.OwnerReferences,
 				func(x metav1.OwnerReference) bool { return x.UID == r.UID })
@@ -161,12 +162,12 @@ func (c *change) unspoken() *Object {
 		b.spec, b.specSum = n.spec, n.specSum
 	}
 	if n.deleting() && !b.deleting() {
-		b.DeletionTimestamp = n.DeletionTimestamp // an eviction has deleted it meanwhile
+		b.DeletionTimestamp = n.DeletionTimestamp // an eviction may have set it in the meantime
 	}
 	return &b
 }
 
-// complete fills in the fields that the response omits, from the previous version.
+// complete copies fields from the previous version if the response omits them.
 func (c *change) complete() {
 	if c.after.partial {
 		o := *c.after
@@ -176,7 +177,8 @@ func (c *change) complete() {
 	}
 }
 
-// deleted derives a deletion. The response is the object with its deletion timestamp, or a Status if it is gone.
+// deleted derives the change of a deletion. The response is the object with its deletion timestamp. If the object no
+// longer exists, the response is a Status.
 func (a *Auditor) deleted(c *change, known *entry) *change {
 	if c.after == nil {
 		if known == nil {
@@ -187,7 +189,7 @@ func (a *Auditor) deleted(c *change, known *entry) *change {
 			return nil
 		}
 		b := *known.now
-		b.Finalizers = nil // an object with finalizers does not go at once
+		b.Finalizers = nil // an object with finalizers is not removed at once
 		c.before = &b
 		return c
 	}
@@ -208,7 +210,7 @@ func (a *Auditor) deleted(c *change, known *entry) *change {
 	return c
 }
 
-// collected derives the deletion of a collection: the response lists its objects.
+// collected derives the changes of a deletecollection request. The response lists the objects.
 func (a *Auditor) collected(e *event, who *Actor) (all []*change) {
 	for _, o := range e.items {
 		one := *e
@@ -239,7 +241,7 @@ func (a *Auditor) collected(e *event, who *Actor) (all []*change) {
 	return all
 }
 
-// scaled derives a write to the scale subresource. Its response is a Scale.
+// scaled derives the change of a write to the scale subresource. The response is a Scale.
 func (a *Auditor) scaled(e *event, who *Actor) []*change {
 	n := a.store.at(e.place)
 	if e.after == nil || !a.store.current(n) || n.now.UID != e.after.UID {
@@ -252,15 +254,15 @@ func (a *Auditor) scaled(e *event, who *Actor) []*change {
 	return []*change{{event: e, who: who, before: n.now, after: &after, entry: n, kind: n.kind}}
 }
 
-// edit describes what a write changed.
+// edit says which parts of the object a write changed.
 type edit struct {
-	owner      bool // the controller
-	refs       bool // the other owners
+	owner      bool // the ControllerRef
+	refs       bool // the other owner references
 	labels     bool
 	finalizers bool
-	spec       bool // anything but metadata and status
+	spec       bool // anything except metadata and status
 	status     bool
-	deletes    bool // it is now terminating, or gone
+	deletes    bool // the object is terminating after the write, or no longer exists
 }
 
 func (c *change) compare() (d edit) {
@@ -282,14 +284,14 @@ func (c *change) compare() (d edit) {
 	return d
 }
 
-// responsible reports whether an actor is responsible for all objects of a kind, with any owner: it writes their status, or
-// creates dependents for them.
+// responsible reports whether an actor is responsible for all objects of a kind, with any owner: it writes their
+// status, or creates dependents for them.
 func (w *Actor) responsible(kind string) bool {
 	return kind != "" && (w.makes(kind) || slices.Contains(w.reports, kind))
 }
 
-// learnKinds records the kinds that a program is responsible for. It skips kinds of known controllers: others write
-// conditions into the status of a pod.
+// learnKinds records the kinds that a program is responsible for. It skips the kinds of known controllers, because
+// other programs also write their status: for example conditions of pods.
 func (a *Auditor) learnKinds(c *change) {
 	kind := schema.GroupKind{Group: c.place.group, Kind: c.kind}
 	is := func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == kind }

@@ -52,8 +52,9 @@ func claim(o *Object) (sum uint64) {
 	return sum
 }
 
-// existence follows whether an object of a name exists. It ignores deletions by the creator and server-generated names.
-// Objects with a controller are counted as its dependents.
+// existence adds a creation or a deletion to the history of whether an object with this name exists. It ignores
+// deletions by the creator and generated names. It also ignores objects with a controller, because they are counted as
+// dependents.
 func (f *fights) existence(c *change) {
 	makes, ends := c.before == nil, c.says.deletes
 	if active(c.before) != nil || active(c.after) != nil {
@@ -83,13 +84,13 @@ func (f *fights) existence(c *change) {
 func (f *fights) dependents(a *Auditor, c *change) {
 	was, is := active(c.before), active(c.after)
 	if was != nil && is != nil {
-		return // it stays, or changes hands, which claims follows
+		return // the number of dependents stays; a change of the controller is handled by claims
 	}
 	f.count(a, c, was, -1)
 	f.count(a, c, is, 1)
 }
 
-// active returns the controller that an object counts for, or nil.
+// active returns the controller that counts the object as a dependent. It returns nil for a terminating object.
 func active(o *Object) *metav1.OwnerReference {
 	if o.deleting() {
 		return nil
@@ -106,7 +107,7 @@ func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by i
 	t.count += by
 	words := c.verb + " " + c.named()
 	if c.family && by < 0 || c.who.Sort == Program && by < 0 && !a.anothers(c, owner) {
-		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // the owner may change its own number
+		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // the owner's controller may change this number
 		return
 	}
 	if circle := t.visit(visit{State: uint64(t.count), By: c.who, At: c.at, Words: words}); circle != nil {
@@ -157,7 +158,7 @@ func (f *fights) field(c *change, path, was, is string) {
 	}
 }
 
-// writer adds a writer, and reports whether there are others.
+// writer adds an actor to the list, and reports whether the list has more than one.
 func writer(list *[]*Actor, who *Actor) bool {
 	if !slices.Contains(*list, who) && len(*list) < mostWriters {
 		*list = append(*list, who)
@@ -177,7 +178,7 @@ func short(v string) string {
 
 const mostFields = 16
 
-// different calls f for each field in which two JSON values differ.
+// different calls f for each field whose values differ between two JSON objects.
 func different(a, b []byte, path string, f func(path, was, is string)) {
 	left := mostFields
 	differ(a, b, path, &left, f)

@@ -10,27 +10,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// event is the relevant part of one log line: a write, a read, or a refusal. Its strings are copies; it keeps nothing
-// of the line.
+// event is the relevant part of one log line: a write, a read, or a refused request. Its strings are copies, so the
+// line is not kept in memory.
 type event struct {
-	at          time.Time // when its stage was reached
-	order       uint64    // the sort key: the resource version that it made, or one near it
+	at          time.Time // stageTimestamp
+	order       uint64    // sort key: the resource version that the write made, else the latest one before the event
 	user, agent string
 	verb        string
-	uri         string // the query of the request only
+	uri         string // only the query of requestURI
 	place       place
 	sub         string // the subresource
-	uid         string // of objectRef
+	uid         string // the UID in objectRef
 	code        int
 	reason      string
 	message     string
 	id          uint64 // a digest of the audit ID
-	doubt       bool   // a line was lost here, and its object is unknown
-	bodiless    bool   // a write whose body the policy or a truncation removed
+	doubt       bool   // a line was lost at this place, and its object is unknown
+	bodiless    bool   // a write whose body is missing because of the policy or a truncation
 
 	asked request
-	after *Object   // of the response
-	items []*Object // of the response to deletecollection
+	after *Object   // the object in the response
+	items []*Object // the objects in the response to deletecollection
 }
 
 type place struct{ group, resource, namespace, name string }
@@ -38,7 +38,6 @@ type place struct{ group, resource, namespace, name string }
 // stray is the reason why a line is skipped.
 type stray string
 
-// The reasons why lines are skipped, by the names under which they are counted.
 const (
 	straySilent  stray = ""
 	strayBroken  stray = "lines that are cut off, or not JSON"
@@ -46,16 +45,16 @@ const (
 	strayStage   stray = "events of a stage before the response"
 )
 
-// reads and writes are the verbs that are processed.
+// reads and writes contain the verbs that are processed.
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 var writes = map[string]bool{"create": true, "update": true, "patch": true, "delete": true, "deletecollection": true}
 
-// passedOver are resources that nobody owns, that are contested by design, or that are queries.
+// passedOver contains resources that have no owner, that several clients write by design, or that are queries.
 var passedOver = map[string]bool{"events": true, "leases": true, "tokenreviews": true, "subjectaccessreviews": true,
 	"selfsubjectaccessreviews": true, "localsubjectaccessreviews": true, "selfsubjectrulesreviews": true,
 	"selfsubjectreviews": true}
 
-// parser reads lines. Only one goroutine may use it.
+// parser parses lines. It may be used by only one goroutine.
 type parser struct {
 	names names
 }
@@ -67,8 +66,8 @@ type envelope struct {
 	watched                                                                                           bool
 }
 
-// parse reads a line. For a skipped line it returns a nil event and the reason. For a broken line it returns what is
-// readable, if that identifies the object.
+// parse parses a line. For a skipped line it returns nil and the reason. For a broken line it returns an event if the
+// readable part identifies the object.
 func (p *parser) parse(line []byte) (*event, stray) {
 	var v envelope
 	err := v.read(p, line)
@@ -94,7 +93,7 @@ func (p *parser) parse(line []byte) (*event, stray) {
 	return e, straySilent
 }
 
-// read splits a line. It skips read events early: it does not walk through the lists that fill a log.
+// read splits a line into its members. It stops early at read requests, because the lists in their responses are long.
 func (v *envelope) read(p *parser, line []byte) error {
 	short := false
 	err := members(line, func(key, value []byte) bool {
@@ -154,7 +153,7 @@ func lastStamp(line []byte) []byte {
 	return line[space(line, from):end]
 }
 
-// event makes an event from a line; nil if nothing in it is relevant.
+// event makes an event from the members of a line. It returns nil if the line is not relevant.
 func (p *parser) event(v *envelope) *event {
 	write := writes[v.verb]
 	if v.object == nil || !write && !reads[v.verb] {
@@ -234,17 +233,17 @@ func (p place) String() string {
 }
 
 type request struct {
-	version    string // the resource version that it was made from, "" for whatever version
+	version    string // the resource version in the request; "" if there is none
 	uid        bool
-	owners     bool   // it names the owners
-	text       string // all of it, if it names owners
+	owners     bool   // the request contains owner references
+	text       string // the request body, if it contains owner references
 	labels     bool
 	finalizers bool
-	applies    bool   // a server-side apply
-	replicas   string // of a Scale
-	known      bool   // its body is known
-	watched    bool   // it was reconstructed from a watch, so its preconditions are unknown
-	body       bool   // it names something besides metadata and status
+	applies    bool   // the request is a server-side apply
+	replicas   string // the replicas in a Scale
+	known      bool   // the request body is in the log
+	watched    bool   // the request was derived from a watch, so its preconditions are unknown
+	body       bool   // the request contains more than metadata and status
 }
 
 func (p *parser) bodies(e *event, v *envelope) {
@@ -260,7 +259,7 @@ func (p *parser) bodies(e *event, v *envelope) {
 		e.after = p.names.parseObject(v.response, e.sub == "" && e.verb != "create")
 	case v.request != nil && (e.verb == "update" || e.verb == "create") && e.sub == "":
 		if e.after = p.names.parseObject(v.request, false); e.after != nil {
-			e.after.ResourceVersion = "" // it names the version it was made from, not the one it made
+			e.after.ResourceVersion = "" // it is the version on which the request was based
 			if e.after.UID == "" {
 				e.after.UID = types.UID("unknown:" + e.place.String())
 			}
@@ -325,7 +324,7 @@ func (p *parser) request(e *event, b []byte) (r request) {
 	return r
 }
 
-// speaksOfBody reports whether a JSON patch changes anything but metadata and status.
+// speaksOfBody reports whether a JSON patch changes anything except metadata and status.
 func speaksOfBody(b []byte) (is bool) {
 	elements(b, func(op []byte) {
 		_ = members(op, func(key, value []byte) bool {

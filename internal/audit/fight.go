@@ -11,29 +11,29 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a state that recurs through the writes of several actors. It may be the state of a field, of an object's
-// owners and labels, of an owner's number of dependents, or of whether an object exists. Each has a value history.
+// A fight is a value that the writes of several actors bring back to an earlier state again and again. The value may be
+// a field, the owners and labels of an object, the number of dependents of an owner, or the existence of an object.
 
 const (
-	roundsOfFight = 3         // rounds of a cycle before it is a fight
-	slowest       = time.Hour // a slower cycle is not a fight
-	mostFights    = 1000      // reported fights
-	mostTracks    = 20_000    // value histories in memory
-	mostWriters   = 4         // distinguished writers of an object
+	roundsOfFight = 3         // a cycle that repeats this often is a fight
+	slowest       = time.Hour // a cycle that takes longer does not count
+	mostFights    = 1000      // maximal number of reported fights
+	mostTracks    = 20_000    // maximal number of value histories in memory
+	mostWriters   = 4         // maximal number of writers that are distinguished for an object
 )
 
 type visit = fight.Visit[*Actor]
 
-// track is the history of one value that may recur.
+// track is the history of one value.
 type track struct {
 	path   fight.Path[*Actor]
 	rounds []*Fight
-	count  int                               // of dependents, in the history of an owner
-	owners map[uint64]*metav1.OwnerReference // in the history of an object's owners: the controller by state
+	count  int                               // the number of dependents, in the history of an owner
+	owners map[uint64]*metav1.OwnerReference // in the history of an object's owners: the controller for each state
 }
 
 type fights struct {
-	tracks *lru.Cache // of *track, by key
+	tracks *lru.Cache // values are *track
 	found  []*Fight
 }
 
@@ -43,18 +43,18 @@ func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 type Fight struct {
 	What      string    `json:"what"`            // "data.mode of t/cm/shared"
 	Between   []string  `json:"between"`         // the participants, violators first
-	Violators []string  `json:"violators"`       // those who are not the owner's controller; all where nobody is
-	Owner     string    `json:"owner,omitempty"` // "" where it has none, or several in turn
+	Violators []string  `json:"violators"`       // the participants except the owner's controller; if none, all
+	Owner     string    `json:"owner,omitempty"` // "" if there is no owner, or if there are several in turn
 	Rounds    int       `json:"rounds"`
 	Writes    int       `json:"writes"`
 	First     time.Time `json:"first"`
 	Last      time.Time `json:"last"`
-	Cycle     []line    `json:"cycle"` // one round, the last of those that counted
+	Cycle     []line    `json:"cycle"` // one round: the last that was counted
 
 	actors []*Actor
-	kind   string // of the owner
-	shared bool   // it has several owners in turn
-	dark   bool   // the log does not show the owner's controller
+	kind   string // the owner's kind
+	shared bool   // the object has several owners in turn
+	dark   bool   // the writes of the owner's controller are not in the log
 	record int    // index of the last record of the last counted round
 }
 
@@ -67,8 +67,8 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// visit adds a state to the history. It returns the cycle that this closes, or nil. A person's write restarts the
-// history.
+// visit adds a state to the history. If the history contains the state already, visit returns the cycle, unless the
+// cycle was slow. Otherwise it returns nil. A write by a person restarts the history.
 func (t *track) visit(v visit) []visit {
 	if v.By.Sort == Human {
 		if last, ok := t.path.Last(); !ok || last.State != v.State {
@@ -83,7 +83,7 @@ func (t *track) visit(v visit) []visit {
 	return circle
 }
 
-// round counts a cycle with two or more actors.
+// round counts a round of a cycle in which at least two actors wrote.
 func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	var who []*Actor
 	for _, v := range circle {
@@ -120,8 +120,8 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	}
 }
 
-// of records the owner of the contested object. It is the controllers in the cycle if the history follows those, and
-// otherwise the controller when the cycle closes.
+// of records the owner of the contested object. If the history follows the controllers of the object, it is their
+// common owner reference in held. Otherwise it is the object's controller at the last write of the cycle.
 func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
 	if r.shared = len(held) > 1; r.shared {
 		return
@@ -153,7 +153,7 @@ func (t *track) control(state uint64, o *Object) {
 	t.owners[state] = o.controller()
 }
 
-// final returns the fights that remain at the end of the log, with the actors to blame.
+// final returns the fights that remain at the end of the log, with their violators.
 func (f *fights) final() []*Fight {
 	out := []*Fight{}
 	for _, r := range f.found {
@@ -164,8 +164,8 @@ func (f *fights) final() []*Fight {
 	return out
 }
 
-// blame decides who causes a fight, and whether it is one. The owner's controller only defends its own object, and
-// system components are not to blame for that controller.
+// blame finds the violators of a fight, and reports whether it is a fight. The owner's controller is not a violator,
+// because it only restores its own object. Neither are system components.
 func (r *Fight) blame() bool {
 	var violators, others []string
 	controllers := 0

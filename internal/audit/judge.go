@@ -18,9 +18,9 @@ type Options struct {
 	Controllers []Controller // the known controllers of kube-controller-manager
 	Laws        []*law.Law
 	Rules       Rules
-	Strict      bool      // what an actor may not have known counts too
-	Until       time.Time // ignore later events; zero for none
-	Keep        bool      // keep records, for [Auditor.Shown]
+	Strict      bool      // report also violations that the actor may not have known about
+	Until       time.Time // ignore later events; the zero time means no limit
+	Keep        bool      // keep the records for [Auditor.Shown]
 }
 
 // Auditor judges the events of a log.
@@ -33,34 +33,34 @@ type Auditor struct {
 	sorter     *sorter
 	fights     *fights
 	owners     map[types.UID]*entry
-	introduced map[string]bool                      // subjects known to the judge
-	made       map[string][]schema.GroupVersionKind // the kinds that a subject was seen to create
+	introduced map[string]bool                      // actors that the judge knows
+	made       map[string][]schema.GroupVersionKind // the kinds that each actor was seen to create
 
 	index       int
 	first, last time.Time
-	writes      int // all writes
-	judged      int // writes that the laws evaluated
+	writes      int // the number of all writes
+	judged      int // the number of writes that the laws evaluated
 	findings    *findings
 	left        map[string]*Left
-	ids         map[uint64]bool // of the latest events
+	ids         map[uint64]bool // IDs of the latest events
 	ring        []uint64
 	turn        int
 	kept        kept
-	fought      int      // fights found
-	told        []string // why writes are left out, in order of first occurrence
+	fought      int      // the number of fights found
+	told        []string // why writes were not judged, in order of first occurrence
 }
 
-// Left counts writes that were not judged, for one reason.
+// Left counts the writes that were not judged for one reason.
 type Left struct {
 	Why   string `json:"why"`
 	Count int    `json:"count"`
-	First string `json:"first"` // the first of them: "update t/pods/web-1 by alice"
+	First string `json:"first"` // the first of these writes, such as "update t/pods/web-1 by alice"
 }
 
-// remembered is the least number of writes for which the judge remembers unreferenced objects.
+// remembered is the minimal number of writes for which the judge keeps objects that nothing refers to.
 const remembered = 20_000
 
-// New returns an auditor without events.
+// New returns an auditor that has read no events.
 func New(o Options) *Auditor {
 	a := &Auditor{Options: o, store: newStore(), actors: newActors(o.Rules, o.Controllers), sorter: newSorter(),
 		fights: newFights(), owners: map[types.UID]*entry{}, introduced: map[string]bool{}, made: map[string][]schema.GroupVersionKind{},
@@ -75,7 +75,7 @@ func New(o Options) *Auditor {
 	return a
 }
 
-// Run judges the events of a source, to its end or until progress asks to stop. It calls progress now and then.
+// Run judges the events of a source. It calls progress after every 1000 events, and ends if progress returns true.
 func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	for n := 1; ; n++ {
 		e, err := s.next()
@@ -96,7 +96,7 @@ func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	return nil
 }
 
-// lately limits the event IDs in memory. Log collectors deliver some events twice.
+// lately is the number of event IDs kept in memory to find events that log collectors deliver twice.
 const lately = 1 << 13
 
 func (a *Auditor) twice(id uint64) bool {
@@ -117,7 +117,7 @@ func (a *Auditor) twice(id uint64) bool {
 	return false
 }
 
-// take judges one event. Events come in order.
+// take judges one event. Events must be passed in order.
 func (a *Auditor) take(e *event) {
 	if e.doubt {
 		a.store.doubt()
@@ -183,7 +183,7 @@ func (a *Auditor) observe(c *change, by role) {
 	if c.after != nil {
 		r.After, r.Object.UID = c.after, string(c.after.UID)
 	}
-	r.Guards.UID = c.asked.uid || !c.asked.known // the request may have named the uid, so it is not reported
+	r.Guards.UID = c.asked.uid || !c.asked.known // an unknown request body may contain the UID
 	r.Guards.ResourceVersion = c.asked.version != "" || c.asked.watched
 	r.Guards.Applies = c.asked.applies && c.says.owner
 	if c.before != nil {
@@ -199,7 +199,7 @@ func (a *Auditor) observe(c *change, by role) {
 	a.show(c, &r)
 }
 
-// show has a record judged, and collects its violations.
+// show passes a record to the judge, and collects the violations.
 func (a *Auditor) show(c *change, r *sim.Record) {
 	a.judge.Observe(r)
 	if a.Keep {
@@ -218,11 +218,11 @@ func (a *Auditor) show(c *change, r *sim.Record) {
 				a.kept.found = append(a.kept.found, c.index)
 			}
 		}
-		a.judge.Since(a.index) // they are kept here; the judge need not keep them
+		a.judge.Since(a.index) // findings has the violations; the judge need not keep them
 	}
 }
 
-// keep updates the known state of the cluster with a change.
+// keep updates the known state of the cluster after a change.
 func (a *Auditor) keep(c *change) {
 	if a.fights.note(a, c); len(a.fights.found) > a.fought {
 		a.fought = len(a.fights.found)
@@ -261,7 +261,7 @@ func sameController(a, b *Object) bool {
 	return (x == nil) == (y == nil) && (x == nil || x.UID == y.UID)
 }
 
-// vanish records that an object is gone without a write that shows it.
+// vanish removes an object of which the log shows that it is gone, although no write deleted it.
 func (a *Auditor) vanish(n *entry) {
 	a.store.remove(n)
 	a.forgotten(n)
@@ -296,7 +296,7 @@ func (a *Auditor) leave(why string, e *event) {
 	l.Count++
 }
 
-// Owned lists the objects that have an owner or are one, at the end of the log, sorted by kind, namespace and name.
+// Owned lists the objects that have an owner or are an owner at the end of the log, sorted by kind, namespace and name.
 func (a *Auditor) Owned() []render.Object {
 	var all []render.Object
 	var within []sim.Ref
@@ -314,10 +314,10 @@ func (a *Auditor) Owned() []render.Object {
 	return render.Related(all, within...)
 }
 
-// clockOnly is the year of the times that ParseUntil returns for a time of day.
+// clockOnly is the year in the result of ParseUntil if the text is only a time of day.
 const clockOnly = 1
 
-// ParseUntil reads a time, or a time of day on the first day of the log.
+// ParseUntil parses a time, or a time of day. A time of day refers to the first day of the log.
 func ParseUntil(text string) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return at, nil

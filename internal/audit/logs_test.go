@@ -25,10 +25,10 @@ const (
 	opTwo = "system:serviceaccount:operators:op-two"
 )
 
-// recorded are logs of a real control plane, with the expected violations, actors and fights.
+// recorded contains logs of a real control plane, with the expected violations, actors and fights.
 var recorded = []struct {
 	name      string
-	violators string // first to last
+	violators string // in order of their first violation
 	laws      string // with counts
 	fights    string
 }{
@@ -52,7 +52,7 @@ var known = func() []audit.Controller {
 
 func options() audit.Options { return audit.Options{Controllers: known, Laws: law.All()} }
 
-// judged judges files.
+// judged judges the log in these files.
 func judged(t testing.TB, o audit.Options, files ...string) *audit.Report {
 	t.Helper()
 	s := audit.NewSource()
@@ -73,7 +73,7 @@ func run(t testing.TB, o audit.Options, s *audit.Source) *audit.Auditor {
 	return a
 }
 
-// judgedText judges logs given as text.
+// judgedText judges logs that are given as text.
 func judgedText(t testing.TB, logs ...io.Reader) *audit.Report {
 	t.Helper()
 	s := audit.NewSource()
@@ -116,7 +116,7 @@ func TestRecordedLogs(t *testing.T) {
 				t.Errorf("violators %q, laws %q, fights %q", violators, laws, fights)
 			}
 			if r.Judged == 0 || r.Violated != (c.violators != "") {
-				t.Errorf("%d of %d writes judged, broken %v", r.Judged, r.Writes, r.Violated)
+				t.Errorf("%d of %d writes are judged, a law is violated: %v", r.Judged, r.Writes, r.Violated)
 			}
 			for _, b := range append(r.Violations, r.Doubtful...) {
 				t.Logf("%s %s %d doubt %v: %s %v %v", b.ID, b.Actor, b.Count, b.Doubt, b.Text, b.Objects, b.Story)
@@ -131,8 +131,8 @@ func TestRecordedLogs(t *testing.T) {
 	}
 }
 
-// Taking over an object without naming a version is reported if the log has the request. It is not reported if the log
-// was reconstructed from a watch, which does not show preconditions.
+// If an object is taken over by a request without a resource version, this is reported if the log contains the request.
+// It is not reported if the log was derived from a watch, which does not show preconditions.
 func TestWatchedRequests(t *testing.T) {
 	s := newStory()
 	s.web()
@@ -154,8 +154,8 @@ func TestWatchedRequests(t *testing.T) {
 	}
 }
 
-// Wherever a log begins, it reports nobody whom the whole log does not report. An actor that defends its own object is
-// not to blame for a fight whose beginning is missing.
+// A log may begin at any event. A part of a log reports only actors that the whole log reports. An actor that restores
+// its own object is not reported for a fight, even if the beginning of the fight is missing.
 func TestALogMayBeginAnywhere(t *testing.T) {
 	for _, c := range recorded {
 		lines := whole(t, c.name)
@@ -170,8 +170,8 @@ func TestALogMayBeginAnywhere(t *testing.T) {
 	}
 }
 
-// If two actors take a pod from each other, one fight names both and there is no other finding: who had the pod last is
-// chance.
+// If two actors repeatedly take a pod from each other, the only finding is a fight that names both. The last taker is
+// not reported, because it is chance that it was the last.
 func TestTakenToAndFro(t *testing.T) {
 	s := newStory()
 	s.does("alice", "create", "App/a", nil)
@@ -190,8 +190,8 @@ func TestTakenToAndFro(t *testing.T) {
 	}
 }
 
-// If the contested object exists before the log begins, managedFields shows who wrote its owner. Without managedFields
-// the report says that it does not know, and blames neither alone.
+// If the contested object exists before the log begins, managedFields shows who wrote its owner. Without managedFields,
+// the report says that this is unknown, and blames both.
 func TestViolatorsOfAFightWithoutItsBeginning(t *testing.T) {
 	for _, managed := range []bool{true, false} {
 		s := newStory()
@@ -218,7 +218,7 @@ func TestViolatorsOfAFightWithoutItsBeginning(t *testing.T) {
 	}
 }
 
-// Text from a log cannot control the terminal or forge a line of a report.
+// Text in a log cannot control the terminal, and cannot imitate a line of a report.
 func TestTextIsPlain(t *testing.T) {
 	const forged = "\n--- dont-interfere violated by alice\u2028"
 	for _, evil := range []string{"\x1b[31m\u202e", "\x1b[31m\u202e" + forged} {
@@ -236,7 +236,7 @@ func TestTextIsPlain(t *testing.T) {
 					"metadata.annotations": set{evil: v, "long": long + v, "n": string(rune('a' + i))}})
 			}
 		}
-		// A log from another encoder has the raw character.
+		// A log from another encoder contains the raw character.
 		for _, log := range []string{s.b.String(), strings.ReplaceAll(s.b.String(), `\u001b`, "\x1b")} {
 			r := judgedText(t, strings.NewReader(log))
 			text := r.Text(100)
@@ -251,7 +251,7 @@ func TestTextIsPlain(t *testing.T) {
 	}
 }
 
-// A page of a log shows who did what, by the report's names, with a mark on each violation.
+// The page of a log shows which actor did what, with the names of the report, and marks each violation.
 func TestShown(t *testing.T) {
 	source := audit.NewSource()
 	if err := source.Open("testdata/label-flapper.log.gz"); err != nil {
@@ -272,7 +272,7 @@ func TestShown(t *testing.T) {
 	}
 	fight := slices.IndexFunc(s.Marks, func(m render.Mark) bool { return m.Law == "never-fight" })
 	if len(s.Marks) != 9 || fight != 1 || len(s.Marks[1].Cycle) < 2 || s.Marks[1].Sentence == "" {
-		t.Errorf("%d marks, want eight and a fight, which is the second finding and has its cycle: %+v", len(s.Marks), s.Marks)
+		t.Errorf("%d marks, want 8 violations and, as the second mark, a fight with its cycle: %+v", len(s.Marks), s.Marks)
 	}
 	pod := slices.IndexFunc(s.History.Records, func(r sim.Record) bool {
 		return r.Object.Kind == "Pod" && r.After != nil

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/internal/audit"
 )
 
-// generated repeats the story of a recorded log, each time in another namespace, with other uids and names, later times
-// and higher versions.
+// generated repeats the story of a recorded log. In each round, the namespace, the UIDs and the names are different,
+// the times are later, and the versions are higher.
 type generated struct {
 	story [][]byte
 	round int
@@ -65,7 +65,7 @@ func (g *generated) Read(p []byte) (int, error) {
 	return g.buf.Read(p)
 }
 
-// again rewrites a line for this round.
+// again rewrites a line for the current round.
 func (g *generated) again(line []byte) []byte {
 	out := bytes.ReplaceAll(line, []byte(`"namespace":"t`), fmt.Appendf(nil, `"namespace":"r%dt`, g.round))
 	out = bytes.ReplaceAll(out, []byte(`"resourceVersion":"`), fmt.Appendf(nil, `"resourceVersion":"%d`, g.round+1))
@@ -74,7 +74,7 @@ func (g *generated) again(line []byte) []byte {
 	return bytes.ReplaceAll(out, []byte("2026-11-21T19:"), []byte(hour.Format("2006-01-02T15:")))
 }
 
-// Memory stays the same for a log ten times as long; with SOAK=1, a hundred times.
+// A log that is ten times as long needs no more memory. With SOAK=1, the log is a hundred times as long.
 func TestMemoryIsFlat(t *testing.T) {
 	least, most := int64(10), int64(100)
 	if os.Getenv("SOAK") != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/internal/audit"
 )
 
-// whole returns a recorded log as lines.
+// whole returns the lines of a recorded log.
 func whole(t testing.TB, name string) [][]byte {
 	return bytes.SplitAfter(bytes.TrimSpace(unzipped(t, name)), []byte("\n"))
 }
@@ -24,8 +24,8 @@ func judgedLines(t testing.TB, logs ...[][]byte) *audit.Report {
 	return judgedText(t, readers...)
 }
 
-// The verdicts do not change if lines are out of order within a busy server's concurrency, the log is split into files,
-// or irrelevant stages are added.
+// The result does not change if lines are out of order, as they are on a busy server. It does not change either if the
+// log is split into files, or if events of irrelevant stages are added.
 func TestOrderMakesNoDifference(t *testing.T) {
 	stages := func(lines [][]byte) [][]byte {
 		var out [][]byte
@@ -71,7 +71,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 	}
 }
 
-// If the times of a log are useless, the resource versions give the order.
+// If the times in a log are useless, resource versions determine the order.
 func TestVersionsDecide(t *testing.T) {
 	fraction := regexp.MustCompile(`("stageTimestamp":"[^"]*)\.\d+Z"`)
 	for _, c := range recorded {
@@ -96,7 +96,7 @@ func TestVersionsDecide(t *testing.T) {
 	}
 }
 
-// Lost lines cause no findings: a shorter log says less.
+// Lost lines cause no additional findings.
 func TestLossCausesNoFalsePositive(t *testing.T) {
 	bodies := regexp.MustCompile(`"requestObject":.*,"requestReceivedTimestamp"`)
 	losses := map[string]func(r *rand.Rand, line []byte) []byte{
@@ -125,7 +125,7 @@ func TestLossCausesNoFalsePositive(t *testing.T) {
 					left = append(left, l)
 				}
 				if how != "unknown kind" && share == 1 {
-					left = append(left, lines[0]) // a file with no other line would be refused
+					left = append(left, lines[0]) // a file without any valid line would be refused
 				}
 				report := judgedLines(t, left)
 				for _, who := range report.Violators() {
@@ -141,7 +141,7 @@ func TestLossCausesNoFalsePositive(t *testing.T) {
 	}
 }
 
-// What is skipped is reported once, with its count and place.
+// What is skipped is reported once, with the number of lines and the first place.
 func TestEachFindingIsReportedOnce(t *testing.T) {
 	lines := whole(t, "steal")
 	junk := append([][]byte{[]byte("no JSON\n"), []byte("{\"kind\":\"Event\",\"apiVersion\":\"v1\"}\n")}, lines...)

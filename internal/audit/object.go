@@ -17,16 +17,16 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Object is one version of an object, from a body of the log. It parses at once what laws read; the rest stays raw.
+// Object is one version of an object, from a body in the log. Fields that no law reads stay raw.
 type Object struct {
 	metav1.ObjectMeta
-	Body uint64 // a digest of all but the metadata
+	Body uint64 // a digest of everything except the metadata
 
 	apiVersion, kind string
-	spec, status     []byte   // the members beside the metadata, as objects; nil once forgotten
+	spec, status     []byte   // JSON: the members except metadata and status, and the status; nil when dropped
 	specSum          uint64   // a digest of spec
-	managers         []string // the managers of its owner references, by managedFields; only if requested
-	partial          bool     // a PartialObjectMetadata: only metadata is known
+	managers         []string // the field managers that wrote owner references, from managedFields; only if requested
+	partial          bool     // the body is a PartialObjectMetadata
 }
 
 // GetObjectKind returns its apiVersion and kind.
@@ -45,7 +45,7 @@ var seed = maphash.MakeSeed()
 
 const partialKind = "PartialObjectMetadata"
 
-// MarshalJSON writes the known parts of the object, as in the API.
+// MarshalJSON encodes the known parts of the object like the API server.
 func (o *Object) MarshalJSON() ([]byte, error) {
 	members := o.UnstructuredContent()
 	members["metadata"] = &o.ObjectMeta
@@ -58,11 +58,11 @@ func (o *Object) MarshalJSON() ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// UnstructuredContent returns the known parts beside type and metadata; empty if they were forgotten.
+// UnstructuredContent returns the known members except type and metadata. The map is empty if the body was dropped.
 func (o *Object) UnstructuredContent() map[string]any {
 	members := map[string]any{}
 	if o.spec != nil {
-		_ = json.Unmarshal(o.spec, &members) // the log was parsed before
+		_ = json.Unmarshal(o.spec, &members) // the bytes are valid JSON, because they were parsed before
 	}
 	if o.status != nil {
 		var status any
@@ -72,7 +72,7 @@ func (o *Object) UnstructuredContent() map[string]any {
 	return members
 }
 
-// parseObject reads an object. It returns nil for a Status, a Table or a list.
+// parseObject parses an object. It returns nil for a Status, a Table or a list.
 func (n names) parseObject(b []byte, managers bool) *Object {
 	o := &Object{}
 	var rest [][2][]byte
@@ -107,8 +107,7 @@ func (n names) parseObject(b []byte, managers bool) *Object {
 	return o
 }
 
-// rescale sets the replicas from a Scale. If the object has them elsewhere than in spec.replicas, its content becomes
-// unknown.
+// rescale sets spec.replicas from a Scale. If the object has no spec.replicas, its content becomes unknown.
 func (o *Object) rescale(scale *Object) {
 	if replicas := member(member(scale.spec, "spec"), "replicas"); replicas != nil {
 		if old := member(member(o.spec, "spec"), "replicas"); old != nil {
@@ -124,7 +123,7 @@ func (o *Object) rescale(scale *Object) {
 	o.spec, o.status = nil, nil
 }
 
-// joined returns an object with these members.
+// joined encodes members as one JSON object.
 func joined(rest [][2][]byte) []byte {
 	size := 2
 	for _, m := range rest {
@@ -204,7 +203,7 @@ func (n names) parseOwner(b []byte) (r metav1.OwnerReference) {
 	return r
 }
 
-// long is the length from which an annotation's value is stored as a digest.
+// long is the length from which the value of an annotation is stored as a digest.
 const long = 200
 
 func (n names) parseMap(b []byte) map[string]string {
@@ -251,14 +250,14 @@ func (o *Object) controller() *metav1.OwnerReference {
 
 func (o *Object) deleting() bool { return o != nil && o.DeletionTimestamp != nil }
 
-// gone reports whether a write removed an object with a deletion timestamp: no finalizer and no grace period is left.
+// gone reports whether a write removed the object: it has a deletion timestamp, but no finalizers and no grace period.
 func (o *Object) gone() bool {
 	return o.deleting() && len(o.Finalizers) == 0 &&
 		(o.DeletionGracePeriodSeconds == nil || *o.DeletionGracePeriodSeconds == 0)
 }
 
-// undeleted returns the object before its deletion was requested. It cannot tell a deletion policy's finalizers from
-// others.
+// undeleted returns the object as it was before its deletion was requested. It also removes finalizers of deletion
+// policies that a client set earlier.
 func (o *Object) undeleted() *Object {
 	c := *o
 	c.DeletionTimestamp, c.DeletionGracePeriodSeconds = nil, nil
@@ -276,7 +275,7 @@ func groupKind(ref *metav1.OwnerReference) string {
 	return ref.Kind
 }
 
-// names keeps one copy of each frequent string.
+// names stores strings that occur often, so that equal strings share memory.
 type names map[string]string
 
 const mostNames = 1 << 14
@@ -293,7 +292,7 @@ func (n names) intern(b []byte) string {
 	return s
 }
 
-// text works like [text], but shares equal strings.
+// text returns the same as the function [text], but equal strings share memory.
 func (n names) text(value []byte) string {
 	if len(value) >= 2 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
 		return n.intern(value[1 : len(value)-1])

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Text formats a report as a page of this width.
+// Text formats a report in lines of this width.
 func (r *Report) Text(width int) string {
 	var b strings.Builder
 	for _, f := range r.Violations {
@@ -52,7 +52,7 @@ func (f *ViolationGroup) text(b *strings.Builder, width int, how string) {
 	b.WriteString("\n" + storyText(f.Story, width) + "\n")
 }
 
-// Sentence describes a fight in one sentence.
+// Sentence returns a description of the fight.
 func (r *Fight) Sentence() string {
 	who := strings.Join(r.Between, " and ")
 	s := fmt.Sprintf("%s have repeated a cycle %d times, with %d writes, over %s%s", who, r.Rounds, r.Writes, r.What,
@@ -173,7 +173,8 @@ func (r *Report) summary() string {
 	return render.Fold(s + ": " + verdict)
 }
 
-// Shown is a log for display: the kept records, the total, the findings, and the start time.
+// Shown is the part of a judged log that a page displays: records, marks on findings, the total number of records, and
+// the time of the first event.
 type Shown struct {
 	History sim.History
 	Marks   []render.Mark
@@ -181,7 +182,7 @@ type Shown struct {
 	Began   time.Time
 }
 
-// Shown returns what was kept for a page, with the findings of the report. Call Report first.
+// Shown returns the kept records, with marks on the findings of the report. Call Report first.
 func (a *Auditor) Shown(r *Report) *Shown {
 	s := &Shown{Of: a.index, Began: a.first}
 	at := map[int]int{}
@@ -201,11 +202,11 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	}
 	finding := func(marks []render.Mark, race bool) {
 		for _, m := range marks {
-			m.Race = race // under strict judging, ignorance is no excuse
+			m.Race = race // under strict judging, a violation counts even if the actor did not know
 			mark(m)
 		}
 	}
-	for _, f := range r.Violations { // findings in order of time, without duplicates
+	for _, f := range r.Violations { // findings sorted by time, without duplicates
 		finding(f.marks[:1], false)
 	}
 	for _, f := range r.Fights {
@@ -232,7 +233,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	return s
 }
 
-// alike removes the bodies of a record if one is unknown, so that nothing seems to have been added or removed.
+// alike removes both bodies of a record if one body is unknown. Otherwise its fields would be shown as changed.
 func alike(r *sim.Record) {
 	before, _ := r.Before.(*Object)
 	after, _ := r.After.(*Object)
@@ -244,7 +245,7 @@ func alike(r *sim.Record) {
 	r.Before, r.After = &b, &n
 }
 
-// Limits of the records kept for display: the total, and those around each finding.
+// These constants limit the records kept for display: all records, records around a finding, and marks of a finding.
 const (
 	mostKept           = 10_000
 	keptBefore         = 200
@@ -254,11 +255,11 @@ const (
 
 type kept struct {
 	records []sim.Record
-	found   []int // indexes of the first records of findings
+	found   []int // indexes of the first record of each finding
 	most    int
 }
 
-// add keeps a record, and drops others if there are too many.
+// add keeps a record. If there are too many records, it drops records that are old and not near a finding.
 func (k *kept) add(r sim.Record) {
 	if k.records = append(k.records, r); len(k.records) < 2*k.most {
 		return

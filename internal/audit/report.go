@@ -18,18 +18,18 @@ import (
 type Report struct {
 	Files      []string          `json:"files"`
 	Lines      int               `json:"lines"`
-	Writes     int               `json:"writes"` // stored writes
-	Judged     int               `json:"judged"` // writes that the laws judged
+	Writes     int               `json:"writes"` // the number of stored writes
+	Judged     int               `json:"judged"` // the number of writes that the laws judged
 	From       time.Time         `json:"from"`
 	To         time.Time         `json:"to"`
 	Violations []*ViolationGroup `json:"violations"`
-	Doubtful   []*ViolationGroup `json:"doubtful"` // violations that the actor may not have known about
+	Doubtful   []*ViolationGroup `json:"doubtful"` // violations of which the actor may not have known
 	Fights     []*Fight          `json:"fights"`
 	Laws       []Verdict         `json:"laws"`
 	Left       []*Left           `json:"left"`
 	Skipped    []*Skipped        `json:"skipped"`
 	Notes      []string          `json:"notes"`
-	Violated   bool              `json:"violated"` // a law is violated
+	Violated   bool              `json:"violated"` // whether a law is violated
 }
 
 // Verdict is the result for one law.
@@ -37,7 +37,7 @@ type Verdict struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	Judged bool   `json:"judged"`
-	Why    string `json:"why,omitempty"` // why it was not judged
+	Why    string `json:"why,omitempty"` // why the law was not judged
 	Count  int    `json:"count"`
 }
 
@@ -85,7 +85,7 @@ func (r *Report) verdicts(all []law.Verdict) {
 	}
 }
 
-// Violators lists the actors to blame, in order of their first violation.
+// Violators lists the actors with violations, in order of their first violation.
 func (r *Report) Violators() []string {
 	type charge struct {
 		who   string
@@ -110,9 +110,9 @@ func (r *Report) Violators() []string {
 	return out
 }
 
-// ViolationGroup is one actor's violations of one law, on dependents of owners of one kind.
+// ViolationGroup contains the violations of one law by one actor, on dependents of owners of one kind.
 type ViolationGroup struct {
-	ID       string    `json:"id"` // the clause
+	ID       string    `json:"id"` // the ID of the law's clause
 	Law      string    `json:"law"`
 	Sentence string    `json:"sentence"`
 	Source   string    `json:"source"`
@@ -123,13 +123,13 @@ type ViolationGroup struct {
 	Text     string    `json:"text"`    // the text of the first violation
 	Objects  []string  `json:"objects"` // the first few objects
 	Doubt    bool      `json:"doubt,omitempty"`
-	Owner    string    `json:"owner,omitempty"` // the owner of the first object, before the write
-	Story    []line    `json:"story"`           // the story of the first object
+	Owner    string    `json:"owner,omitempty"` // the owner of the first object, as it was before the write
+	Story    []line    `json:"story"`           // what happened to the first object
 
 	kind  string // the owner's kind
-	what  string // the kind of the edited object, "" for other writes
+	what  string // the kind of the written object, if the write is an edit; otherwise ""
 	who   *Actor
-	marks []render.Mark // marks on the first few of its records
+	marks []render.Mark // marks on the first few records of the group
 }
 
 type findings struct {
@@ -148,7 +148,7 @@ func newFindings() *findings { return &findings{by: map[groupKey]*ViolationGroup
 
 const mostObjectsNamed = 3
 
-// add records a violation, and reports whether it is the first of its group.
+// add adds a violation to its group, and reports whether it is the first violation in the group.
 func (f *findings) add(c *change, b *law.Violation) (first bool) {
 	key := groupKey{law: b.Law, who: c.who, doubt: b.Strength == law.Committed}
 	owner := c.before.controller()
@@ -184,11 +184,11 @@ func (f *findings) add(c *change, b *law.Violation) (first bool) {
 	return first
 }
 
-// ownedLaw is the clause that forbids to edit or delete an object of another controller.
+// ownedLaw is the clause that forbids editing or deleting an object that another controller owns.
 const ownedLaw = "LAW-2"
 
-// final returns the findings that remain at the end of the log. By then an actor may have been seen creating dependents
-// for a kind, or working on its objects; its earlier writes to these were right.
+// final returns the findings that remain at the end of the log. It drops findings about an actor that the log later
+// shows to create dependents for the owner's kind, or to work on objects of the edited kind.
 func (f *findings) final() []*ViolationGroup {
 	out := []*ViolationGroup{}
 	for _, found := range f.list {
@@ -278,7 +278,7 @@ func ownerName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) +
 
 const mostLines = 5
 
-// told adds a change to an object's story, except writes of status.
+// told adds a change to an object's story. Writes that change only status are left out.
 func (n *entry) told(c *change) {
 	if c.before != nil && !c.says.owner && !c.says.labels && !c.says.spec && !c.says.deletes && !c.says.refs {
 		return

@@ -13,20 +13,20 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// role is the part that an actor plays in a change. process is its name in the laws, which decides the rules that apply.
-// owner is the object for which it acts, if known.
+// role says how the laws treat the actor of a change. process is the actor's name in the laws; a different name selects
+// different rules. owner is the owner for which the actor acts, if known.
 type role struct {
 	process string
 	owner   sim.Ref
 }
 
 const (
-	exempt    = "(the log)"  // no rule applies to it
-	noKind    = "(none)"     // the kind that an unknown actor reconciles
-	unrelated = " elsewhere" // suffix of the name of an actor that may not write the object
+	exempt    = "(the log)"  // exempt from all rules
+	noKind    = "(none)"     // the kind of an actor for which no kind is known
+	unrelated = " elsewhere" // suffix of the name of an actor that has no right to write the object
 )
 
-// roleOf returns the role of the actor of a change, and introduces the actor to the judge.
+// roleOf returns the role of a change's actor, and adds the actor to the judge.
 func (a *Auditor) roleOf(c *change) role {
 	switch {
 	case c.met:
@@ -94,7 +94,7 @@ func (a *Auditor) roleOfUpdate(c *change) role {
 
 const whyOwner = "writes of programs to objects whose owner, or whose owner's controller, is not in the log"
 
-// makerFor makes a program a controller of an owner's kind.
+// makerFor returns the role of a program that acts as the controller of the owner's kind.
 func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) role {
 	s := law.Actor{Process: c.who.Name + " for " + groupKind(ref), Controller: c.who.Name, For: schema.GroupVersionKind{Kind: ref.Kind}}
 	s.Owns = a.made[s.Process]
@@ -111,7 +111,7 @@ func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) role {
 	return role{process: s.Process, owner: owner}
 }
 
-// atHome returns the role for writes that no law of ownership forbids.
+// atHome returns a role in which no law of ownership forbids the write.
 func (a *Auditor) atHome(c *change) role {
 	a.introduce(law.Actor{Process: c.who.Name, Controller: c.who.Name})
 	return role{process: c.who.Name}
@@ -124,8 +124,8 @@ func (a *Auditor) introduce(s law.Actor) {
 	}
 }
 
-// inFamily reports whether an object belongs to the actor, directly or not. The actor created it, creates dependents
-// for the kind of one of its owners, or created one of these.
+// inFamily reports whether an object belongs to the actor, directly or through its owners. This holds if the actor
+// created the object or one of its owners, or if the actor creates dependents for the kind of an owner.
 func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	if c.entry != nil && c.entry.maker == c.who {
 		return true
@@ -133,12 +133,12 @@ func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	for _, m := range [][]string{c.before.managers, afterManagers(c)} {
 		if slices.Contains(m, c.who.manager) {
 			if a.controllerOf(ref) == nil {
-				c.who.learn(groupKind(ref)) // it wrote the owner
+				c.who.learn(groupKind(ref)) // the actor wrote the owner
 			}
 			return true
 		}
 	}
-	for range 8 { // chains of owners end, unless they form a cycle
+	for range 8 { // limits the length of owner chains, which may be cycles
 		if c.who.makes(groupKind(ref)) {
 			return true
 		}
@@ -171,13 +171,13 @@ func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
 	return nil, sim.Ref{}
 }
 
-// forOthers are subresources meant for others than the owner.
+// forOthers lists subresources that clients other than the owner may write.
 var forOthers = map[string]bool{"status": true, "ephemeralcontainers": true, "resize": true, "approval": true,
 	"finalize": true}
 
-// allowed reports whether every client may make this write to an object of another controller: to a subresource meant
-// for others, annotations, finalizers, further owners, or labels that no selector uses, or a repeated deletion of a
-// terminating object.
+// allowed reports whether any client may make this write to an object of another controller. Allowed are writes to the
+// subresources in forOthers, and changes of annotations, finalizers, other owner references, and labels that no
+// selector uses. A repeated deletion of a terminating object is also allowed.
 func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	if forOthers[c.sub] {
 		return true
@@ -195,7 +195,7 @@ func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	return !d.labels || !a.unselects(c, owner)
 }
 
-// unselects reports whether a change of labels affects the owner's selector.
+// unselects reports whether a change of labels changes whether the owner's selector matches.
 func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	known := a.controllerOf(owner)
 	o, _ := a.object(owner.UID)
@@ -209,8 +209,8 @@ func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	return sel != nil && sel.Matches(labels.Set(c.before.Labels)) != sel.Matches(labels.Set(c.after.Labels))
 }
 
-// anothers reports whether the log shows that an object is not the actor's: the controller of its owner's kind is
-// known, and so are all its owners.
+// anothers reports whether the log shows that an object belongs to another actor. For this, the log must contain the
+// object's owners, and must show which controller works for the first owner's kind.
 func (a *Auditor) anothers(c *change, owner *metav1.OwnerReference) bool {
 	ref := owner
 	for range 8 {
@@ -236,12 +236,12 @@ func (a *Auditor) controls(kind string, but *Actor) bool {
 	return false
 }
 
-// settled is the age at which a version counts as known to every writer.
+// settled is the age of a version after which every writer is assumed to know it.
 const settled = time.Minute
 
-// saw returns the version that the actor certainly used, or nil. It is the version before the write in three cases: all
-// versions that it may have read have the same controller, it has read since that controller was set, or the controller
-// was set long ago.
+// saw returns the version that the actor certainly knew, or nil. It returns the version before the write if the request
+// contains a resource version, if the object always had the same controller, if the actor has read the object since its
+// controller was set, or if the controller was set long ago.
 func (a *Auditor) saw(c *change) any {
 	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
 		return nil

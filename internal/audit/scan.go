@@ -10,7 +10,7 @@ import (
 
 var errJSON = errors.New("not a whole JSON object")
 
-// skip returns the end of the value that begins at i, or -1. It does not check the value.
+// skip returns the index after the value that begins at i, or -1. It does not validate the value.
 func skip(b []byte, i int) int {
 	i = space(b, i)
 	if i >= len(b) {
@@ -32,7 +32,7 @@ func skip(b []byte, i int) int {
 	return i
 }
 
-// plain are the bytes of numbers and of true, false and null.
+// plain contains the bytes of numbers and of true, false and null.
 var plain = func() (t [256]bool) {
 	for _, c := range []byte("0123456789+-.eEtrufalsn") {
 		t[c] = true
@@ -40,7 +40,7 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// nests are the relevant bytes between the ends of an object or a list.
+// nests contains the bytes that matter for finding the end of an object or a list.
 var nests = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
 func skipNested(b []byte, i int) int {
@@ -95,8 +95,8 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// members calls f with each member of an object, values raw, until f returns true. It returns an error if the object is
-// truncated before that.
+// members calls f with each member of a JSON object, until f returns false. Values are raw JSON. members returns an
+// error if the object ends too early.
 func members(b []byte, f func(key, value []byte) bool) error {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
@@ -158,8 +158,8 @@ func elements(b []byte, f func(value []byte)) {
 	}
 }
 
-// text returns a string value, cleaned by [render.Plain]: text from a log cannot control the terminal or forge lines.
-// It returns "" for another value.
+// text returns the value of a JSON string, or "" for another type. The result is cleaned by [render.Plain], so that
+// text from a log cannot control the terminal or imitate other lines.
 func text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""
@@ -175,7 +175,7 @@ func text(value []byte) string {
 	return render.Plain(s)
 }
 
-// number returns a whole number; 0 for another value.
+// number returns the value of a JSON integer, or 0 for another type.
 func number(value []byte) (n uint64) {
 	for _, c := range value {
 		if c < '0' || c > '9' {

@@ -32,7 +32,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Any object that encoding/json accepts is split into the same members.
+// For any object that encoding/json accepts, members finds the same members.
 func FuzzMembers(f *testing.F) {
 	f.Add([]byte(`{"a":[{"b":"\\\""},-1.5e3],"c":"\u00e9"}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -57,7 +57,7 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-// A log of any length keeps a bounded number of records: those around findings, and the last.
+// The number of kept records is bounded. They are the records around findings and the last records.
 func TestKeptIsBounded(t *testing.T) {
 	const most, all, found = 1000, 50_000, 7000
 	k := kept{most: most}

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// longest is the length from which a line is skipped: no apiserver writes such lines.
+// longest is the maximal length of a line. API servers do not write longer lines, so they are skipped.
 const longest = 64 << 20
 
 const strayLong stray = "lines of more than 64 MB"
 
-// Source merges the events of several files by time, as far as each file is sorted. They may come from several
-// apiservers, or from one that rotates its log.
+// Source merges the events of several files by time. The files may come from several API servers, or from an API server
+// that rotates its log. If a file is not sorted, the result is sorted only as far as the file is.
 type Source struct {
-	Read  int64 // bytes of the files on disk, so far
-	Lines int   // lines so far
+	Read  int64 // bytes read from disk so far
+	Lines int   // lines read so far
 
 	files   []*file
 	parser  parser
 	skipped map[stray]*Skipped
 	notes   []string
-	open    []*file // files with a waiting event
+	open    []*file // files whose next event is known
 	begun   bool
 }
 
@@ -36,7 +36,7 @@ type Source struct {
 type Skipped struct {
 	Why   string `json:"why"`
 	Count int    `json:"count"`
-	First string `json:"first"` // the place of the first one: "audit.log:12"
+	First string `json:"first"` // the position of the first such line: "audit.log:12"
 }
 
 func (s *Skipped) String() string {
@@ -49,10 +49,10 @@ type file struct {
 	lines  *bufio.Reader
 	buffer []byte
 	line   int
-	events int // lines that are events
+	events int // number of lines that are events
 	stream io.Closer
 	next   *event
-	last   time.Time // the time of the last event
+	last   time.Time // time of the last event
 }
 
 // NewSource returns a source without files.
@@ -60,7 +60,7 @@ func NewSource() *Source {
 	return &Source{parser: parser{names: names{}}, skipped: map[stray]*Skipped{}}
 }
 
-// Open adds a file, gzip or not.
+// Open adds a file. The file may be compressed with gzip.
 func (s *Source) Open(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Source) Open(name string) error {
 	return nil
 }
 
-// Add adds a reader, gzip or not.
+// Add adds a reader. Its data may be compressed with gzip.
 func (s *Source) Add(name string, r io.Reader) error {
 	in := bufio.NewReaderSize(&counted{r, &s.Read}, 1<<18)
 	f := &file{name: name, from: in, lines: in}
@@ -96,7 +96,7 @@ func (s *Source) Add(name string, r io.Reader) error {
 	return nil
 }
 
-// bare returns an error in a file that names the file once.
+// bare returns an error in which the file's name occurs once, in front.
 func bare(name string, err error) error {
 	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
@@ -149,7 +149,7 @@ func (s *Source) next() (e *event, err error) {
 	return e, nil
 }
 
-// advance reads a file up to the next relevant event.
+// advance reads a file until the next relevant event.
 func (s *Source) advance(f *file) error {
 	f.next = nil
 	for {
@@ -188,7 +188,7 @@ func (s *Source) advance(f *file) error {
 	}
 }
 
-// close ends a file. A file without any event of an audit log is an error.
+// close closes a file. A file in which no line is an audit event is an error.
 func (s *Source) close(f *file, err error) error {
 	if f.stream != nil {
 		f.stream.Close()
@@ -210,7 +210,7 @@ func (s *Source) close(f *file, err error) error {
 	return nil
 }
 
-// read returns the next line. It is valid until the next call.
+// read returns the next line, valid until the next call.
 func (f *file) read() ([]byte, error) {
 	line, err := f.lines.ReadSlice('\n')
 	if err != bufio.ErrBufferFull {
@@ -239,7 +239,7 @@ func (s *Source) skip(why stray, f *file) {
 	k.Count++
 }
 
-// Size returns the size of a file in bytes; 0 if unknown.
+// Size returns the size of a file in bytes, or 0 if it is unknown.
 func Size(name string) int64 {
 	info, err := os.Stat(name)
 	if err != nil || strings.HasPrefix(name, "-") {
@@ -248,18 +248,18 @@ func Size(name string) int64 {
 	return info.Size()
 }
 
-// The windows for sorting events, in events. An apiserver writes a line when it has answered, so lines are out of order
-// by the number of concurrent requests.
+// These constants are the sizes of the two sorting windows, in events. An API server writes a line when a request is
+// answered, so concurrent requests can appear in another order.
 const (
 	timeWindow    = 2048
 	versionWindow = 512
 )
 
-// sorter sorts events by the resource versions that they made. Events without one stay where they were answered: after
-// the latest version made by then.
+// sorter sorts events by the resource versions that their writes made. An event without such a version is placed after
+// the latest version that was made before it.
 //
-// It has two windows. The first sorts by time, so that events without a version can get one; the second sorts by
-// version. If a cluster has several stores, the versions of each are in order.
+// The first window sorts by time, so that events without a version get their place. The second window sorts by version.
+// If a cluster has several stores, the versions of each store are in order.
 type sorter struct {
 	byTime    queue
 	byVersion queue
@@ -267,7 +267,7 @@ type sorter struct {
 	n         uint64
 }
 
-// queue is a heap of events; the next one comes first.
+// queue is a heap of events. The root is the next event.
 type queue struct {
 	events []*queued
 	less   func(a, b *queued) bool
@@ -296,7 +296,7 @@ func newSorter() *sorter {
 	}
 }
 
-// add takes an event, and passes on those that no later event can precede.
+// add adds an event, and calls next with the events that are certainly in order.
 func (s *sorter) add(e *event, next func(*event)) {
 	s.n++
 	heap.Push(&s.byTime, &queued{e, s.n})
@@ -320,7 +320,7 @@ func (s *sorter) timed(next func(*event), window int) {
 	}
 }
 
-// end passes on the rest.
+// end calls next with all remaining events.
 func (s *sorter) end(next func(*event)) {
 	for s.byTime.Len() > 0 {
 		s.timed(next, versionWindow)

@@ -3,8 +3,8 @@
 //
 // A [Source] delivers the lines of files in order of time; an [Auditor] reads them. It orders the writes by resource
 // version, and derives each object before and after a write. It decides who acted (actor.go) and with which right
-// (roles.go), and passes the writes to a [law.Judge]. Fights are found separately (fight.go), because a log has no state
-// of a whole world that could recur. A [Report] lists the findings, the actors, and what could not be judged.
+// (roles.go), and passes the writes to a [law.Judge]. Fights are found separately (fight.go), because a log has no
+// state of a whole world that could recur. A [Report] lists the findings, the actors, and what could not be judged.
 //
 // # No false positives
 //

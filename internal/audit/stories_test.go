@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// story writes a log, one request after the other.
+// story writes a log, request by request.
 type story struct {
 	b       bytes.Buffer
 	version int
@@ -29,8 +29,8 @@ const (
 	hpa     = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
 )
 
-// does is one request: "kind/name", or "kind/name/subresource". set holds the object's new values by path
-// ("metadata.labels.app"); a patch contains these.
+// does adds a request for "kind/name" or "kind/name/subresource". set contains the new values of the object by their
+// paths ("metadata.labels.app"). For a patch, it is the patch.
 func (s *story) does(user, verb, what string, set map[string]any) {
 	s.at = s.at.Add(300 * time.Millisecond)
 	parts := strings.Split(what, "/")
@@ -126,7 +126,7 @@ func put(o map[string]any, path string, v any) {
 
 type set = map[string]any
 
-// by returns a list of owners with one controller.
+// by returns owner references with one ControllerRef.
 func (s *story) by(owner string) []any {
 	o := s.objects[owner]
 	m := o["metadata"].(map[string]any)
@@ -134,7 +134,7 @@ func (s *story) by(owner string) []any {
 		"controller": true}}
 }
 
-// web creates alice's ReplicaSet with a pod.
+// web adds alice's ReplicaSet and its pod.
 func (s *story) web() {
 	s.does("alice", "create", "ReplicaSet/web",
 		set{"spec": set{"replicas": 1, "selector": set{"matchLabels": set{"app": "x"}}}})
@@ -142,7 +142,7 @@ func (s *story) web() {
 		"metadata.ownerReferences": s.by("ReplicaSet/web"), "spec": set{"image": "a"}})
 }
 
-// stories are events of a real cluster that look wrong but are right, and events that are wrong.
+// stories contains events of a real cluster that look like violations but are not, and events that are violations.
 var stories = []struct {
 	name string
 	want string // expected violations and fights
@@ -336,7 +336,7 @@ func TestStories(t *testing.T) {
 				got = append(got, "NOFIGHT-1")
 			}
 			if strings.Join(got, " ") != c.want {
-				t.Errorf("broken: %v, want %q\n%s", got, c.want, r.Text(120))
+				t.Errorf("the violations are %v, want %q\n%s", got, c.want, r.Text(120))
 			}
 		})
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// users maps prefixes of process names to users of a cluster. Any other process is a program of its own.
+// users maps prefixes of process names to users of a cluster. Other processes are separate programs.
 var users = map[string]string{
 	"user": "alice", "apiserver": "system:apiserver", "kubelet": "system:node:n1",
 	"scheduler": "system:kube-scheduler", "replicaset": sa("replicaset-controller"),
@@ -48,7 +48,7 @@ func userOf(process string) (user, agent string) {
 	return user, base + "/v1 (linux/amd64) kubernetes/abc"
 }
 
-// written writes the history of a world as a cluster's audit log.
+// written returns the history of a world as an audit log of a cluster.
 func written(t *testing.T, records []sim.Record) []byte {
 	var b bytes.Buffer
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -68,7 +68,7 @@ func written(t *testing.T, records []sim.Record) []byte {
 	return b.Bytes()
 }
 
-// halfOf reports whether a record is the first half of a deletion that was requested and done at once.
+// halfOf reports whether a record is the request of a deletion that was completed at once.
 func halfOf(r, next *sim.Record) bool {
 	return next.Op == sim.Commit && next.Step == r.Step && next.After == nil && next.Object == r.Object &&
 		next.Verb == r.Verb && r.Before != nil
@@ -162,7 +162,7 @@ func withVersion(o map[string]any, version any) map[string]any {
 	return o
 }
 
-// ended is an object that went with its last finalizer or its grace period.
+// ended returns the last version of an object removed with its last finalizer or after its grace period.
 func ended(o map[string]any) map[string]any {
 	o = maps.Clone(o)
 	m := maps.Clone(metaOf(o))
@@ -177,7 +177,7 @@ func ended(o map[string]any) map[string]any {
 	return o
 }
 
-// patchOf returns a patch with the changed values.
+// patchOf returns a patch from before to after.
 func patchOf(before, after map[string]any) map[string]any {
 	if after == nil {
 		return map[string]any{"metadata": map[string]any{"finalizers": nil}}
@@ -198,7 +198,7 @@ func patchOf(before, after map[string]any) map[string]any {
 	return patch
 }
 
-// verdictOf lists a world's violations of the laws that both judges know.
+// verdictOf returns the violated laws, of those that both judges evaluate.
 func verdictOf(r *audit.Report) []string {
 	said := map[string]bool{}
 	for _, b := range r.Violations {
@@ -210,17 +210,17 @@ func verdictOf(r *audit.Report) []string {
 	return slices.Sorted(maps.Keys(said))
 }
 
-// share is the sampling rate of an ordinary test run; SOAK=1 takes all files.
+// share is the sampling rate: one file in 23. With SOAK=1, all files are used.
 const share = 23
 
-// beyond lists worlds whose logs cannot show an exception of their controllers.
+// beyond lists worlds with violations that a log cannot distinguish from right writes.
 var beyond = map[string]string{
 	"created-by-is-the-fallback.txtar":              "an old CronJob controller goes by an annotation",
 	"api-server-forgets-the-controller-field.txtar": "the server drops the field that the controller wrote",
 }
 
-// Every violation in a world's log is also a violation in the world itself. The log knows less, so it may report less,
-// but never more.
+// A violation in the log of a world must also be a violation in the world itself. The log contains less information, so
+// it may report less, but not more.
 func TestLogsAgreeWithWorlds(t *testing.T) {
 	files, err := filepath.Glob("../../scenarios/testdata/*/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -255,12 +255,12 @@ func TestLogsAgreeWithWorlds(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d worlds, %d of them clean; of the laws that logs are held to, %d broken in both, %d in the world alone",
+	t.Logf("%d worlds, %d of them clean; of the laws that apply to logs, %d are violated in both, %d only in the world",
 		worlds, silent, both, missed)
 }
 
-// held runs a file and judges its log. It returns the violated laws among those that apply to logs; nil for a file
-// without a log.
+// held runs a file, and judges its log. It returns the violated laws, of those that apply to logs. Without a log it
+// returns nil.
 func held(t *testing.T, file string, o *scenarios.Options) (world, log map[string]bool) {
 	var records []sim.Record
 	world = map[string]bool{}
@@ -291,7 +291,7 @@ func held(t *testing.T, file string, o *scenarios.Options) (world, log map[strin
 	return world, log
 }
 
-// ofLogs are the laws that apply to logs.
+// ofLogs contains the laws that apply to logs.
 var ofLogs = func() map[string]bool {
 	m := map[string]bool{}
 	for _, v := range audit.New(options()).Report(audit.NewSource()).Laws {

@@ -39,7 +39,7 @@ func TestParseShard(t *testing.T) {
 	}
 }
 
-// Wilson's interval is that of the textbooks.
+// The intervals equal those in textbooks.
 func TestOften(t *testing.T) {
 	for o, want := range map[Often]string{
 		{0, 1000}:   "0 of 1000 schedules, 0 % (95 % interval: 0 to 0.38 %)",
@@ -55,7 +55,7 @@ func TestOften(t *testing.T) {
 	}
 }
 
-// A large set estimates its size, and does not depend on order and grouping.
+// A large set estimates its size. The estimate does not depend on the order and the grouping of additions.
 func TestSet(t *testing.T) {
 	const n = mostMembers + mostMembers/2
 	all := make([]uint64, n)
@@ -91,7 +91,7 @@ func TestSet(t *testing.T) {
 
 var head = Head{World: "w", Hash: "0123456789abcdef", Settings: "mix seed=1", Total: 100, Block: 10_000}
 
-// drawn is a record of schedules.
+// drawn returns a record of random schedules.
 func drawn(from, to int, failures ...Failure) *Record {
 	r := &Record{Ranges: [][2]int{{from, to}}, Counts: map[string]int{"schedules": to - from, "failed": len(failures)},
 		Outcomes: map[string]int{fmt.Sprint("outcome ", from%3): to - from}, Laws: map[string]int{}, Failures: failures}
@@ -108,7 +108,7 @@ func failure(index int, story string) Failure {
 	return Failure{Law: "l", ID: "L-1", Index: index, Text: "text", Story: &Story{ID: story, Page: "page of " + story}}
 }
 
-// write makes the result file of a shard.
+// write writes the result file of a shard.
 func write(t *testing.T, dir string, h Head, s Shard, records ...*Record) string {
 	t.Helper()
 	l, err := Open(dir, h, s, func(*Record) error { return nil })
@@ -124,7 +124,7 @@ func write(t *testing.T, dir string, h Head, s Shard, records ...*Record) string
 	return l.Path
 }
 
-// merged merges files into one text.
+// merged returns the merged result of files as text.
 func merged(t *testing.T, paths ...string) string {
 	t.Helper()
 	var m Merge
@@ -205,7 +205,7 @@ func TestBadResults(t *testing.T) {
 	}
 }
 
-// Of a file that is cut off, the complete part counts, wherever it is cut. A shard continues there.
+// A file may be truncated at any byte: its complete records count. The shard continues after them.
 func TestCutOff(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, head, Shard{0, 1}, drawn(0, 20), drawn(20, 30))
@@ -238,7 +238,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// A full folder gives one line. No file is hidden, and each world has its own.
+// A full disk causes an error of one line. No result file is hidden, and each world has a separate file.
 func TestUnwritableResults(t *testing.T) {
 	dir := t.TempDir()
 	h := Head{World: "../w/x", Total: 1}

@@ -1,9 +1,9 @@
-// Package campaign holds the results of explorations that are divided among machines: what one shard writes to a file,
-// how a killed shard continues, and how results are merged.
+// Package campaign stores the results of explorations that are divided among machines. It defines the result file of a
+// shard, continues a killed shard, and merges results.
 //
-// A result file has JSON lines. A [Head] names the world and the settings. Every [Record] after it adds to the result.
-// A record is written at least once a minute, so a killed shard loses at most that. Merging adds records, in any order
-// and any grouping, so it is associative, and the merged file is a result file as well.
+// A result file has one JSON object per line. The first line is a [Head] with the world and the settings. Each further
+// line is a [Record], which adds to the result. A shard writes a record at least once a minute, so a killed shard loses
+// at most one minute. Merging adds records. It is commutative and associative, and gives a result file.
 //
-// The package knows no world and no schedule: an exploration is numbers, ranges and texts here.
+// The package does not depend on worlds and schedules: an exploration consists of numbers, ranges and texts here.
 package campaign

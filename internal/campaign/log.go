@@ -12,17 +12,17 @@ import (
 // Extension is the extension of result files.
 const Extension = ".jsonl"
 
-// Log is the result file of one shard, to which it appends.
+// Log is the open result file of one shard.
 type Log struct {
 	Path string
 	Result
-	Continued bool // the file existed already
+	Continued bool // the file existed when it was opened
 
 	file *os.File
 }
 
-// Open opens the result file of a world's shard in a directory, which it creates. If the file exists, the shard
-// continues: each existing record is passed to the function, and an incomplete last one is removed.
+// Open opens the result file of a shard in dir, and creates dir if necessary. If the file exists, the shard continues:
+// Open calls each with every existing record, and removes an incomplete last record.
 func Open(dir string, h Head, s Shard, each func(*Record) error) (*Log, error) {
 	h.Format, h.Version = "results", Version
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -30,7 +30,7 @@ func Open(dir string, h Head, s Shard, each func(*Record) error) (*Log, error) {
 	}
 	name := strings.NewReplacer("/", "+", "\\", "+", " ", "_").Replace(h.World)
 	if strings.HasPrefix(name, ".") {
-		name = "_" + name // hidden files are left out by shells and by uploads of CI
+		name = "_" + name // shells and uploads of CI artifacts leave out hidden files
 	}
 	l := &Log{Path: filepath.Join(dir, fmt.Sprintf("%s-%dof%d%s", name, s.I, s.Of(), Extension)), Result: Result{Head: h}}
 	var err error
@@ -69,7 +69,7 @@ func (l *Log) read(each func(*Record) error) error {
 	return l.file.Truncate(whole)
 }
 
-// Append writes a record, and adds it to the result.
+// Append writes a record to the file and adds it to the result.
 func (l *Log) Append(r *Record) error {
 	if err := l.Add(r); err != nil {
 		return err

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// Often says in how many of some schedules something happened.
+// Often is the number of schedules in which something happened, and the number of all schedules.
 type Often struct {
 	Failed int `json:"failed"`
 	Of     int `json:"of"`
 }
 
-// Interval returns Wilson's interval: in 95 of 100 samples, the true frequency lies within it.
+// Interval returns the 95 % Wilson score interval of the frequency.
 func (o Often) Interval() (low, high float64) {
 	const z = 1.959964
 	if o.Of == 0 {
@@ -23,7 +23,7 @@ func (o Often) Interval() (low, high float64) {
 	return max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
 }
 
-// String says how often: "3 of 1000 schedules, 0.3 % (95 % interval: 0.1 to 0.88 %)".
+// String formats the numbers: "3 of 1000 schedules, 0.3 % (95 % interval: 0.1 to 0.88 %)".
 func (o Often) String() string {
 	low, high := o.Interval()
 	return strconv.Itoa(o.Failed) + " of " + strconv.Itoa(o.Of) + " schedules, " + percent(float64(o.Failed)/float64(max(o.Of, 1))) +

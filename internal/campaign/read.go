@@ -11,13 +11,13 @@ import (
 	"slices"
 )
 
-// Merge is a set of results, by world.
+// Merge holds the merged results of several worlds.
 type Merge struct {
 	Results []*Result // sorted by world
-	Cut     []string  // a line for each file whose last record is cut off
+	Cut     []string  // one line for each file whose last record is incomplete
 }
 
-// ReadFile adds the results of a file. The error is one line that begins with the file's name.
+// ReadFile adds the results in a file. The error is one line that begins with the file's name.
 func (m *Merge) ReadFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (m *Merge) world(h *Head) (*Result, error) {
 	return m.Results[i], nil
 }
 
-// differs says why two results cannot be merged, or returns "".
+// differs returns why results with these two heads cannot be merged, or "".
 func (h *Head) differs(g *Head) string {
 	switch {
 	case *h == *g:
@@ -70,20 +70,20 @@ func (h *Head) differs(g *Head) string {
 	return fmt.Sprintf("result of %s with %d in all, elsewhere %d", g.World, g.Total, h.Total)
 }
 
-// cutOff is the error of a file whose last line is incomplete.
+// cutOff is the error for an incomplete last line.
 type cutOff struct{ where string }
 
 func (c *cutOff) Error() string { return c.where + ": the last record is cut off" }
 
-// beginning is how a result file begins.
+// beginning is the start of every result file.
 const beginning = `{"threelaws"`
 
-// isCut reports whether a first line without an end is a cut-off [Head].
+// isCut reports whether an incomplete first line is the beginning of a [Head].
 func isCut(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(beginning)) || bytes.HasPrefix([]byte(beginning), line)
 }
 
-// scan reads the lines of a result file. It returns the length of the complete part.
+// scan reads a result file. It returns the number of bytes in complete lines.
 func scan(path string, from io.Reader, head func(*Head) error, record func(*Record) error) (whole int64, err error) {
 	in := bufio.NewReaderSize(from, 1<<16)
 	began, total := false, 0

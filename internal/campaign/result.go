@@ -9,77 +9,78 @@ import (
 	"slices"
 )
 
-// Version is the version of result files.
+// Version is the version of the file format.
 const Version = 1
 
-// Head identifies the world and settings of a result. Results of one world can be merged if their heads are equal.
+// Head identifies the world and the settings of a result. Only results with equal heads can be merged.
 type Head struct {
 	Format   string `json:"threelaws"` // "results"
 	Version  int    `json:"version"`
 	World    string `json:"world"`
-	Hash     string `json:"sha256"`           // hash of the world's file
-	Settings string `json:"settings"`         // all other inputs that decide which schedules there are
-	Shards   int    `json:"shards,omitempty"` // shards of an exhaustive search; 0 for drawn schedules
-	Total    int    `json:"total"`            // the number of schedules that all shards draw, or of shards of an exhaustive search
-	Block    int    `json:"block,omitempty"`  // the number of schedules of which the first failure of each law is kept
+	Hash     string `json:"sha256"`           // SHA-256 of the world's file
+	Settings string `json:"settings"`         // all other inputs that determine the set of schedules
+	Shards   int    `json:"shards,omitempty"` // the number of shards of an exhaustive search; 0 for random schedules
+	Total    int    `json:"total"`            // random schedules of all shards, or shards of an exhaustive search
+	Block    int    `json:"block,omitempty"`  // the size of a block of schedules; each law keeps one failure per block
 }
 
-// Record adds to a result. Its numbers cover only the ranges in it.
+// Record is one addition to a result. Its numbers are those of the schedules in Ranges.
 type Record struct {
-	Ranges   [][2]int       `json:"ranges,omitempty"` // the schedules drawn, or the shards begun
-	Ended    []int          `json:"ended,omitempty"`  // the shards of an exhaustive search that are complete
+	Ranges   [][2]int       `json:"ranges,omitempty"` // random schedules that were run, or shards that were begun
+	Ended    []int          `json:"ended,omitempty"`  // the completed shards of an exhaustive search
 	Counts   map[string]int `json:"counts,omitempty"`
 	Outcomes map[string]int `json:"outcomes,omitempty"`
-	Laws     map[string]int `json:"laws,omitempty"` // failed schedules by law
-	Seen     Set            `json:"seen,omitzero"`  // the distinct schedules, or the states
+	Laws     map[string]int `json:"laws,omitempty"` // the number of failed schedules by law
+	Seen     Set            `json:"seen,omitzero"`  // hashes of the distinct schedules or states
 	Steps    int            `json:"steps,omitempty"`
-	Stopped  string         `json:"stopped,omitempty"` // why an exhaustive search is not complete
+	Stopped  string         `json:"stopped,omitempty"` // why an exhaustive search is incomplete
 	Livelock string         `json:"livelock,omitempty"`
-	Fixed    []string       `json:"fixed,omitempty"` // what no schedule varied
+	Fixed    []string       `json:"fixed,omitempty"` // choices that no schedule varied
 	Failures []Failure      `json:"failures,omitempty"`
 
-	// Resume is where an exhaustive search continues. Its package reads it. A merged result has none.
+	// Resume is the position from which an exhaustive search continues, in the format of package explore. A merged
+	// result has none.
 	Resume json.RawMessage `json:"resume,omitempty"`
 }
 
 // Failure is the first failed schedule of a law in a block of schedules.
 type Failure struct {
-	Law      string   `json:"law"`      // its name
-	Informed bool     `json:"informed"` // the actor could have known
-	Block    int      `json:"block"`    // the block of schedules, or the shard of an exhaustive search
-	Index    int      `json:"index"`    // the schedule's index
+	Law      string   `json:"law"`      // the law's name
+	Informed bool     `json:"informed"` // the actor knew enough to avoid the violation
+	Block    int      `json:"block"`    // index of the block of schedules, or of the shard of an exhaustive search
+	Index    int      `json:"index"`    // index of the schedule
 	Strategy string   `json:"strategy"`
 	ID       string   `json:"id"` // the law's ID
 	Text     string   `json:"text"`
 	Step     int      `json:"step,omitempty"`
 	Length   int      `json:"length,omitempty"`   // the length of the run
-	Keys     []string `json:"keys,omitempty"`     // the schedule, if it was not drawn
-	Accepted string   `json:"accepted,omitempty"` // why it is accepted; it is not minimized
-	Story    *Story   `json:"story,omitempty"`    // nil until it is minimized
+	Keys     []string `json:"keys,omitempty"`     // the schedule, if it is not random
+	Accepted string   `json:"accepted,omitempty"` // why the failure is accepted; then it is not minimized
+	Story    *Story   `json:"story,omitempty"`    // nil if not minimized yet
 }
 
 // Story is a minimized failure.
 type Story struct {
-	ID    string `json:"id"` // equal for equal stories of a law
+	ID    string `json:"id"` // equal IDs mean equal stories of a law
 	Text  string `json:"text"`
 	Small string `json:"small"`           // description of its size
-	Page  string `json:"page"`            // the page as it is printed
-	File  string `json:"file"`            // the scenario file that replays it
-	Again string `json:"again,omitempty"` // the command that replays it, up to the file's path; "" for the command replay
+	Page  string `json:"page"`            // the printed page
+	File  string `json:"file"`            // a scenario file that replays the failure
+	Again string `json:"again,omitempty"` // the command that replays the failure, without the file; "" means replay
 }
 
-// Result holds the sum of the records of one world.
+// Result is the sum of all records of one world.
 type Result struct {
 	Head
 	Record
 }
 
-// Is reports whether both are the first failure of one law in one block.
+// Is reports whether both are the first failure of the same law in the same block.
 func (f *Failure) Is(g *Failure) bool {
 	return f.ID == g.ID && f.Informed == g.Informed && f.Block == g.Block
 }
 
-// Add adds a record. It returns an error, and adds nothing, if a range was added before.
+// Add adds a record. If a range of it was already added, Add returns an error and changes nothing.
 func (r *Result) Add(rec *Record) error {
 	ranges, err := join(r.Ranges, rec.Ranges)
 	if err != nil {
@@ -116,7 +117,8 @@ func (r *Result) Add(rec *Record) error {
 	return nil
 }
 
-// least returns the smaller of two texts, or the other if one is empty, so that their order does not matter.
+// least returns the smaller of two non-empty texts, so that the result does not depend on their order. If one text is
+// empty, it returns the other.
 func least(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b
@@ -134,7 +136,7 @@ func sum(a, b map[string]int) map[string]int {
 	return a
 }
 
-// join joins sorted ranges, which must not overlap.
+// join merges sorted lists of ranges. It returns an error if ranges overlap.
 func join(a, b [][2]int) ([][2]int, error) {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, func(x, y [2]int) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
@@ -156,7 +158,7 @@ func join(a, b [][2]int) ([][2]int, error) {
 	return joined, nil
 }
 
-// Done returns how much of the total is done.
+// Done returns the number of completed schedules or shards. Complete compares it with Total.
 func (r *Result) Done() int {
 	if r.Shards > 0 {
 		return len(r.Ended)
@@ -168,7 +170,7 @@ func (r *Result) Done() int {
 	return n
 }
 
-// Missing returns the ranges of schedules that are not drawn.
+// Missing returns the ranges of schedules that were not run.
 func (r *Result) Missing() (ranges [][2]int) {
 	at := 0
 	for _, x := range append(slices.Clone(r.Ranges), [2]int{r.Total, r.Total}) {
@@ -180,14 +182,14 @@ func (r *Result) Missing() (ranges [][2]int) {
 	return ranges
 }
 
-// Complete reports whether everything is done.
+// Complete reports whether all schedules or shards are completed.
 func (r *Result) Complete() bool { return r.Done() == r.Total && r.Stopped == "" }
 
-// Often returns how often a law was violated.
+// Often returns the number of schedules that violated a law, and the number of all schedules.
 func (r *Result) Often(law string) Often { return Often{r.Laws[law], r.Counts["schedules"]} }
 
-// Stories returns the failures with new stories: no earlier failure has the same law and story. Accepted failures have
-// no story: they are the same if the reason is.
+// Stories returns the failures without duplicates. Two failures are equal if they have the same law and story. Accepted
+// failures have no story; they are equal if they have the same law and reason.
 func (r *Result) Stories() []Failure {
 	var all []Failure
 	for _, f := range r.Failures {
@@ -201,7 +203,7 @@ func (r *Result) Stories() []Failure {
 	return all
 }
 
-// Write writes the result as a file that can be merged again.
+// Write writes the result as one file. The file can be merged again.
 func (r *Result) Write(to io.Writer) error {
 	out := json.NewEncoder(to)
 	out.SetEscapeHTML(false)

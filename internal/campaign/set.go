@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// mostMembers is the number of members of a [Set] that are kept.
+// mostMembers is the maximal number of hashes that a [Set] stores.
 const mostMembers = 1 << 20
 
-// Set is a set of 64-bit hashes in bounded memory. It is exact up to a million members. A larger set keeps the smallest
-// of its mixed hashes, from which [Set.Len] estimates the number with an error of about 0.1 %. Both the members and the
-// estimate depend only on what was added, never on the order or on how it was grouped.
+// Set is a set of 64-bit hashes in bounded memory. It is exact up to a million members. A larger set stores only its
+// smallest mixed hashes; [Set.Len] then estimates the number of members with an error of about 0.1 %. Stored hashes and
+// estimate depend only on which hashes were added, not on their order or grouping.
 type Set struct {
-	least []uint64 // mixed and sorted
-	cut   bool     // larger members were left out
+	least []uint64 // mixed hashes, in ascending order
+	cut   bool     // some larger hashes are not stored
 }
 
 // Add adds hashes.
@@ -33,7 +33,7 @@ func (s *Set) Add(hashes []uint64) {
 // Join adds the members of another set.
 func (s *Set) Join(other Set) { s.union(other.least, other.cut) }
 
-// union adds sorted members.
+// union adds hashes that are sorted and mixed.
 func (s *Set) union(other []uint64, cut bool) {
 	s.cut = s.cut || cut
 	if len(other) == 0 || s.cut && len(s.least) == mostMembers && other[0] > s.least[mostMembers-1] {
@@ -62,7 +62,7 @@ func (s *Set) union(other []uint64, cut bool) {
 	s.least = all
 }
 
-// Len returns the number of members, and whether it is exact.
+// Len returns the number of members, and whether this number is exact.
 func (s *Set) Len() (n int, exact bool) {
 	if !s.cut {
 		return len(s.least), true
@@ -71,7 +71,7 @@ func (s *Set) Len() (n int, exact bool) {
 	return int(float64(k-1) / (float64(s.least[k-1]) / math.MaxUint64)), false
 }
 
-// mix spreads a hash evenly, one to one.
+// mix is a bijection that spreads hashes evenly.
 func mix(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
@@ -81,7 +81,7 @@ func mix(h uint64) uint64 {
 // IsZero reports whether the set is empty.
 func (s Set) IsZero() bool { return len(s.least) == 0 }
 
-// MarshalJSON encodes the members as base64. "~" in front says that larger ones were left out.
+// MarshalJSON encodes the members as base64. The prefix "~" means that larger hashes were dropped.
 func (s Set) MarshalJSON() ([]byte, error) {
 	text := Words(s.least).text()
 	if s.cut {
@@ -90,7 +90,7 @@ func (s Set) MarshalJSON() ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// UnmarshalJSON decodes the members.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (s *Set) UnmarshalJSON(data []byte) error {
 	if s.cut = len(data) > 1 && data[1] == '~'; s.cut {
 		data = append([]byte{'"'}, data[2:]...)
@@ -102,7 +102,7 @@ func (s *Set) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Words is a list of 64-bit numbers that is encoded as base64.
+// Words is a list of 64-bit numbers. Its JSON form is a base64 string.
 type Words []uint64
 
 func (w Words) text() string {

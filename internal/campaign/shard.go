@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Shard is one of N parts of an exploration, counted from 0. The zero value is the whole exploration.
+// Shard is part I of the N parts of an exploration. I counts from 0. The zero value is the whole exploration.
 type Shard struct{ I, N int }
 
 // ParseShard reads "i/n". The empty text is the whole exploration.
@@ -31,10 +31,10 @@ func ParseShard(text string) (Shard, error) {
 // Of returns the number of shards, at least 1.
 func (s Shard) Of() int { return max(s.N, 1) }
 
-// Range returns the part of total schedules that belongs to the shard.
+// Range returns the half-open range of schedules that belongs to the shard.
 func (s Shard) Range(total int) (from, to int) { return s.at(total, s.I), s.at(total, s.I+1) }
 
-// at returns the first index of the shard i. The product of total and i may not fit into an int.
+// at returns the first index of shard i. It avoids the product total*i, which may overflow.
 func (s Shard) at(total, i int) int {
 	n := s.Of()
 	return total/n*i + total%n*i/n

@@ -13,9 +13,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// standalone runs a whole program in a world without a sample. No law applies to the objects that it creates there,
-// because they have no owner. Then it creates the sample, so that the program's webhooks are called. The error is a
-// webhook's refusal.
+// standalone runs a whole program in a world without the sample, and records the objects that it creates. No law
+// applies to these objects, because they have no owner. Then standalone creates the sample, so that the program's
+// webhooks are called. It returns an error if a webhook refuses the sample.
 func (s *operator) standalone() error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -34,7 +34,7 @@ func (s *operator) standalone() error {
 	return s.admit(r)
 }
 
-// itself reports whether the program also creates an object if there is no sample.
+// itself reports whether the program also creates an object in a world without the sample.
 func (s *operator) itself(o sim.Ref) bool {
 	return slices.Contains(s.own, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
@@ -46,8 +46,8 @@ func (s *operator) nothing() string {
 	return "only what it writes without that object"
 }
 
-// admit creates the sample and the objects around it while the program runs. Cases begin with these objects as the
-// webhooks changed them.
+// admit creates the sample and the objects around it while the program runs. It replaces them by the objects that the
+// webhooks return, with which the cases begin.
 func (s *operator) admit(r *quiet) error {
 	for i, m := range s.around {
 		admitted, err := s.admitted(r, m)
@@ -64,7 +64,7 @@ func (s *operator) admit(r *quiet) error {
 	return nil
 }
 
-// admits reports whether the program's webhooks allow an object. The objects with which a world begins do not pass them.
+// admits reports whether the program's webhooks accept an object. Initial objects of a world are not sent to webhooks.
 func (s *operator) admits(m manifest) bool {
 	if !s.Controller.Hosted() {
 		return true
@@ -78,7 +78,7 @@ func (s *operator) admits(m manifest) bool {
 	return err == nil
 }
 
-// admitted returns an object as the program's webhooks change it.
+// admitted returns an object with the changes of the program's webhooks.
 func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	k := r.Server.Kind(m.GroupVersionKind())
 	if r.stored(m) != nil {
@@ -108,7 +108,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	}
 	server := s.server.Fork()
 	for _, before := range s.around {
-		_ = create(server, before) // one of them may be a namespace; an existing object stays
+		_ = create(server, before) // m may need one of these as its namespace; if one exists already, this is no error
 	}
 	alone, _ := server.Do(sim.Epoch, req)
 	if alone.Err == nil && reflect.DeepEqual(with.Object, bare(shown(alone.Object, m.GroupVersionKind())).Object) {
@@ -117,7 +117,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	return with, nil
 }
 
-// bare removes the status and the fields that the server sets.
+// bare returns a copy without status and without the fields that the server sets.
 func bare(m manifest) manifest {
 	c := m.copied(m.GetName())
 	if m.GetNamespace() == "" {
@@ -129,8 +129,8 @@ func bare(m manifest) manifest {
 	return c
 }
 
-// finishes are the controllers that complete objects: Jobs end, Pods become ready. Kinds that never complete, such as
-// Deployments, are left to With: faults would hit their controllers too, and their laws are not the operator's.
+// finishes lists, for kinds that complete (a Job ends, a Pod becomes ready), the controllers that complete their
+// objects. Other kinds, such as Deployments, need With. Each further controller would be hit by faults and judged.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
 	"Job":                   {"job", "kubelet"},
@@ -138,8 +138,8 @@ var finishes = map[string][]string{
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 }
 
-// finish adds controllers that complete the objects that the subject created in a quiet run. It reports whether it
-// added any.
+// finish adds the controllers that complete the objects that the subject created in a quiet run. It reports if it added
+// any.
 func (s *operator) finish(r *quiet) bool {
 	var more []string
 	for _, rec := range r.writes() {

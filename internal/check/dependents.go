@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// selector says by which fields and labels a controller adopts, as far as quiet runs show it.
+// selector describes how a controller selects the objects that it adopts, as found in quiet runs.
 type selector struct {
 	field  bool // the controller adopts by spec.selector of the owner
 	labels []label
@@ -27,11 +27,11 @@ type label struct {
 	value string
 }
 
-// stray is the name of objects without an owner.
+// stray is the name of the copies without an owner.
 const stray = "threelaws-stray"
 
-// adoption finds the labels by which copies without an owner are adopted. If the controller adopts only some kinds, it
-// uses more than labels.
+// adoption creates copies of dependents without an owner, and finds the labels that a copy needs to be adopted. If
+// copies of only some kinds are adopted, no spec.selector is assumed, because the controller uses more than labels.
 func (f *found) adoption(s *operator) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
@@ -59,8 +59,7 @@ func (f *found) adoption(s *operator) error {
 	return f.letting(s)
 }
 
-// fits reports whether a selector selects all dependents of both owners. Otherwise the controller does not use the
-// selector.
+// fits reports whether a selector selects all dependents of both owners. If not, the controller does not use it.
 func (f *found) fits(s *operator, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
@@ -88,7 +87,7 @@ func (f *found) each() (list []manifest) {
 	return list
 }
 
-// adopts reports whether the sample adopts an object.
+// adopts reports whether the controller adopts an object for the sample. why is the reason if this cannot be tested.
 func (s *operator) adopts(orphan manifest) (adopted bool, why string) {
 	r, err := s.run(orphan, s.owner)
 	if err != nil {
@@ -104,7 +103,8 @@ func (s *operator) adopts(orphan manifest) (adopted bool, why string) {
 	return false, ""
 }
 
-// selects reads spec.selector, as a label selector or as a map of labels. It returns nil if there is none.
+// selects returns the selector in spec.selector. The field may be a label selector or a map of labels. selects returns
+// nil if there is no such field.
 func selects(owner map[string]any) labels.Selector {
 	field, ok, _ := unstructured.NestedMap(owner, "spec", "selector")
 	if !ok || len(field) == 0 {
@@ -125,7 +125,7 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf returns the labels that a copy must have to be adopted, or nil.
+// labelsOf returns the labels that a copy needs to be adopted, or nil.
 func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -144,7 +144,7 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	return sel
 }
 
-// source finds the field from which both owners take the value of a label.
+// source finds the owner's field that determines a label of the dependents.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {
@@ -198,7 +198,7 @@ func (sel *selector) String() string {
 	return "objects with the labels " + strings.Join(parts, ", ")
 }
 
-// letting tests whether the controller releases a dependent with other labels.
+// letting tests whether the controller releases a dependent whose labels were changed.
 func (f *found) letting(s *operator) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil
@@ -210,14 +210,14 @@ func (f *found) letting(s *operator) error {
 	defer r.Stop()
 	d := f.dependents[0]
 	if err := r.merge(d, map[string]any{"metadata": map[string]any{"labels": others(d)}}); err != nil {
-		return nil // the user must not change these labels
+		return nil // the server does not allow the user to change these labels
 	}
 	now := r.stored(d)
 	f.releases = now != nil && metav1.GetControllerOf(now.(metav1.Object)) == nil
 	return nil
 }
 
-// other is a label that nothing selects.
+// other is a label value that no selector matches.
 const other = "threelaws-other"
 
 func others(m manifest) map[string]any {
@@ -228,7 +228,8 @@ func others(m manifest) map[string]any {
 	return set
 }
 
-// noted says when a deleted dependent is created again.
+// noted says when the controller creates a deleted dependent again: at once, when its owner changes, at a restart, or
+// never.
 type noted int
 
 const (
@@ -238,11 +239,11 @@ const (
 	never
 )
 
-// deletedOnes finds the kinds whose deleted dependents are created again. A request, a run, a backup or a migration is
-// recorded in its owner and created only once.
+// deletedOnes finds the kinds whose dependents are not created again after a deletion. Examples are requests, runs and
+// backups: the owner records that they were created.
 func (f *found) deletedOnes(s *operator) error {
 	if s.lasts > 0 {
-		return nil // it creates at times of the clock
+		return nil // the controller creates objects at certain times, so a new object proves nothing
 	}
 	all := slices.DeleteFunc(f.each(), func(d manifest) bool { return slices.Contains(f.asleep, d.GroupVersionKind()) })
 	if when, err := f.recreates(s, all...); err != nil || when == atOnce {
@@ -265,7 +266,7 @@ func (f *found) deletedOnes(s *operator) error {
 	return nil
 }
 
-// recreates deletes dependents of the settled sample, and reports when there are as many as before.
+// recreates deletes dependents of the settled sample, and reports when the sample has as many dependents as before.
 func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 	if len(deleted) == 0 {
 		return atOnce, nil
@@ -289,10 +290,10 @@ func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 			req.Delete.GracePeriodSeconds = new(int64)
 		}
 		if err := r.does(req); err != nil {
-			return atOnce, nil // the user cannot delete it
+			return atOnce, nil // the server does not allow the user to delete it
 		}
 		if o := r.stored(d); o != nil && o.(metav1.Object).GetUID() == d.GetUID() {
-			return atOnce, nil // a finalizer holds it
+			return atOnce, nil // a finalizer delays the deletion
 		}
 	}
 	for when, provoke := range []func() error{
@@ -307,7 +308,7 @@ func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 		},
 	} {
 		if err := provoke(); err != nil || !r.settled || r.stored(s.owner) == nil {
-			return atOnce, nil // such a world shows nothing
+			return atOnce, nil // nothing can be concluded from such a world
 		}
 		if count() >= before {
 			return noted(when), nil

@@ -12,15 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// edit is a change of the sample to which the controller reacts: of one field, or a patch that the subject gives.
+// edit is a change of the sample's spec. It changes one field, or is a patch from Operator.Edits.
 type edit struct {
-	path     []string // the path that a merge patch replaces: the field, or the list that contains it; nil for a given patch
-	from, to any      // the values before and after; for a given patch, the patches in both directions
-	name     string   // the field's name, "spec.groups[0].replicas"
-	was, is  any      // the values of the field
+	path     []string // the path that a merge patch replaces: the field, or the list around it; nil for a given patch
+	from, to any      // the values at path before and after the edit; for a given patch, the patches in both directions
+	name     string   // "spec.groups[0].replicas"
+	was, is  any      // the values of the field before and after the edit
 	had, has int      // the number of dependents before and after the edit
 	back     int      // the number of dependents after the edit is undone
-	marks    []mark   // for a removal: what dependents have because of the field
+	marks    []mark   // for a removal: the values that dependents have because of the field
 }
 
 func another(v any) any {
@@ -39,10 +39,11 @@ func another(v any) any {
 	return fmt.Sprint(v) + "x"
 }
 
-// quantity matches a number with a unit: "1Gi", "30s".
+// quantity matches a number with an optional unit: "1Gi", "30s".
 var quantity = regexp.MustCompile(`^([0-9]+)([A-Za-z%]{0,2})$`)
 
-// fieldsOf returns edits of the scalar fields of a spec: fields that count dependents come first, fields in lists last.
+// fieldsOf returns edits of the scalar fields of a spec. Names that suggest a number of dependents come first, fields
+// in lists last.
 func fieldsOf(object map[string]any) []*edit {
 	list := leaves(object, nil, "spec")
 	rank := func(e *edit) int {
@@ -80,7 +81,7 @@ func leaves(object map[string]any, list []*edit, path ...string) []*edit {
 	return list
 }
 
-// within copies a list and changes a field of one item, or the item.
+// within returns a copy of a list in which one item or a field of one item is replaced.
 func within(list []any, item int, path []string, value any) []any {
 	copied := runtime.DeepCopyJSONValue(list).([]any)
 	if len(path) == 0 {
@@ -112,9 +113,10 @@ func (e *edit) set(object map[string]any, value any) {
 	join(object, value.(map[string]any), false)
 }
 
-// join applies a merge patch to an object. With nulls it merges the patch into another patch.
+// join applies a merge patch to an object. If nulls is set, the object is a patch itself, and nulls of the second are
+// kept.
 func join(object, patch map[string]any, nulls bool) {
-	for key, value := range patch { //detcheck:ordered each key is changed by itself
+	for key, value := range patch { //detcheck:ordered the keys are independent
 		if below, is := value.(map[string]any); is {
 			there, both := object[key].(map[string]any)
 			if !both {
@@ -130,7 +132,7 @@ func join(object, patch map[string]any, nulls bool) {
 	}
 }
 
-// paths returns the fields that the edit changes.
+// paths returns the paths of the fields that the edit changes.
 func (e *edit) paths() (paths [][]string) {
 	if len(e.path) > 0 {
 		return [][]string{e.path}
@@ -156,7 +158,7 @@ func set(object map[string]any, path []string, value any) {
 	}
 }
 
-// number returns the edit's value with another number in its field.
+// number returns the edit's value, but with n in the edited field.
 func (e *edit) number(n int64) any {
 	list, in := e.from.([]any)
 	if !in {
@@ -173,7 +175,7 @@ func (e *edit) number(n int64) any {
 	return copied
 }
 
-// brief shortens a value for one line.
+// brief formats a value in one short line.
 func brief(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -199,9 +201,9 @@ func (e *edit) String() string {
 	return text
 }
 
-// mark is a field that a dependent has because of a field of its owner.
+// mark is a value that a dependent has because of a field of its owner.
 type mark struct {
 	of    manifest // the dependent
-	path  []string // "[name=x]" and "[x]" name items of lists
+	path  []string // "[name=x]" and "[x]" are items of lists
 	value any
 }

@@ -11,13 +11,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mostEdits is the number of accepted values of a spec that are tried.
+// mostEdits is the maximal number of edits that are tried on a sample.
 const mostEdits = 16
 
-// mostFollowed is the number of followed fields of a whole program that are tried: each takes several slow quiet runs.
+// mostFollowed limits the further fields that are tried for a whole program. Each takes several slow quiet runs.
 const mostFollowed = 3
 
-// edits finds the fields of the sample that the controller follows, and the resulting numbers of dependents.
+// edits finds the fields of the sample that the controller reacts to, and how many dependents each edit results in.
 func (f *found) edits(s *operator) error {
 	first, err := s.run(s.owner)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *found) edits(s *operator) error {
 	}
 	stored := first.shown(s.owner)
 	idle := ""
-	if s.lasts > 0 { // its reactions to the clock are no answer to an edit
+	if s.lasts > 0 { // actions at certain times are no reaction to an edit
 		first.began = first.World.History.Len()
 		first.settle()
 		idle = first.deeds()
@@ -71,8 +71,8 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
-// two raises a sample that asks for one dependent to two: with one, a case would end with none, and show nothing. It
-// returns the run of the raised sample, or nil if the sample stays.
+// two edits a sample that wants one dependent, so that it wants two. Cases that scale down one dependent to none show
+// nothing. two returns the run of the edited sample, or nil if it found no such edit.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil
@@ -111,13 +111,13 @@ func (s *operator) edited(e *edit, value any) manifest {
 	return owner
 }
 
-// refuses reports whether the server refuses to create the sample with an edit.
+// refuses reports whether the server refuses the sample with an edit.
 func (s *operator) refuses(e *edit) bool {
 	_, err := s.creates(s.edited(e, e.to))
 	return err != nil
 }
 
-// creates returns the sample as the server stores it, in a world without the controller.
+// creates returns the object that the server stores for owner, in a world without the controller.
 func (s *operator) creates(owner manifest) (manifest, error) {
 	server := s.server.Fork()
 	for _, m := range append(slices.Clone(s.around), owner) {
@@ -129,8 +129,8 @@ func (s *operator) creates(owner manifest) (manifest, error) {
 	return shown(o, owner.GroupVersionKind()), nil
 }
 
-// tryEdit changes the settled sample. It reports whether the controller's writes differ from those without an edit, and
-// counts the dependents before, after, and after the edit is undone.
+// tryEdit edits the settled sample. It reports whether the controller reacts to the edit. It counts the dependents
+// before the edit, after the edit, and after undoing it.
 func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err error) {
 	r, err := s.run(s.owner)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	defer r.Stop()
 	e.had = f.active(s, r.controlled(s.owner, f.owns))
 	if err := r.merge(s.owner, e.patch(e.to)); err != nil {
-		return false, nil // the server accepts no value
+		return false, nil // the server refuses the edit
 	}
 	e.has = e.had
 	switch {
@@ -155,7 +155,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 		}
 		return false, nil
 	}
-	if s.lasts == 0 { // otherwise the number depends on the clock
+	if s.lasts == 0 { // otherwise the number depends on the time
 		e.has = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	if r.deeds() == idle {
@@ -173,14 +173,14 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	case s.over() != nil:
 		return false, s.over()
 	case err != nil:
-		return e.path == nil, nil // the cases undo their edits, but a given edit is tried as it is
+		return e.path == nil, nil // cases undo their edits; only a given edit is tried without undoing it
 	case r.settled:
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return true, nil
 }
 
-// waitsSo reports whether the controller only retries if the sample is created with an edit.
+// waitsSo reports whether the controller does nothing but retry if the sample is created with an edit.
 func (s *operator) waitsSo(e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
@@ -193,7 +193,7 @@ func (s *operator) waitsSo(e *edit) (bool, error) {
 	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 
-// deeds lists the kinds of the controller's writes since the last user action, without the sample's kind.
+// deeds lists the kinds of the controller's writes since the last user action, except writes to the sample's kind.
 func (r *quiet) deeds() (text string) {
 	for _, rec := range r.writes() {
 		if rec.Object.Kind != r.s.owner.GetKind() {

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// holds notes a finalizer that the controller adds.
+// holds records the finalizers that a write of the controller adds.
 func (f *found) holds(rec *sim.Record, after metav1.Object) {
 	for _, name := range after.GetFinalizers() {
 		if b, ok := rec.Before.(metav1.Object); ok && slices.Contains(b.GetFinalizers(), name) ||
@@ -21,8 +21,8 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 	}
 }
 
-// inherited finds finalizers that the controller removes and did not add, for example of an earlier version. In a quiet
-// run it removes its own finalizers, and keeps a finalizer of another program.
+// inherited finds finalizers that the controller removes but does not add, for example those of an earlier version. In
+// the test, the sample also has a finalizer of another program. If it is removed too, nothing is found.
 func (f *found) inherited(s *operator) error {
 	listed := s.owner.GetFinalizers()
 	if len(listed) == 0 {
@@ -37,7 +37,7 @@ func (f *found) inherited(s *operator) error {
 	defer r.Stop()
 	now := r.shown(owner).GetFinalizers()
 	if !slices.Contains(now, hold) {
-		return nil // it removes any finalizer
+		return nil // the controller removes any finalizer
 	}
 	for _, name := range listed {
 		if !slices.Contains(now, name) {
@@ -47,12 +47,12 @@ func (f *found) inherited(s *operator) error {
 	return nil
 }
 
-// handed finds finalizers that one controller of the operator adds and another removes. They belong to both.
+// handed finds finalizers that one controller of the operator adds and another one removes. Both may write them.
 func (f *found) handed(s *operator, r *quiet) {
 	ours := func(process string) bool {
 		return process == r.process || slices.ContainsFunc(s.Others, named(process))
 	}
-	put := map[string]string{} // by the process that added it
+	put := map[string]string{} // finalizer -> the process that added it
 	for i := range r.World.History.Len() {
 		rec := r.World.History.At(i)
 		if rec.Op != sim.Commit || !ours(rec.Process) {

@@ -12,60 +12,60 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// found holds the results of quiet runs of a controller.
+// found holds what quiet runs show about a controller.
 type found struct {
 	creates    []creation
-	owns       []schema.GroupVersionKind // kinds that it creates, and owns or should own
+	owns       []schema.GroupVersionKind // kinds that it creates and owns, or creates and should own
 	writes     []string                  // other kinds that it writes, as "Widget/status"
 	watches    []string
 	finalizers []string
-	also       []schema.GroupVersionKind // kinds that other controllers of the same program work on
-	plain      []sim.Ref                 // objects that it creates with a reference to the sample that is no ControllerRef
-	shared     []sim.Ref                 // objects in plain that a second owner has too
+	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
+	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
+	shared     []sim.Ref                 // objects in plain that also refer to a second owner
 	fixed      []string                  // kinds of dependents with fixed names
-	once       []schema.GroupVersionKind // kinds in owns whose deleted dependents are not created again
-	unnoticed  []string                  // kinds whose deletion it does not notice, and what makes it look
-	asleep     []schema.GroupVersionKind // kinds in owns whose events do not wake it
+	once       []schema.GroupVersionKind // kinds in owns whose dependents are not created again after a deletion
+	unnoticed  []string                  // kinds of dependents whose deletion it misses, and when it creates them again
+	asleep     []schema.GroupVersionKind // kinds in owns whose events enqueue nothing
 
-	of         string     // the sample, as steps of scenario files name it
+	of         string     // the sample's name in steps of scenario files
 	dependents []manifest // the sample's dependents when it has settled
-	pair       []manifest // the same beside a second owner
-	second     manifest   // an owner beside the sample, with the same selector
-	seconds    []manifest // its dependents, beside the sample
+	pair       []manifest // the sample's dependents in a world with a second owner
+	second     manifest   // the second owner: the sample under another name
+	seconds    []manifest // the dependents of the second owner
 
-	adopts   bool // it adopted a copy of a dependent
-	byName   bool // it adopted an object without an owner that has a dependent's name
-	applies  bool // it creates by server-side apply, which writes the reference again each time
-	releases bool // it released a dependent whose labels were changed
-	unmarked bool // its webhooks refuse a label and an annotation of the sample
+	adopts   bool // it adopts a copy of a dependent
+	byName   bool // it adopts an object that has the name of a dependent and no owner
+	applies  bool // it creates by server-side apply, which restores the reference at each write
+	releases bool // it releases a dependent whose labels are changed
+	unmarked bool // its webhooks refuse the label and the annotation that a case adds to the sample
 	selector *selector
-	raised   *edit   // the edit of the sample before anything was tried
+	raised   *edit   // the edit that raises the number of dependents from one to two; it is part of the sample
 	scale    *edit   // an edit that changes the number of dependents
-	change   *edit   // an edit that changes something else
-	more     []*edit // further edits that it follows
-	removes  []*edit // removals of optional fields
-	keeps    *kept   // what a dependent keeps after one of these removals
-	history  []*edit // edits after which it keeps what it had before
-	untried  int     // fields that were not edited
-	fights   *edit   // an edit after which it never settles, and keeps writing
-	waits    []*edit // edits after which it retries for ever without a write
+	change   *edit   // an edit to which it reacts, but that keeps the number of dependents
+	more     []*edit // further edits to which it reacts
+	removes  []*edit // removals of optional fields to which it reacts
+	keeps    *kept   // the first value that a dependent wrongly keeps after such a removal
+	history  []*edit // edits after which the number of dependents depends on the owner's history
+	untried  int     // number of fields that were not edited
+	fights   *edit   // an edit after which it keeps writing and never settles
+	waits    []*edit // edits after which it retries for ever without writing
 	wants    *wants
-	distinct []distinct                          // fields whose value differs between all owners
-	takes    map[metav1.DeletionPropagation]bool // it deletes its dependents itself if its owner is deleted with this policy
+	distinct []distinct                          // fields that have a different value for each owner
+	takes    map[metav1.DeletionPropagation]bool // deletion policies with which it deletes dependents itself
 
-	cleans map[metav1.DeletionPropagation]cleanUp // what happens to objects that no reference holds
+	cleans map[metav1.DeletionPropagation]cleanUp // what happens to objects without a reference, by deletion policy
 
-	ticks     *ticks   // it creates objects by the clock, for ever; nil if it does not
+	ticks     *ticks   // the times at which it creates objects, for ever; nil if there are none
 	unsettled bool     // it does not settle with one owner
-	unknown   []string // what could not be determined, and why
+	unknown   []string // facts that could not be found out, and why
 }
 
 type creation struct {
 	kind schema.GroupVersionKind
-	how  string // "as its controller"
+	how  string // one of the constants below
 }
 
-// How a created object belongs to the owner.
+// These constants say how a created object refers to the owner.
 const (
 	controls = "with a ControllerRef"
 	refers   = "with a plain reference"
@@ -77,8 +77,7 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// look runs the controller in quiet worlds. The error is about a controller that did nothing, or a world that cannot be
-// made.
+// look runs the controller in quiet worlds. It fails if the controller does nothing, or if a world cannot be set up.
 func (s *operator) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
@@ -131,7 +130,7 @@ func (s *operator) look() (*found, error) {
 	return f, nil
 }
 
-// watch lists the kinds that the controller watches, and the kinds of dependents whose events do not wake it.
+// watch records the kinds that the controller watches, and the kinds of dependents whose events enqueue nothing.
 func (f *found) watch(r *quiet) {
 	wakes := map[string]bool{}
 	for i := range r.World.History.Len() {
@@ -148,7 +147,7 @@ func (f *found) watch(r *quiet) {
 	}
 	for _, gvk := range f.owns {
 		if r.s.Controller.Hosted() {
-			break // events in a program cannot be seen
+			break // the queue of a program is not visible
 		}
 		if !wakes[gvk.Kind] && !routed(gvk) && slices.ContainsFunc(f.creates, func(c creation) bool { return c.kind == gvk }) {
 			f.asleep = append(f.asleep, gvk)
@@ -157,8 +156,8 @@ func (f *found) watch(r *quiet) {
 	slices.Sort(f.watches)
 }
 
-// names finds the kinds whose dependents have fixed names. The test puts another object under the name: then a
-// dependent is missing, or the object is adopted.
+// names finds the kinds whose dependents have fixed names. In the test, another object has the dependent's name
+// already. The name is fixed if a dependent is missing afterwards, or if the controller adopts the object.
 func (f *found) names(s *operator) error {
 	for _, d := range f.each() {
 		theirs := d.copied(d.GetName())
@@ -177,7 +176,7 @@ func (f *found) names(s *operator) error {
 	return nil
 }
 
-// alone finds the kinds on which a whole program works without the sample. A copy without an owner is then not an
+// alone finds the kinds that a whole program reconciles even without the sample. An ownerless copy of such a kind is no
 // orphan.
 func (f *found) alone(s *operator) error {
 	if !s.Controller.Hosted() {
@@ -190,7 +189,7 @@ func (f *found) alone(s *operator) error {
 		copy := d.copied(stray)
 		r, err := s.run(copy)
 		if err != nil {
-			continue // the cases with lookalikes say why
+			continue // the cases with lookalikes report the error
 		}
 		if slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Object.Kind == copy.GetKind() && rec.Object.Name == copy.GetName()
@@ -202,7 +201,7 @@ func (f *found) alone(s *operator) error {
 	return nil
 }
 
-// defines matches the CRD of a kind.
+// defines returns a function that reports whether a manifest is the CRD of a kind.
 func defines(kind schema.GroupKind) func(manifest) bool {
 	return func(m manifest) bool {
 		group, _, _ := unstructured.NestedString(m.Object, "spec", "group")
@@ -211,7 +210,7 @@ func defines(kind schema.GroupKind) func(manifest) bool {
 	}
 }
 
-// note records the objects that the controller created and their owners, its finalizers, and its other writes.
+// note records from a quiet run the created objects, their owners, the controller's finalizers, and its other writes.
 func (f *found) note(r *quiet) {
 	declared := r.s.Controller.Owns
 	f.owns = slices.Clone(declared)
@@ -234,7 +233,7 @@ func (f *found) note(r *quiet) {
 			}
 			continue
 		case gvk.Kind == "Event" || gvk.Kind == "Lease":
-			continue // events and leader election have no owner
+			continue // events and leases have no owner
 		case r.s.itself(rec.Object):
 			f.creates = appendOnce(f.creates, creation{gvk, itself})
 			continue
@@ -242,7 +241,7 @@ func (f *found) note(r *quiet) {
 		f.applies = f.applies || rec.Verb == "patch"
 		c := creation{gvk, r.belongs(m)}
 		if c.how == none && gvk.Kind == "PersistentVolumeClaim" {
-			c.how = outlives // it keeps data, like a StatefulSet
+			c.how = outlives // it holds data, and outlives its owner as with a StatefulSet
 		}
 		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
 			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
@@ -258,7 +257,7 @@ func (f *found) note(r *quiet) {
 	}
 }
 
-// worksOn notes a further kind that the program has a controller for.
+// worksOn records another kind that the program reconciles.
 func (f *found) worksOn(r *quiet, gvk schema.GroupVersionKind) {
 	if c := r.s.Controller; c.Hosted() && gvk != c.For {
 		f.also = appendOnce(f.also, gvk)
@@ -273,7 +272,7 @@ func (f *found) wrote(rec *sim.Record) {
 	f.writes = appendOnce(f.writes, what)
 }
 
-// belongs says how a created object belongs to the owner. A program may have controllers for other kinds.
+// belongs returns how a created object refers to the owner.
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)
 	if ref := metav1.GetControllerOf(m); r.s.Controller.Hosted() && ref != nil && ref.Kind != owner.GetKind() &&
@@ -294,7 +293,7 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// deletions finds which process deletes the dependents of a deleted owner.
+// deletions finds out for each deletion policy which process deletes the dependents.
 func (f *found) deletions(s *operator) error {
 	for _, policy := range policies {
 		r, err := s.run(s.owner)

@@ -20,30 +20,30 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// operator is a checked Operator.
+// operator is an Operator that load has checked.
 type operator struct {
 	Operator
-	over        func() error // the error of the context of its quiet runs
+	over        func() error // the error of the context
 	definitions []manifest
 	held        []manifest // CRDs that are not in a file on disk
-	files       []string   // the files on disk with the other CRDs
+	files       []string   // the files on disk that contain the other CRDs
 	installed   []manifest
 	notes       []string
-	pruned      []error    // fields of the sample's objects that the CRDs do not define
-	installs    string     // the text of the installed objects that are not in files
-	own         []sim.Ref  // objects that a program creates for itself
+	pruned      []error    // errors about fields that the CRDs do not define, in the sample's file
+	installs    string     // the YAML of the installed objects that are not in files
+	own         []sim.Ref  // objects that the program creates without the sample
 	around      []manifest // the other objects in the sample's file
 	owner       manifest   // the sample
 	kind        *fakeapi.Kind
-	server      *fakeapi.Server // with the CRDs; each world has a fork of it
+	server      *fakeapi.Server // with the CRDs; every world uses a fork
 	beside      []host.Controller
-	lasts       time.Duration // how long a world runs; 0 until it settles
+	lasts       time.Duration // how long a world runs; 0 means until it settles
 
-	// start starts the program as a process with a name.
+	// start starts the program as a process with this name.
 	start func(t *trial.Trial, name string) *host.Process
 }
 
-// load checks a subject. The error is a mistake in it, in one line.
+// load checks an Operator. The error describes a mistake in it, in one line.
 func load(ctx context.Context, given Operator) (*operator, error) {
 	options := fakeapi.Options{}
 	if given.Server != nil {
@@ -89,7 +89,7 @@ func (s *operator) program() error {
 	if err := c.Check(); err != nil {
 		return mistake("Controller", "%v", err)
 	}
-	if c.For.Empty() && !c.Hosted() { // readOwner reports a program without a sample
+	if c.For.Empty() && !c.Hosted() { // for a program, readOwner reports a missing sample
 		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
 	}
 	s.start = func(t *trial.Trial, name string) *host.Process {
@@ -110,8 +110,8 @@ func (s *operator) program() error {
 	return nil
 }
 
-// worksOn sets the program's name and kind if the subject does not: the kind of the sample's first custom object, or
-// else of its first object.
+// worksOn sets the default name and kind of the program. The default kind is that of the sample's first custom object.
+// If there is none, it is the kind of the first object.
 func (s *operator) worksOn() {
 	c := &s.Controller
 	c.Name = cmp.Or(c.Name, "program")
@@ -190,7 +190,7 @@ func (s *operator) accept() error {
 	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
 		return mistake("Controller", "%s", what)
 	}
-	s.around = slices.DeleteFunc(s.around, func(m manifest) bool { // the manifests of the operator have it too
+	s.around = slices.DeleteFunc(s.around, func(m manifest) bool { // the operator's manifests contain the same object
 		return s.server.Lookup(s.server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName()) != nil
 	})
 	space := func(m manifest) bool { return m.GetKind() == "Namespace" && m.GetName() == s.owner.GetNamespace() }
@@ -219,7 +219,7 @@ func (s *operator) accept() error {
 	return nil
 }
 
-// prune removes unknown fields, as a server does without strict validation: many repositories have outdated samples.
+// prune removes unknown fields, like a server without strict field validation. Many repositories have outdated samples.
 func (s *operator) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if k == nil || !s.Controller.Hosted() {
@@ -264,7 +264,7 @@ func create(server *fakeapi.Server, m manifest) error {
 	return nil
 }
 
-// unserved returns an error about a kind that the server does not have, with the nearest kind.
+// unserved returns an error text for a kind that the server does not have. The text suggests the nearest kind.
 func (s *operator) unserved(gvk schema.GroupVersionKind) string {
 	var near []string
 	for _, k := range s.server.Served() {
@@ -287,8 +287,7 @@ func (s *operator) unserved(gvk schema.GroupVersionKind) string {
 // worded formats a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
 
-// accompany adds the controllers that run beside the subject, each once, and the garbage collector. The error is about
-// an unknown name.
+// accompany adds the controllers that run beside the subject, each once, and the garbage collector.
 func (s *operator) accompany(more []string) error {
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
 	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })

@@ -16,10 +16,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// manifest is an object as in a file.
+// manifest is an object in the form of a YAML file.
 type manifest struct{ *unstructured.Unstructured }
 
-// read reads one document. An empty document has a nil Unstructured.
+// read parses one YAML document. For an empty document, Unstructured is nil.
 func read(text []byte) (manifest, error) {
 	m := manifest{&unstructured.Unstructured{}}
 	data, err := yaml.YAMLToJSON(text)
@@ -32,7 +32,7 @@ func read(text []byte) (manifest, error) {
 	return m, json.Unmarshal(data, &m.Object)
 }
 
-// shown converts a stored object to a manifest of its kind.
+// shown converts a stored object to a manifest of this kind.
 func shown(obj runtime.Object, kind schema.GroupVersionKind) manifest {
 	data, err := json.Marshal(obj)
 	if err != nil {
@@ -46,7 +46,7 @@ func shown(obj runtime.Object, kind schema.GroupVersionKind) manifest {
 	return m
 }
 
-// typed converts a manifest to the type of the server.
+// typed converts a manifest to the Go type that the server uses for the kind.
 func (m manifest) typed(k *fakeapi.Kind) (runtime.Object, error) {
 	obj := k.New()
 	if u, ok := obj.(*unstructured.Unstructured); ok {
@@ -56,7 +56,7 @@ func (m manifest) typed(k *fakeapi.Kind) (runtime.Object, error) {
 	return obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(m.Object, obj, true)
 }
 
-// copied returns a new object with the same labels and content, another name and no owner.
+// copied returns a copy with another name. It has the same labels and content, but no owner and no status.
 func (m manifest) copied(name string) manifest {
 	c := manifest{&unstructured.Unstructured{Object: map[string]any{}}}
 	for field, value := range m.DeepCopy().Object {
@@ -71,7 +71,7 @@ func (m manifest) copied(name string) manifest {
 	return c
 }
 
-// ungenerate removes the selector and labels that the server generated for a Job: each Job has its own.
+// ungenerate removes the selector and the labels that the server generates for a Job. They differ for each Job.
 func (m manifest) ungenerate() {
 	manual, _, _ := unstructured.NestedBool(m.Object, "spec", "manualSelector")
 	if m.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "batch", Kind: "Job"}) || manual {
@@ -91,7 +91,7 @@ func (m manifest) renamed(name string) manifest {
 	return c
 }
 
-// renames appends a suffix to each string in a value that is one of the names.
+// renames appends a suffix to each string in v that is in names.
 func renames(v any, names map[string]bool, suffix string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -118,7 +118,7 @@ func (m manifest) text() string {
 	return string(data)
 }
 
-// at names the object as steps of scenario files do. The name includes the group if a built-in kind has the same name.
+// at returns the object's name in the form of scenario files. It has the group if a built-in kind has the same name.
 func (m manifest) at() string {
 	kind := m.GroupVersionKind()
 	if b := builtinKinds(); b.kinds[kind.Kind] && !b.groups[kind.Group] {

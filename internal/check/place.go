@@ -18,10 +18,10 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// refused is the error for an object that the server does not accept.
+// refused is the error for an object that the server refuses.
 type refused struct {
-	what   string   // the object, in the words of the message
-	fields []string // the wrong fields, as "spec.ports[0].name"; none if the error does not name them
+	what   string   // the object, as in the message
+	fields []string // the invalid fields: "spec.ports[0].name"; empty if the error names none
 	text   string
 }
 
@@ -61,7 +61,7 @@ func strict(what string, err error) *refused {
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// known lists the fields beside a field in a custom kind's schema.
+// known lists the fields that a custom kind's schema allows at the place of a field.
 func known(k *fakeapi.Kind, words []string) (names []string) {
 	_, version := k.Definition()
 	if version == nil || version.Schema == nil {
@@ -91,7 +91,7 @@ func known(k *fakeapi.Kind, words []string) (names []string) {
 	return names
 }
 
-// path splits a field as the server writes it: "spec.ports[0].name" or "metadata.labels[example.com/a]".
+// path splits a field's path in the form of server errors: "spec.ports[0].name" or "metadata.labels[example.com/a]".
 func path(field string) (words []string) {
 	for field != "" {
 		if rest, ok := strings.CutPrefix(field, "["); ok {
@@ -108,7 +108,8 @@ func path(field string) (words []string) {
 	return words
 }
 
-// at returns the line of a field in a file, or of its nearest parent that exists. line is the first line of the object.
+// at returns the line of a field in a file. If the field does not exist, it returns the line of the nearest existing
+// parent. The parameter line is the first line of the object.
 func at(text []byte, line int, field string) int {
 	for _, doc := range yamldoc.Split(text) {
 		if line < doc.Line || line > doc.Line+bytes.Count(doc.Text, []byte("\n")) {
@@ -131,7 +132,7 @@ func at(text []byte, line int, field string) int {
 	return line
 }
 
-// below returns the key and the value of a field or list item; nil if it does not exist.
+// below returns the key and the value of a field or a list item, or nil if there is none.
 func below(n *yaml.Node, word string) (key, value *yaml.Node) {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -152,7 +153,7 @@ func below(n *yaml.Node, word string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// place adds the file and line of an object to an error.
+// place adds the file and the line of an object to an error.
 func (f *File) place(m manifest, err error) error {
 	at := slices.IndexFunc(f.Objects, func(o Object) bool { return o.Unstructured == m.Unstructured })
 	if at < 0 || f.Objects[at].Line == 0 {
@@ -168,7 +169,7 @@ func (f *File) line(o *Object, err error) int {
 	}
 	text := f.text
 	if text == nil && f.Path != "" {
-		text, _ = os.ReadFile(f.Path) // without the text, the line of the object is used
+		text, _ = os.ReadFile(f.Path) // if the file cannot be read, the error names the line of the object
 	}
 	return at(text, o.Line, r.fields[0])
 }

@@ -1,8 +1,9 @@
 // Package check tests any controller against the laws of ownership, given a sample of the kind that it reconciles.
-// [Prepare] runs the controller in quiet worlds to find out what it creates, owns, adopts, releases and follows. It
-// returns a [Plan] with the cases in which the controller is tried. [Plan.Verdicts] sums up their results.
+// [Prepare] first runs the controller in quiet worlds: the default schedule, without faults. These runs show what the
+// controller creates, owns, adopts and releases, and to which edits it reacts. Prepare returns a [Plan] with cases,
+// which test the controller in other schedules. [Plan.Verdicts] sums up their results.
 //
-// Package scenarios/conformance uses it in Go tests, and package cli in the command check.
+// Package scenarios/conformance uses this package in Go tests, and package cli in the command check.
 package check
 
 import (
@@ -23,22 +24,22 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Plan holds the cases for a controller.
+// Plan contains the cases for a controller.
 type Plan struct {
-	Controller host.Controller // with the results of the quiet runs where it declares nothing itself
+	Controller host.Controller // the given controller; what it does not declare comes from the quiet runs
 	Profile    law.Profile     // the profile of laws that apply
 	Cases      []DerivedCase
-	Unsettled  bool     // the controller does not settle with the sample alone, so most cases cannot show more
-	Notes      []string // parts of the subject that were left out, and why
+	Unsettled  bool     // the controller does not settle even with only the sample, so most cases show nothing
+	Notes      []string // parts of the given Operator that were ignored, and why
 
 	subject *operator
 	found   *found
 }
 
-// DerivedCase is a world in which the controller is tried.
+// DerivedCase is a case: a world in which the controller is tested.
 type DerivedCase struct {
 	Name string // "recreated/orphan"
-	Skip string // why it makes no sense for this controller; "" if it does
+	Skip string // why the case cannot test this controller; "" if it can
 
 	place *place
 	plan  *Plan
@@ -47,17 +48,17 @@ type DerivedCase struct {
 // Tried is the result of a case.
 type Tried struct {
 	Name string
-	X    *scenarios.Exploration // nil for a case that was not tried
+	X    *scenarios.Exploration // nil if the case was not run
 
-	Known []Known // violations that are not among X.Failures
+	Known []Known // accepted violations that are not in X.Failures
 }
 
-// Known is an accepted violation.
+// Known is an accepted violation, with the reason.
 type Known struct{ Law, Reason string }
 
-// Prepare checks a subject, runs the controller in quiet worlds and derives its cases. The error, in one line, is a
-// mistake in the subject, or a controller that does nothing for the sample. If ctx ends, Prepare returns its error
-// before the next quiet world.
+// Prepare checks the given Operator, runs the controller in quiet worlds, and derives the cases. It returns an error of
+// one line if the Operator has a mistake, or if the controller does nothing for the sample. If ctx is done, Prepare
+// returns its error before the next quiet world.
 func Prepare(ctx context.Context, given Operator) (*Plan, error) {
 	s, err := load(ctx, given)
 	if err != nil {
@@ -80,7 +81,7 @@ func Prepare(ctx context.Context, given Operator) (*Plan, error) {
 	return p, nil
 }
 
-// find is look, but returns misuse of the host or the laws as an error.
+// find calls look, but returns panics about misuse of the host or the laws as errors.
 func (s *operator) find() (f *found, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -96,9 +97,9 @@ func (s *operator) find() (f *found, err error) {
 	return s.look()
 }
 
-// Rehearse returns a function that runs a world with the sample alone. Its arguments are how the program is hosted, and
-// a seed: 0 for the default schedule, others for schedules with faults. It returns the program's writes and the hash of
-// the run. Only one goroutine at a time may call it.
+// Rehearse returns a function that runs a world with only the sample. The function hosting makes the controller. Seed 0
+// is the default schedule; other seeds give schedules with faults. The results are the program's writes and the hash of
+// the run. Only one goroutine at a time may call the function.
 func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, seed uint64) (wrote string, hash uint64) {
 	s := *p.subject
 	s.server = s.server.Fork()
@@ -112,7 +113,7 @@ func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, se
 			choices, faults = sim.NewSeed(seed), map[string]int{"crash": 1, "conflict": 1, "lost": 1, "stale": 1, "relist": 1}
 		}
 		r, err := of.drawn(append(slices.Clone(of.around), of.owner), choices, faults)
-		if err != nil { // the context has ended
+		if err != nil { // the context is done
 			return "", 0
 		}
 		defer r.Stop()
@@ -126,7 +127,7 @@ func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, se
 // String formats the results of quiet runs.
 func (p *Plan) String() string { return p.found.text(p.subject) }
 
-// World returns the world of a case, with the laws that no earlier case violated.
+// World returns the world of a case. It leaves out the laws that earlier cases violated.
 func (c *DerivedCase) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
 	s := c.plan.subject
@@ -135,7 +136,7 @@ func (c *DerivedCase) World(before []Tried) *casefile.Case {
 	w.Invariants = slices.DeleteFunc(slices.Clone(w.Invariants), func(v *law.Invariant) bool {
 		return slices.Contains(told, v.ID)
 	})
-	// A known violation may make worlds end in different states.
+	// After a known violation, worlds may settle in different states.
 	w.SameEnd = w.SameEnd && c.plan.subject.lasts == 0 && !slices.ContainsFunc(before, func(t Tried) bool {
 		return len(t.Known) > 0 || t.X != nil && len(t.X.Failures) > 0
 	})
@@ -189,7 +190,7 @@ func (f *found) text(s *operator) string {
 	} else if s.lasts > 0 {
 		line("by clock", "a world ends after "+s.lasts.String())
 	}
-	if len(s.With) > 1 { // the garbage collector is always one of them
+	if len(s.With) > 1 { // the garbage collector is always in the list
 		line("beside", s.With...)
 	}
 	for _, gvk := range f.asleep {
@@ -239,12 +240,11 @@ func (f *found) text(s *operator) string {
 	return b.String()
 }
 
-// plenty is more dependents than any owner has. It stands for limits that cannot be observed: how many dependents an
-// owner may have or lack for a moment.
+// plenty is larger than any number of dependents. It is used for limits that cannot be observed: how many dependents
+// may be missing, or too many, for a moment.
 const plenty = 1 << 20
 
-// declared returns the controller with the Contract that quiet runs show. The controller's own declarations have
-// precedence.
+// declared returns the controller with a Contract from the quiet runs. What the controller declares itself is kept.
 func (f *found) declared(s *operator) host.Controller {
 	c := s.Controller
 	c.Contract.Profile = s.Profile

@@ -20,31 +20,31 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// quiet is a run in the default schedule, in which no event is late.
+// quiet is a quiet run: a world in the default schedule, in which no event is late.
 type quiet struct {
 	*trial.Trial
 	s       *operator
 	process string
 	of      *host.Process
-	settled bool // it settled each time
-	fights  bool // it did not settle the last time, because its writes repeat
+	settled bool // the world has settled after each user action
+	fights  bool // the world did not settle after the last user action, because the same writes repeat
 	ticking ticking
-	began   int // the first record since the last user action
+	began   int // index of the first record after the last user action
 }
 
-// mostQuietSteps limits a quiet run between two user actions. A step of a whole program takes a hundred times as long.
+// These constants limit the steps of a quiet run between two user actions. Those of whole programs are slower.
 const (
 	mostQuietSteps   = 50_000
 	mostProgramSteps = 10_000
 )
 
-// run settles a world with the objects around the sample, and more. The caller stops it.
+// run runs a world with the given objects and those around the sample, until it has settled. The caller must call Stop.
 func (s *operator) run(more ...manifest) (*quiet, error) {
 	return s.drawn(append(slices.Clone(s.around), more...), nil, nil)
 }
 
-// drawn settles a world with these objects in a drawn schedule with faults. nil means the default schedule without
-// faults.
+// drawn runs a world with these objects until it has settled. The schedule makes these choices and injects these
+// faults; nil means the default schedule without faults.
 func (s *operator) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
 	if err := s.over(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *operator) drawn(objects []manifest, choices sim.Choices, faults map[str
 
 func (r *quiet) settle() {
 	most := trial.Limits{Steps: mostQuietSteps, Idle: mostQuietSteps / 20}
-	if r.s.Controller.Hosted() { // it may poll for an hour until it has settled
+	if r.s.Controller.Hosted() { // it may poll for an hour before it settles
 		most = trial.Limits{Steps: mostProgramSteps, Idle: mostProgramSteps}
 	}
 	most.For, most.Rest = r.s.lasts, r.s.lasts > 0
@@ -83,10 +83,10 @@ func (r *quiet) settle() {
 	r.settled, r.fights = last.Settled && r.settled, last.Fight
 }
 
-// manyWrites is more writes than a controller needs to react to an edit.
+// manyWrites is a number of writes that no controller needs to react to one edit.
 const manyWrites = 200
 
-// writesOn reports whether the controller keeps writing. Events and renewals of Leases do not count.
+// writesOn reports whether the controller keeps writing. Writes to Events and Leases do not count.
 func (r *quiet) writesOn() bool {
 	n := 0
 	for _, rec := range r.writes() {
@@ -101,7 +101,7 @@ func (r *quiet) kindOf(rec *sim.Record) schema.GroupVersionKind {
 	return r.Server.KindOf(rec.After.(runtime.Object)).GVK
 }
 
-// does executes a user action and lets the world settle. The error is the server's refusal.
+// does executes a user action, and runs the world until it settles. The error is a refusal of the server.
 func (r *quiet) does(req *fakeapi.Request) error {
 	r.began = r.World.History.Len()
 	if _, err := r.Request(req); err != nil {
@@ -144,7 +144,7 @@ func (r *quiet) stored(m manifest) runtime.Object {
 	return r.Server.Lookup(r.Server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName())
 }
 
-// shown returns the stored object as a manifest, without fields if it does not exist.
+// shown returns the stored object as a manifest. If the object does not exist, the manifest is empty.
 func (r *quiet) shown(m manifest) manifest {
 	o := r.stored(m)
 	if o == nil {
@@ -166,7 +166,7 @@ func (r *quiet) there(ref *metav1.OwnerReference, namespace string) bool {
 	return o != nil && o.(metav1.Object).GetUID() == ref.UID
 }
 
-// shows reports whether the controller's informers delivered an object of a kind.
+// shows reports whether an informer of the controller has delivered an object of this kind.
 func (r *quiet) shows(kind string) bool {
 	for i := range r.World.History.Len() {
 		if rec := r.World.History.At(i); rec.Op == sim.Delivery && rec.Process == r.process && rec.Object.Kind == kind {
@@ -176,7 +176,7 @@ func (r *quiet) shows(kind string) bool {
 	return false
 }
 
-// controlled lists the objects of some kinds that an owner controls, in the order of kinds and names.
+// controlled lists the objects of these kinds that an owner controls, sorted by kind as given, then by name.
 func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (list []manifest) {
 	obj := r.stored(owner)
 	if obj == nil {
@@ -196,7 +196,7 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 	return list
 }
 
-// idle describes the steps of a reconciler that wrote nothing.
+// idle describes what a controller did that wrote nothing.
 func (r *quiet) idle() string {
 	if r.s.Controller.Hosted() {
 		return r.requested()
@@ -227,7 +227,7 @@ func (r *quiet) requested() string {
 		case rec.Op == sim.Read || rec.Op == sim.Commit:
 			n++
 		case rec.Op == sim.Refusal && rec.Object.Kind == "Lease":
-			n++ // leader election begins by reading a Lease that does not exist yet
+			n++ // the first request of leader election reads a Lease that does not exist yet
 		case rec.Op == sim.Refusal:
 			n, last = n+1, ": "+rec.Verb+" "+rec.Object.String()+": "+rec.Message
 		case rec.Op == sim.FaultHit && rec.Verb == "crash":
@@ -240,8 +240,8 @@ func (r *quiet) requested() string {
 	return fmt.Sprintf("%d requests, none of which was refused", n)
 }
 
-// ticks are equal intervals at which a controller creates objects of a kind, or changes one object. Examples are
-// CronJobs and the renewal of certificates.
+// ticks describes when a controller creates objects of a kind, or changes one object, at equal intervals. Examples are
+// a CronJob, and the renewal of a certificate.
 type ticks struct {
 	deed
 	every time.Duration
@@ -250,18 +250,18 @@ type ticks struct {
 
 type deed struct {
 	kind schema.GroupVersionKind
-	name string // "namespace/name" of the object that it changes; "" if it creates objects
+	name string // "namespace/name" of the changed object; "" if objects are created
 }
 
-// A world with ticks ends after the third one. Only enoughTicks prove a tick: a rollout that proceeds every ten seconds
-// ends.
+// Times are ticks only if enoughTicks of them are regular, because a rollout that makes progress every ten seconds
+// ends. A world with ticks runs until the third tick.
 const (
 	enoughTicks = 7
-	leastTick   = 10 * time.Second // the shortest interval of ticks: shorter ones are a loop
+	leastTick   = 10 * time.Second // the shortest interval of ticks; a shorter interval is a loop
 	oneTick     = time.Second      // objects created within this time belong to one tick
 )
 
-// lasts returns how long a world runs.
+// lasts returns how long a world with these ticks runs.
 func (t *ticks) lasts() time.Duration { return (t.third + 2*t.every/5).Round(time.Second) }
 
 func (t *ticks) String() string {
@@ -273,10 +273,10 @@ func (t *ticks) String() string {
 		t.every.Round(time.Second), t.lasts())
 }
 
-// ticking searches new records for ticks.
+// ticking searches the records of a quiet run for writes at equal intervals (see ticks).
 type ticking struct {
 	of    *quiet
-	next  int // the next record to search
+	next  int // index of the next record to search
 	at    map[deed][]time.Duration
 	found *ticks
 }
@@ -286,7 +286,7 @@ func (t *ticking) look() bool {
 	for ; t.next < h.Len() && t.found == nil; t.next++ {
 		rec := h.At(t.next)
 		if rec.Op != sim.Commit || rec.Process != t.of.process || rec.After == nil || told(rec.Object) ||
-			rec.Before != nil && rec.Subresource == "status" { // heartbeats write a status
+			rec.Before != nil && rec.Subresource == "status" { // a status is also written by heartbeats
 			continue
 		}
 		does := deed{kind: t.of.kindOf(rec)}
@@ -303,7 +303,7 @@ func (t *ticking) look() bool {
 	return t.found != nil
 }
 
-// regular returns ticks for regular times, and nil otherwise. The first creation may be irregular.
+// regular returns the ticks if the last times have equal intervals, otherwise nil. The first interval may differ.
 func regular(does deed, at []time.Duration) *ticks {
 	if len(at) < enoughTicks {
 		return nil
@@ -323,10 +323,10 @@ func regular(does deed, at []time.Duration) *ticks {
 
 func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 
-// Idle is the error of a controller that wrote nothing for its owner in a quiet world.
+// Idle is the error of a controller that wrote nothing in a quiet world.
 type Idle struct {
-	Text    string   // what it did instead
-	Printed []string // the last lines that its process printed; none for a reconciler
+	Text    string   // what it did, other than writing
+	Printed []string // the last lines of its process's output; empty for a reconciler
 }
 
 func (i *Idle) Error() string {
@@ -337,7 +337,7 @@ func (i *Idle) Error() string {
 	return text
 }
 
-// mostPrinted is the number of output lines of an idle program that are kept.
+// mostPrinted is the maximal number of lines in Idle.Printed.
 const mostPrinted = 200
 
 func (r *quiet) didNothing() error {

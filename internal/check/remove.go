@@ -18,23 +18,23 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// kept is a field of a dependent that stays when its source, a field of the owner, is removed.
+// kept describes a mistake: dependents keep values after the field of the owner from which they came was removed.
 type kept struct {
 	edit  *edit
 	marks []mark
 }
 
-// The number of optional fields that are removed, from a reconciler's sample and from a whole program's.
+// These constants limit how many optional fields are removed from the sample, for a reconciler and for a whole program.
 const (
 	mostRemoved        = 12
 	mostProgramRemoved = 2
 )
 
-// removals finds the optional fields whose removal the controller follows. If adding such a field adds something to a
-// dependent, removing the field must remove it.
+// removals removes optional fields, and finds those to whose removal the controller reacts. If adding a field adds a
+// value to a dependent, then removing the field must remove the value.
 func (f *found) removals(s *operator) error {
 	if s.lasts > 0 {
-		return nil // it creates at times of the clock
+		return nil // the controller creates objects at certain times, so a new object proves nothing
 	}
 	most := mostRemoved
 	if s.Controller.Hosted() {
@@ -45,7 +45,7 @@ func (f *found) removals(s *operator) error {
 	for i, e := range fields {
 		without := s.edited(e, nil)
 		if stored, err := s.creates(without); err != nil || present(stored.Object, e.path) {
-			continue // it is required, or has a default
+			continue // the field is required, or has a default
 		}
 		if tried++; tried > most || s.Hurry != nil && s.Hurry() {
 			f.untried += len(fields) - i
@@ -58,7 +58,7 @@ func (f *found) removals(s *operator) error {
 	return nil
 }
 
-// optional lists removals of the fields of an object, maps before their fields. Items of lists are left out.
+// optional lists edits that each remove a field of an object. A map precedes its fields. Items of lists stay.
 func optional(object map[string]any, list []*edit, path ...string) []*edit {
 	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	if len(path) > 1 {
@@ -77,7 +77,8 @@ func present(object map[string]any, path []string) bool {
 	return ok
 }
 
-// tryRemoval removes a field from the settled sample, and adds it to a sample that was created without it.
+// tryRemoval removes a field from the settled sample. In another world it creates the sample without the field, and
+// adds the field later, to find what the field adds to dependents.
 func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	bare, err := s.run(without)
 	if err != nil {
@@ -92,7 +93,7 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	if err := bare.merge(without, e.patch(e.from)); err != nil || !bare.settled {
 		return nil
 	}
-	// If the controller does not add a field to an existing dependent, it need not remove the field from one.
+	// A controller need not remove a value that it does not add to existing dependents.
 	full := bare.controlled(without, f.owns)
 	marks = slices.DeleteFunc(marks, func(m mark) bool { return !m.in(full) })
 	left, answered, err := f.takesOut(s, e, marks, nil)
@@ -111,7 +112,8 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	return nil
 }
 
-// takesOut removes a field from the settled sample. It reports whether the controller reacts, and which marks remain.
+// takesOut removes a field from the settled sample. It reports whether the controller reacts, and the marks that its
+// dependents keep.
 func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
 	if err != nil {
@@ -136,7 +138,7 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices
 	return left, answered, nil
 }
 
-// only lists marks of objects, outside metadata and status, that objects with the same names in plain lack.
+// only lists the values in had that the same objects in plain do not have. It ignores metadata and status.
 func only(had, plain []manifest) (list []mark) {
 	for _, d := range had {
 		i := slices.IndexFunc(plain, d.same)
@@ -155,12 +157,12 @@ func only(had, plain []manifest) (list []mark) {
 	return list
 }
 
-// same compares kind and name.
+// same reports whether kind, namespace and name are equal.
 func (m manifest) same(o manifest) bool {
 	return m.GroupVersionKind() == o.GroupVersionKind() && m.GetNamespace() == o.GetNamespace() && m.GetName() == o.GetName()
 }
 
-// missing yields the values of a that b lacks.
+// missing yields the values of a that are not in b.
 func missing(a, b any, path []string, yield func(path []string, value any)) {
 	if b == nil {
 		if a != nil {
@@ -183,7 +185,7 @@ func missing(a, b any, path []string, yield func(path []string, value any)) {
 	}
 }
 
-// itemOf names an item of a list by its value or its name field, or returns "".
+// itemOf identifies an item of a list by its value or its name field. It returns "" for other items.
 func itemOf(item any) string {
 	switch item := item.(type) {
 	case string, int64:
@@ -196,7 +198,7 @@ func itemOf(item any) string {
 	return ""
 }
 
-// part returns a field of an object or an item of a list, or nil.
+// part returns a field of an object or an item of a list, or nil if there is none.
 func part(in any, key string) any {
 	switch in := in.(type) {
 	case map[string]any:
@@ -230,7 +232,7 @@ func (k *kept) String() string {
 	return fmt.Sprintf("%s, which comes from %s, when that is removed", &k.marks[0], k.edit.name)
 }
 
-// removed is the case that removes optional fields of the sample and puts them back, except one.
+// removed is a case: optional fields of the sample are removed and added again, except one.
 func (f *found) removed(s *operator) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
 	if len(f.removes) == 0 {
@@ -253,7 +255,7 @@ func (f *found) removed(s *operator) place {
 	return p
 }
 
-// takenOut checks that no dependent keeps what a removed field added.
+// takenOut checks that no dependent keeps a value of a removed field.
 func (f *found) takenOut(s *operator, e *edit) scenarios.Func {
 	return func(user host.Client) error {
 		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())

@@ -15,7 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// beside runs a second owner, the sample under another name. If the spec names dependents, they get other names, too.
+// beside adds a second owner: the sample under another name. If the spec contains names of dependents, these are
+// changed too, unless the owners have fewer dependents then.
 func (f *found) beside(s *operator) error {
 	same := s.owner.renamed(s.owner.GetName() + "-second")
 	known := f.unknown
@@ -41,7 +42,8 @@ func (f *found) beside(s *operator) error {
 	return nil
 }
 
-// besides runs a second owner, and reports whether each owner has as many dependents as the sample alone.
+// besides runs a world with the sample and a second owner. It reports whether each owner has at least as many
+// dependents as the sample has alone.
 func (f *found) besides(s *operator, second manifest) bool {
 	f.second, f.pair, f.seconds = manifest{}, nil, nil
 	r, err := s.run(s.owner, second)
@@ -61,7 +63,7 @@ func (f *found) besides(s *operator, second manifest) bool {
 	return !lacks && !waits
 }
 
-// differs finds fields in which owners must differ, and makes an invariant of them.
+// differs finds fields in which owners must differ, and adds an invariant that they do.
 func (f *found) differs(s *operator) (err error) {
 	if f.second.Unstructured == nil || s.lasts > 0 || s.Hurry != nil && s.Hurry() ||
 		slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == differentValues }) {
@@ -73,7 +75,7 @@ func (f *found) differs(s *operator) (err error) {
 	return err
 }
 
-// shares finds objects with references from all owners. No owner can control them, so no law requires a ControllerRef.
+// shares finds objects that refer to all owners. Such an object cannot have a ControllerRef, so no law requires it.
 func (f *found) shares(s *operator) error {
 	if len(f.plain) == 0 {
 		return nil
@@ -116,7 +118,7 @@ func (r *quiet) uncontrolled(kind schema.GroupVersionKind) (list []sim.Ref) {
 	return list
 }
 
-// distinct is a field with another value for each owner, such as a port or an address range.
+// distinct is a field whose value must differ between owners, for example a port or an address range.
 type distinct struct {
 	kind schema.GroupVersionKind // of the owner, or of a dependent
 	path string                  // "status.cidr"
@@ -124,11 +126,11 @@ type distinct struct {
 
 func (d distinct) String() string { return d.kind.Kind + " " + d.path }
 
-// manyOwners are name suffixes of owners with equal specs: enough that values from a small pool repeat.
+// manyOwners contains name suffixes for owners with equal specs. They suffice for values from a small pool to repeat.
 var manyOwners = []string{"", "-second", "-third", "-fourth", "-fifth"}
 
-// distinctValues returns the fields that differ between all owners, created at once in either order, or one after the
-// other. The names of second end in "-second".
+// distinctValues returns the fields whose values differ between all owners in three worlds: the owners are created at
+// once, at once in reverse order, and one after the other. The name of second must end in "-second".
 func (s *operator) distinctValues(second manifest, owns []schema.GroupVersionKind) ([]distinct, error) {
 	owners := []manifest{s.owner}
 	for _, suffix := range manyOwners[1:] {
@@ -144,7 +146,7 @@ func (s *operator) distinctValues(second manifest, owns []schema.GroupVersionKin
 	for i, begin := range [][]manifest{owners, reversed, owners[:1]} {
 		r, err := s.run(begin...)
 		if err != nil {
-			return nil, s.over() // the server refuses that many
+			return nil, s.over() // the server does not accept so many owners
 		}
 		for _, m := range owners[len(begin):] {
 			if err = r.creates(m); err != nil {
@@ -175,7 +177,8 @@ func (r *quiet) creates(m manifest) error {
 	return r.does(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
 }
 
-// differing returns the fields in which all owners differ, except fields that the user wrote or that follow from names.
+// differing returns the fields whose values differ between all owners. Fields that the user set are left out, and so
+// are values that differ only in the owner's name.
 func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (all []distinct) {
 	var values []map[distinct]string
 	for _, m := range owners {
@@ -202,8 +205,8 @@ func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (al
 	return all
 }
 
-// chosenValues returns fields with numbers, or texts with digits, of an owner and of dependents that are the only ones
-// of their kind.
+// chosenValues returns the fields that are numbers, or texts with digits, of an owner and of its dependents. A
+// dependent is used only if it is the only one of its kind.
 func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	all := map[distinct]string{}
 	for i, m := range append([]manifest{owner}, dependents...) {
@@ -222,7 +225,7 @@ func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	return all
 }
 
-// notChosen are fields that hold observed or fixed values.
+// notChosen contains fields whose values are observed or fixed.
 var notChosen = []string{"conditions", "observedGeneration", "resourceVersion", "uid", "apiVersion", "kind"}
 
 func eachChosen(v any, path string, do func(path, text string)) {
@@ -243,7 +246,7 @@ func eachChosen(v any, path string, do func(path, text string)) {
 			do(path, v)
 		}
 	case int64, float64:
-		if text := fmt.Sprint(v); len(text) < len("1500000000") { // a longer one may be a time
+		if text := fmt.Sprint(v); len(text) < len("1500000000") { // a longer number may be a time
 			do(path, text)
 		}
 	}
@@ -269,7 +272,7 @@ func differ(first, second manifest, owns []schema.GroupVersionKind, fields []dis
 		}}
 }
 
-// ownerValues returns the values of an owner and its dependents, or nil if the owner does not exist.
+// ownerValues returns the values of an owner and its dependents. It returns nil if the owner does not exist.
 func ownerValues(f *law.Facts, owner manifest, owns []schema.GroupVersionKind) map[distinct]string {
 	o := f.Get(owner.GetKind(), owner.GetNamespace(), owner.GetName())
 	if o == nil {

@@ -19,29 +19,28 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Operator is a controller with everything that it needs to run.
+// Operator describes the controller to check, and what it needs to run.
 type Operator struct {
-	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). A program's default name is
-	// "program". Its default kind is the kind of the sample's first custom object, or else of its first object.
+	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). The default name of a program is
+	// "program". The default kind is that of the sample's first custom object, or else of its first object.
 	Controller host.Controller
 
 	// CRDs are files whose CustomResourceDefinitions exist in every world. Their other objects are ignored.
 	CRDs []*File
-	// Installed are objects that exist in every world before the sample. Those that the server refuses are named in
-	// [Plan.Notes].
+	// Installed are objects that exist before the sample in every world. [Plan.Notes] names refused ones.
 	Installed []*unstructured.Unstructured
-	// Sample contains an object of the controller's kind, and objects that exist beside it.
+	// Sample contains an object of the controller's kind, and other objects that must exist.
 	Sample *File
 
-	Others     []host.Controller // further stepped controllers that run beside it and are judged by their own declarations
-	With       []string          // controllers of this module that run beside it, in addition to those of the kinds that it creates
-	For        time.Duration     // how long each world lasts; 0 until it settles, or after the third tick of a clock
-	Profile    law.Profile       // the profile of laws that apply; the Controller's profile if that is larger
-	Settled    scenarios.Func    // checked whenever a world has settled; nil for no check beside the laws
+	Others     []host.Controller // other stepped controllers that run too; their own declarations apply to them
+	With       []string          // further controllers of this module that run too, by name
+	For        time.Duration     // the time of each world; 0: until it settles, or until the third periodic write
+	Profile    law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
+	Settled    scenarios.Func    // called whenever a world has settled; nil for no additional check
 	Skip       map[string]string // cases and laws to leave out, by name, with the reason
-	Edits      []string          // merge patches of the sample to try before its single fields, as YAML or JSON
-	Schedules  int               // of each case
-	Hurry      func() bool       // whether to stop editing further fields of the sample; nil for never
+	Edits      []string          // merge patches of the sample, as YAML or JSON, to try before single fields are edited
+	Schedules  int               // the number of schedules of each case
+	Hurry      func() bool       // reports whether no further fields of the sample should be edited; nil means false
 	Invariants []*law.Invariant  // checked in each world in addition to the laws
 	Server     *fakeapi.Options  // options of the worlds' servers; nil for the defaults
 
@@ -52,14 +51,14 @@ type Operator struct {
 type File struct {
 	Name    string
 	Objects []Object
-	// Path is the path on disk, or "". Kept failures of programs name the file instead of its CRDs, if it has the same
-	// CRDs.
+	// Path is the file's path on disk, or "". A kept failure of a program refers to this file instead of containing its
+	// CRDs, if the file on disk still has the same CRDs.
 	Path string
 
 	text []byte // nil for a file on disk
 }
 
-// onDisk reports whether the file on disk has the same CRDs. It does not if a kustomization patches them.
+// onDisk reports whether the file on disk has the same CRDs. They differ if a kustomization patches them.
 func (f *File) onDisk() bool {
 	if f.Path == "" {
 		return false
@@ -93,10 +92,10 @@ func (f *File) definitions() (all []string) {
 
 type Object struct {
 	*unstructured.Unstructured
-	Line int // the line of its document, from 1; 0 if unknown
+	Line int // the first line of its document, counted from 1; 0 if unknown
 }
 
-// Read parses a YAML file and leaves out empty documents. The error begins with name and line.
+// Read parses a YAML file. It skips empty documents. An error begins with the name and the line.
 func Read(name string, data []byte) (*File, error) {
 	f := &File{Name: name, text: data}
 	for _, doc := range yamldoc.Split(data) {
@@ -111,7 +110,7 @@ func Read(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// Mistake is a mistake in a field of an [Operator]. Field is "" for the subject as a whole.
+// Mistake is an error in a field of an [Operator]. Field is "" if the mistake is not in one field.
 type Mistake struct{ Field, Text string }
 
 func (m *Mistake) Error() string {
@@ -125,17 +124,17 @@ func mistake(field, format string, args ...any) error {
 	return &Mistake{field, fmt.Sprintf(format, args...)}
 }
 
-// Names are the names of all cases, in order.
+// Names lists the names of all cases in their order.
 var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-owner", "edit", "removed", "scale", "orphan",
 	"somebody-elses",
 	"rival-for-an-orphan", "terminating-orphan", "dependent-deleted", "dependent-unseen", "relabelled", "released-and-gone", "reference-taken-away",
 	"name-taken", "replaced", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",
 	"deleted/unseen", "recreated/background", "recreated/foreground", "recreated/orphan", "held", "terminating", "restored"}
 
-// ending are the laws that end every run. They cannot be skipped.
+// ending lists laws that end a run when they are violated. They cannot be skipped.
 var ending = []string{law.AlwaysSettles, "NOFIGHT-1", "EXACT-7b"}
 
-// CheckSkip checks the names and reasons of Skip. own are the IDs of invariants. The error is a [Mistake].
+// CheckSkip checks the names and the reasons of Skip. own are the IDs of the subject's invariants.
 func CheckSkip(skip map[string]string, own ...string) error {
 	laws := lawNames(own)
 	for _, name := range slices.Sorted(maps.Keys(skip)) {
@@ -166,15 +165,15 @@ func lawNames(invariants []string) []string {
 	return laws
 }
 
-// Accept is an accepted finding: it is printed and does not fail the check.
+// Accept is an accepted violation: it is printed, but the check does not fail.
 type Accept struct {
 	Law    string `yaml:"law" json:"law"`
-	Case   string `yaml:"case" json:"case,omitempty"`     // "" for each
-	Object string `yaml:"object" json:"object,omitempty"` // part of the violation's text, as "svc/web"; "" for any
+	Case   string `yaml:"case" json:"case,omitempty"`     // "" for every case
+	Object string `yaml:"object" json:"object,omitempty"` // part of the violation's text, such as "svc/web"; "" for any
 	Reason string `yaml:"reason" json:"reason"`
 }
 
-// Check checks an entry. own are the IDs of invariants. The error is one line.
+// Check checks an entry. own are the IDs of the subject's invariants. The error is one line.
 func (a *Accept) Check(own ...string) error {
 	for _, w := range []struct {
 		what, word string
@@ -199,5 +198,5 @@ func (a *Accept) Is(in string, f *scenarios.Counterexample) bool {
 	return a.Law == f.Law && (a.Case == "" || a.Case == in) && strings.Contains(f.Said(), a.Object)
 }
 
-// differentValues is the ID of the invariant that owners have different values.
+// differentValues is the ID of the invariant that owners have different values in distinct fields.
 const differentValues = "different-values"

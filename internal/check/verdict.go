@@ -17,27 +17,27 @@ type Verdict struct {
 	Why       string
 	Exercised int      // how often the law was exercised
 	Cases     []string // the cases in which it was violated
-	Worlds    int      // the number of worlds in which it was evaluated
+	Worlds    int      // the number of worlds in which the law was evaluated
 
-	known []string // the cases with accepted violations, and the reasons
+	known []string // cases with accepted violations, and the reasons
 }
 
-// The states of a law, in the words of docs/evidence/clauses.md.
+// The states of a law, as in docs/evidence/clauses.md.
 const (
 	Held         = "held"
 	Violated     = "violated"
 	Accepted     = "accepted"       // violated, but only in accepted ways
 	Skipped      = "skipped"        // listed in Subject.Skip, with a reason
-	NotExercised = "not exercised"  // no case exercised it
-	NotJudged    = "not judged"     // it cannot be judged from outside
-	NotIts       = "does not apply" // it is not about this controller
+	NotExercised = "not exercised"  // evaluated in no case
+	NotJudged    = "not judged"     // cannot be judged from the outside
+	NotIts       = "does not apply" // does not concern this controller
 )
 
-// elsewhere are the actors whose laws apply to no ordinary controller.
+// elsewhere contains the actors of clauses that do not concern ordinary controllers.
 var elsewhere = []clause.About{clause.Collector, clause.Drainer, clause.Named, clause.Server, clause.Tool,
 	clause.Eras}
 
-// Verdicts returns the results of the laws of the controller's profile that apply to any controller.
+// Verdicts returns a result for each law of the controller's profile, except laws for other actors, such as tools.
 func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	f, s, c := p.found, p.subject, p.Controller
 	for _, l := range s.laws(&c) {
@@ -86,7 +86,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 	return all
 }
 
-// laws returns the laws that judge the controller, with its invariants.
+// laws returns all laws that judge the controller, including its invariants.
 func (s *operator) laws(c *host.Controller) []*law.Law {
 	all := slices.Concat(law.All(), c.Contract.Laws())
 	for _, v := range s.Invariants {
@@ -95,12 +95,12 @@ func (s *operator) laws(c *host.Controller) []*law.Law {
 	return all
 }
 
-// ofWorld reports whether a law is an invariant of the subject's worlds.
+// ofWorld reports whether a law is one of the subject's invariants.
 func (s *operator) ofWorld(l *law.Law) bool {
 	return slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == l.ID })
 }
 
-// told lists laws and invariants that are skipped or were violated.
+// told lists the names of the laws and invariants that are skipped or that these cases violated.
 func (s *operator) told(cases []Tried) (told []string) {
 	for name := range s.Skip {
 		told = append(told, name)
@@ -115,8 +115,8 @@ func (s *operator) told(cases []Tried) (told []string) {
 	return told
 }
 
-// asks returns the laws of a case after others; nil for all. A violated law is reported once, in the simplest case, so
-// that later cases show other violations. Laws that end a run are always included.
+// asks returns the laws that a case evaluates after earlier cases; nil means all laws. A violated law is reported once,
+// in the simplest case. Later cases leave it out, and can show other violations. Laws in ending are always included.
 func (s *operator) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
 	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
@@ -128,7 +128,7 @@ func (s *operator) asks(cases []Tried, c *law.Contract) []*law.Law {
 	return left
 }
 
-// add adds up the results of a law.
+// add adds the results of all cases to the verdict.
 func (v *Verdict) add(controller string, cases []Tried) {
 	for _, t := range cases {
 		if t.X == nil {
@@ -153,7 +153,7 @@ func (v *Verdict) add(controller string, cases []Tried) {
 	}
 }
 
-// compared counts schedules whose end was compared with the end of a quiet run.
+// compared adds the schedules whose settled state was compared with the settled state of a quiet run.
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c DerivedCase) bool { return c.Name == t.Name })
@@ -164,11 +164,11 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	}
 }
 
-// missing returns why a law cannot be judged or does not apply: the state, a colon and the reason. It returns "" if the
-// law can be judged.
+// missing returns why a law cannot be judged or does not apply, in the form "state: reason". For a law that can be
+// judged it returns "".
 func (f *found) missing(s *operator, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
-	if c.Hosted() { // only a Go test has a Contract
+	if c.Hosted() { // only a Go test can set the Contract
 		declare = "a Go test (conformance.Test with Run) can declare "
 	}
 	switch {
@@ -203,11 +203,11 @@ func unless(known bool, why string) string {
 	return why
 }
 
-// Summary holds the verdicts and the numbers behind them.
+// Summary formats the verdicts and the numbers of cases and schedules.
 func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	explored, schedules, failed, kept := 0, 0, 0, ""
 	for _, t := range cases {
-		if t.X == nil || t.X.Schedules == 0 && len(t.X.Failures) == 0 { // it was interrupted
+		if t.X == nil || t.X.Schedules == 0 && len(t.X.Failures) == 0 { // the check was interrupted before this case
 			continue
 		}
 		explored++

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// wants maps the values of the tried fields to the number of dependents of a settled owner.
+// wants contains the number of dependents that an owner wants, for each tried combination of field values.
 type wants struct {
 	paths [][]string
 	by    map[string]int
@@ -25,7 +25,7 @@ func (w *wants) key(owner map[string]any) string {
 	return b.String()
 }
 
-// of returns the number of dependents that an owner wants, or -1 if its values were not tried.
+// of returns the number of dependents that an owner wants, or -1 if its field values were not tried.
 func (w *wants) of(owner runtime.Object) int {
 	if n, ok := w.by[w.key(object(owner))]; ok {
 		return n
@@ -33,8 +33,8 @@ func (w *wants) of(owner runtime.Object) int {
 	return -1
 }
 
-// want finds the number of dependents that an owner wants: as many as an owner has that was created with the same
-// values. The number is unknown if an owner that was edited to these values has another number.
+// want finds how many dependents an owner wants for certain field values: the number that an owner has that was created
+// with these values. The number is unknown if an owner that was edited to these values has a different number.
 func (f *found) want(s *operator) error {
 	if len(f.dependents) == 0 {
 		return nil
@@ -85,8 +85,9 @@ func (f *found) want(s *operator) error {
 	return nil
 }
 
-// keepsHistory also counts. It reports whether the number of dependents depends on the owner's history: an edited owner
-// differs from a created one, or undoing the edit does not restore the number. If it does, no case expects a number.
+// keepsHistory counts the dependents after an edit. It reports whether their number depends on the owner's history.
+// This is so if an edited owner and a created owner with the same values have different numbers, or if undoing the edit
+// does not restore the number. In these cases no number is expected.
 func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 	one := &wants{paths: w.paths, by: map[string]int{}}
 	unknown := len(f.unknown)
@@ -102,11 +103,11 @@ func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 	return false
 }
 
-// count runs a world in which the sample is created with an edit, or unchanged if e is nil. It records the number of the
-// sample's active dependents.
+// count runs a world in which the sample is created with the edit e, or unchanged if e is nil. It adds the number of
+// the sample's active dependents to w. If this number contradicts e, it sets w.by to nil.
 func (f *found) count(s *operator, w *wants, e *edit) error {
 	if w.by == nil {
-		return nil // it is unknown already
+		return nil // another count has set the number to unknown
 	}
 	owner := s.owner
 	if e != nil {
@@ -114,7 +115,7 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 	}
 	r, err := s.run(owner)
 	if err != nil {
-		return nil // the server does not accept the value
+		return nil // the server refuses the value
 	}
 	defer r.Stop()
 	n := f.active(s, r.controlled(owner, f.owns))
@@ -131,7 +132,7 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 	return nil
 }
 
-// active counts the dependents that their owner wants. Revisions, and workloads with 0 replicas, are kept as history.
+// active counts the dependents that their owner wants. Revisions and workloads with 0 replicas do not count.
 func (f *found) active(s *operator, dependents []manifest) (n int) {
 	for _, d := range dependents {
 		if f.counts(s, d.Unstructured) {
@@ -141,8 +142,8 @@ func (f *found) active(s *operator, dependents []manifest) (n int) {
 	return n
 }
 
-// counts reports whether an owner wants a dependent. A dependent with 0 replicas counts if the sample's own dependents
-// are created with 0.
+// counts reports whether an owner wants a dependent. A dependent with 0 replicas counts only if the sample's own
+// dependents are created with 0 replicas.
 func (f *found) counts(s *operator, dependent runtime.Object) bool {
 	gvk := dependent.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {
@@ -154,7 +155,7 @@ func (f *found) counts(s *operator, dependent runtime.Object) bool {
 		}))
 }
 
-// scaledToZero reports whether spec.replicas is 0. Of built-in objects it decodes workloads only, to save time.
+// scaledToZero reports whether spec.replicas is 0. To save time, it decodes only workloads and custom objects.
 func scaledToZero(obj runtime.Object, kind string) bool {
 	if _, custom := obj.(*unstructured.Unstructured); !custom && !slices.Contains(workloads, kind) {
 		return false

@@ -14,24 +14,24 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// place is the world of a case.
+// place describes the world of a case.
 type place struct {
 	name string // "recreated/orphan"
-	why  string // why it is not tried; "" if it is
+	why  string // why the case is not run; "" if it is
 
 	objects      []manifest // objects in addition to those around the sample
 	settled      bool
 	user         []casefile.Action
 	faults       map[string]int
 	settledCheck scenarios.Func
-	sameEnd      bool // the settled world is compared with that of a quiet run
+	sameEnd      bool // compare the settled world with that of a quiet run
 }
 
-// few are the faults of most cases.
+// few contains the faults of most cases.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
-// atWork is few without the start from an older list. A garbage collector that starts from an older list may stop
-// waiting for an owner before it has seen all dependents to orphan, and delete the others.
+// atWork contains the faults of few except stale, the start from an older list. A garbage collector that starts from an
+// older list may delete dependents that should be orphaned, if it has not seen all of them when it stops waiting.
 var atWork = map[string]int{"crash": 1, "conflict": 1, "lost": 1}
 
 func every() map[string]int {
@@ -42,7 +42,7 @@ func every() map[string]int {
 	return all
 }
 
-// worlds derives the cases.
+// worlds returns all cases.
 func (f *found) worlds(s *operator) (all []place) {
 	all = append(all,
 		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
@@ -59,7 +59,7 @@ func (f *found) worlds(s *operator) (all []place) {
 	return append(all, f.ends(s)...)
 }
 
-// marked is the case of two owners of which one has a label and an annotation of another program, which must stay.
+// marked is a case with two owners. The user adds a label and an annotation to one of them, which must stay.
 func (f *found) marked(s *operator) place {
 	if f.unmarked {
 		return place{name: "two-owners", objects: f.both(s), faults: few, user: f.edited(f.scale)}
@@ -69,7 +69,7 @@ func (f *found) marked(s *operator) place {
 		settledCheck: func(user host.Client) error {
 			o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
 			if err != nil {
-				return nil // it is deleted with its owner
+				return nil // the label and the annotation were deleted with their owner
 			}
 			m := o.(metav1.Object)
 			for _, has := range []struct {
@@ -84,7 +84,7 @@ func (f *found) marked(s *operator) place {
 		}}
 }
 
-// refusesMarks reports whether the server refuses the marks that a user gives in the case of two owners.
+// refusesMarks reports whether the server refuses the label and the annotation of the case two-owners.
 func (r *quiet) refusesMarks(m manifest) (bool, error) {
 	marks := map[string]any{other: "yes"}
 	req, err := r.patch(m, map[string]any{"metadata": map[string]any{"labels": marks, "annotations": marks}})
@@ -95,7 +95,7 @@ func (r *quiet) refusesMarks(m manifest) (bool, error) {
 	return err != nil, nil
 }
 
-// arrival is the case in which the sample is created while the controllers run.
+// arrival is a case: the sample is created while the controllers run.
 func (f *found) arrival(s *operator) place {
 	p := place{name: "new-owner", settled: true, faults: atWork, sameEnd: true,
 		user: []casefile.Action{casefile.Action{Manifests: s.owner.text()}}}
@@ -105,7 +105,7 @@ func (f *found) arrival(s *operator) place {
 	return p
 }
 
-// both returns the sample and the second owner, if there can be one.
+// both returns the sample and, if there is one, the second owner.
 func (f *found) both(s *operator) []manifest {
 	if f.second.Unstructured == nil {
 		return []manifest{s.owner}
@@ -113,7 +113,7 @@ func (f *found) both(s *operator) []manifest {
 	return []manifest{s.owner, f.second}
 }
 
-// anyEdit returns an edit that the controller follows, or nil.
+// anyEdit returns an edit to which the controller reacts, or nil.
 func (f *found) anyEdit() *edit {
 	if f.scale != nil {
 		return f.scale
@@ -121,7 +121,7 @@ func (f *found) anyEdit() *edit {
 	return f.change
 }
 
-// edited edits the sample and undoes the edit.
+// edited returns actions that edit the sample and undo the edit.
 func (f *found) edited(e *edit) []casefile.Action {
 	if e == nil {
 		return nil
@@ -129,7 +129,7 @@ func (f *found) edited(e *edit) []casefile.Action {
 	return []casefile.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
 }
 
-// edit edits the sample in a way that makes the controller react, or keeps it from settling.
+// edit is a case: the sample is edited so that the controller reacts or does not settle.
 func (f *found) edit(s *operator) place {
 	if f.fights != nil {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,
@@ -153,7 +153,7 @@ func (f *found) edit(s *operator) place {
 	return p
 }
 
-// follow edits the sample while the controller works, undoes the edit and repeats it.
+// follow is a case: the sample is edited, the edit is undone, and then it is repeated, while the controller works.
 func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
@@ -167,7 +167,7 @@ func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	return p
 }
 
-// verbs makes user actions from lines of a scenario file.
+// verbs returns user actions from lines in the form of scenario files.
 func verbs(lines ...string) (list []casefile.Action) {
 	for _, l := range lines {
 		list = append(list, casefile.Action{Verb: l})
@@ -195,20 +195,20 @@ func gone(m manifest) casefile.Action {
 	return casefile.Action{Verb: line}
 }
 
-// owned gives an object a ControllerRef to an existing object.
+// owned returns a copy of m with a ControllerRef to by, which must exist when the step runs.
 func owned(m, by manifest) manifest {
 	c := manifest{m.DeepCopy()}
 	c.Object["metadata"].(map[string]any)["ownerReferences"] = []any{reference(by)}
 	return c
 }
 
-// reference returns a ControllerRef to an object that exists when the step runs.
+// reference returns a ControllerRef. The object must exist when the step runs.
 func reference(to manifest) map[string]any {
 	return map[string]any{"apiVersion": to.GetAPIVersion(), "kind": to.GetKind(), "name": to.GetName(),
 		"uid": "$(uid " + to.at() + ")", "controller": true}
 }
 
-// rival is an owner of a kind that the controller does not use.
+// rival returns an owner of a kind that the controller neither reads nor writes.
 func (f *found) rival(s *operator) manifest {
 	for _, text := range []string{"{apiVersion: v1, kind: ConfigMap}", "{apiVersion: v1, kind: Secret}",
 		"{apiVersion: v1, kind: ServiceAccount}",
@@ -236,13 +236,13 @@ func (f *found) rival(s *operator) manifest {
 	return manifest{}
 }
 
-// whole makes a casefile.Case from a world.
+// whole converts a place to a casefile.Case.
 func (p *place) whole(s *operator, c host.Controller) casefile.Case {
 	objects := append(append([]manifest(nil), s.around...), p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
 		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
 		Server: s.Server, SameEnd: p.sameEnd, Invariants: s.Invariants}
-	if c.Hosted() { // it may watch any kind, so minimizing a failure keeps all of them
+	if c.Hosted() { // it may watch any kind, so minimized failures keep all CRDs
 		w.CRDs, w.Installed = s.files, s.installs
 	} else {
 		objects = append(append(append([]manifest(nil), s.definitions...), s.installed...), objects...)
@@ -251,7 +251,7 @@ func (p *place) whole(s *operator, c host.Controller) casefile.Case {
 	return w
 }
 
-// timed adds the duration of the world to settle steps.
+// timed adds the duration of the world to the settle steps.
 func (s *operator) timed(user []casefile.Action) []casefile.Action {
 	if s.lasts == 0 {
 		return user
@@ -265,17 +265,17 @@ func (s *operator) timed(user []casefile.Action) []casefile.Action {
 	return user
 }
 
-// propagation formats a policy as in the verb delete.
+// propagation formats a deletion policy for the verb delete.
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
-// less returns the value of f.scale that is one less than the sample's, if at least one dependent remains.
+// less returns the value of the field of f.scale that is one less than the sample's. ok is false if none would remain.
 func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
 		return nil, false
 	}
 	was, number := f.scale.was.(int64)
 	if !number || was < 2 {
-		return nil, false // without dependents nothing can go wrong at the end
+		return nil, false // without dependents a case can show nothing
 	}
 	return f.scale.number(was - 1), true
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// cleanUp says what the controller does with objects without a reference to a deleted owner. They are cluster-scoped,
-// in other namespaces, or found by labels or recorded names.
+// cleanUp says which objects the controller deletes after their owner. These objects do not refer to the owner: they
+// are cluster-scoped or in other namespaces, or the controller finds them by labels or recorded names.
 type cleanUp struct {
-	removes []remains // kinds whose objects it deletes, and the objects that remain beside a second owner
-	there   []remains // the objects of these kinds before the deletion
+	removes []remains // kinds whose objects it deletes; with the objects that remain if another owner exists
+	there   []remains // the objects of these kinds before the deletion, if another owner exists
 	leaves  []schema.GroupVersionKind
 }
 
-// remains are the objects of a kind after the deletion of one of two owners.
+// remains contains the names of the objects of a kind that exist after one of two owners was deleted.
 type remains struct {
 	kind  schema.GroupVersionKind
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp deletes the sample, alone and beside a second owner, and checks which objects without a reference remain.
+// cleansUp deletes the sample in worlds with one owner and with two, and finds objects without a reference that remain.
 func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
@@ -59,8 +59,8 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 	return c, nil
 }
 
-// left lists the objects of some kinds before and after the first owner is deleted, or nil if the world does not
-// settle.
+// left deletes the first owner, and returns the objects of some kinds after and before that. If the world does not
+// settle, it returns nil.
 func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
@@ -71,7 +71,7 @@ func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupV
 	defer r.Stop()
 	before = r.remains(kinds)
 	if err := r.remove(owners[0], policy); err != nil || !r.settled || r.stored(owners[0]) != nil {
-		return nil, nil, nil // the cases of deletion give the reason
+		return nil, nil, nil // the cases that delete the owner show why
 	}
 	return r.remains(kinds), before, nil
 }
@@ -93,7 +93,7 @@ func fullName(o runtime.Object) string {
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
-// cleared checks that a deleted owner leaves no more objects than a quiet deletion does.
+// cleared checks that a deleted owner leaves no more objects than its deletion in a quiet run leaves.
 func cleared(owner manifest, without []remains) scenarios.Func {
 	if len(without) == 0 {
 		return nil
@@ -121,11 +121,11 @@ func cleared(owner manifest, without []remains) scenarios.Func {
 	}
 }
 
-// delays is the number of user actions before an early deletion: most drawn schedules execute the first ones before any
-// controller works.
+// delays is the number of other user actions before the deletion in the case deleted/early. Most random schedules
+// execute the first user actions before any controller runs.
 const delays = 6
 
-// early is the case in which the sample is deleted while its controller still creates dependents.
+// early is a case: the sample is deleted while its controller still creates dependents.
 func (f *found) early(s *operator) place {
 	p := place{name: "deleted/early", faults: few, objects: f.both(s)}
 	for i := range delays {
@@ -136,8 +136,8 @@ func (f *found) early(s *operator) place {
 	return p
 }
 
-// unseen is the case in which an owner is created and deleted while the controller does not see the objects that it
-// created.
+// unseen is a case: an owner is created and deleted while watches are paused, so that the controller does not see its
+// objects.
 func (f *found) unseen(s *operator) place {
 	p := place{name: "deleted/unseen", settled: true, objects: f.both(s)}
 	c := f.cleans[metav1.DeletePropagationBackground]
@@ -160,8 +160,8 @@ func (f *found) unseen(s *operator) place {
 	return p
 }
 
-// dependentUnseen is the case in which a watch gap hides the creation and the deletion of a dependent. No event shows the
-// loss, so an edit of the owner wakes the controller.
+// dependentUnseen is a case: a watch gap hides that a dependent was created and deleted. No event shows that the
+// dependent is missing, so the owner is edited to enqueue it.
 func (f *found) dependentUnseen(s *operator) place {
 	p := place{name: "dependent-unseen", settled: true}
 	if f.second.Unstructured != nil {
@@ -193,8 +193,8 @@ func (f *found) dependentUnseen(s *operator) place {
 	return p
 }
 
-// expectNothing checks that a deleted sample leaves no more objects than after a quiet deletion. If the controller
-// deletes dependents itself, no process starts from an older list, in which the owner still exists.
+// expectNothing checks that a deleted sample leaves no more objects than its deletion in a quiet run leaves. If the
+// controller deletes objects itself, the case has no fault stale: in an older list, the owner would still exist.
 func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)

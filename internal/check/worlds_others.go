@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// lookalikes are the cases with objects that look like dependents.
+// lookalikes returns the cases with objects that look like dependents.
 func (f *found) lookalikes(s *operator) []place {
 	orphans := place{name: "orphan", objects: f.both(s), faults: few}
 	others := place{name: "somebody-elses", objects: f.both(s), faults: few}
@@ -55,10 +55,10 @@ func (f *found) lookalikes(s *operator) []place {
 // hold is a finalizer of another program.
 const hold = "example.com/threelaws-hold"
 
-// holdFirst is a finalizer that exists from the start.
+// holdFirst is a finalizer of another program that the sample has from the start.
 const holdFirst = "example.com/threelaws-first"
 
-// barred skips worlds for a reason; "" skips none.
+// barred sets why as the reason for which the cases are not run, unless it is "".
 func barred(why string, list []*place) (all []place) {
 	for _, p := range list {
 		if why != "" {
@@ -80,7 +80,7 @@ func (f *found) lone(rival manifest) string {
 	return ""
 }
 
-// makes reports whether the server accepts an object beside the sample.
+// makes returns an error if the server refuses an object beside the sample.
 func (s *operator) makes(m manifest) error {
 	r, err := s.run(m)
 	if err == nil {
@@ -104,7 +104,7 @@ func both(a, b scenarios.Func) scenarios.Func {
 	}
 }
 
-// stays checks that an object exists and has its controller.
+// stays checks that an object exists and still has its controller.
 func stays(m, owner manifest) scenarios.Func {
 	return func(user host.Client) error {
 		o, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
@@ -118,7 +118,7 @@ func stays(m, owner manifest) scenarios.Func {
 	}
 }
 
-// taken are the cases in which the user changes or deletes the sample's dependents.
+// taken returns the cases in which the user changes or deletes the sample's dependents.
 func (f *found) taken(s *operator) []place {
 	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
 	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
@@ -145,19 +145,19 @@ func (f *found) taken(s *operator) []place {
 		if len(d.GetLabels()) > 0 {
 			relabel := patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
 			relabelled.user = append(relabelled.user, alsoOwned(d, rival), relabel)
-			if f.gives(d) { // a released dependent blocks the next one until it is deleted
+			if f.gives(d) { // as long as the released dependent exists, its name is taken
 				relabelled.user = append(relabelled.user, gone(d))
 			}
 			let.user = append(let.user, relabel, gone(d))
 		}
 		bared.user = append(bared.user, patch(d.at(), map[string]any{"metadata": map[string]any{
 			"ownerReferences": nil}}))
-		if !f.adopts || f.gives(d) { // a dependent that blocks it is deleted in the end
+		if !f.adopts || f.gives(d) { // as long as the object without a reference exists, its name is taken
 			bared.user = append(bared.user, gone(d))
 		}
 	}
 	second := found{dependents: f.seconds}
-	for _, d := range second.each() { // its events may wake the first owner instead
+	for _, d := range second.each() { // the controller may map events of these to the wrong owner
 		if !f.createsOnce(d) && !slices.Contains(f.asleep, d.GroupVersionKind()) {
 			lost.user = append(lost.user, gone(d))
 		}
@@ -178,14 +178,14 @@ func (f *found) taken(s *operator) []place {
 	return slices.Insert(barred("", all), 1, f.dependentUnseen(s))
 }
 
-// alsoOwned adds an owner that is not the controller. Releasing the object must leave that reference.
+// alsoOwned returns an action that adds an owner reference that is not a ControllerRef. A release must keep it.
 func alsoOwned(d, owner manifest) casefile.Action {
 	ref := reference(owner)
 	delete(ref, "controller")
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts returns the sample's first dependents of each kind, beside the second owner if there is one.
+// firsts returns the sample's first dependent of each kind. They are from the world with a second owner, if any.
 func (f *found) firsts() []manifest {
 	beside := *f
 	if len(f.pair) > 0 {
@@ -199,7 +199,7 @@ func (f *found) firsts() []manifest {
 // gives reports whether a dependent has a fixed name.
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
 
-// copies returns why no copies of dependents can be created, or nil.
+// copies returns the first error of creating copies of the dependents.
 func (f *found) copies(s *operator) error {
 	for _, d := range f.each() {
 		if err := s.makes(d.copied(d.GetName())); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ends returns the cases about the end of the sample. In two of them for each policy, the sample is deleted, or deleted
-// and recreated.
+// ends returns the cases about the end of the sample. For each deletion policy there are two cases: the sample is
+// deleted, and the sample is deleted and recreated. Other cases follow.
 func (f *found) ends(s *operator) (all []place) {
 	for _, policy := range policies {
 		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
@@ -23,8 +23,8 @@ func (f *found) ends(s *operator) (all []place) {
 		f.expectNothing(s, &p, policy)
 		switch {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
-		case s.lasts > 0: // the clock may delete them
-		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise they may be adopted again, or it deleted them
+		case s.lasts > 0: // a dependent may be deleted at a certain time
+		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise dependents may not stay
 			p.settledCheck, p.faults = both(p.settledCheck, f.stillThere()), atWork
 		}
 		all = append(all, p)
@@ -34,11 +34,11 @@ func (f *found) ends(s *operator) (all []place) {
 		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		if policy != metav1.DeletePropagationBackground {
-			p.user = append(p.user, casefile.Action{Verb: "settle"}) // the object has its name until then
+			p.user = append(p.user, casefile.Action{Verb: "settle"}) // the name is free only when the world has settled
 		}
 		p.user = append(p.user, f.again(s)...)
 		if policy == metav1.DeletePropagationOrphan && !f.adopts {
-			for _, d := range f.pair { // an orphan with the same name blocks it until it is deleted
+			for _, d := range f.pair { // as long as the orphan exists, its name is taken
 				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
 					p.user = append(p.user, gone(d))
 				}
@@ -49,7 +49,8 @@ func (f *found) ends(s *operator) (all []place) {
 	return append(all, f.held(s), f.terminating(s), f.restored(s))
 }
 
-// again recreates the sample with another value, and edits it. Objects of the deleted owner must not follow.
+// again returns actions that recreate the sample with another value, and then edit it. Objects of the old owner must
+// not change.
 func (f *found) again(s *operator) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
@@ -65,8 +66,8 @@ func (f *found) again(s *operator) []casefile.Action {
 	return []casefile.Action{casefile.Action{Manifests: next.text()}, patch(f.of, back)}
 }
 
-// held is the case in which a finalizer of another program holds the deleted sample. A controller with finalizers would
-// race with the user that adds this one. So the list exists from the start, and a JSON patch adds to it.
+// held is a case: a finalizer of another program delays the deletion of the sample. If the controller has finalizers,
+// it could remove this one by overwriting the list. So the user adds to an existing list by a JSON patch.
 func (f *found) held(s *operator) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
@@ -89,12 +90,12 @@ func (f *found) held(s *operator) place {
 	return p
 }
 
-// takesByFinalizer reports whether the controller holds its owner until it has deleted the dependents.
+// takesByFinalizer reports whether the controller deletes the dependents before the owner can be removed.
 func (f *found) takesByFinalizer(policy metav1.DeletionPropagation) bool {
 	return f.takes[policy] && len(f.finalizers) > 0
 }
 
-// nothingOf checks that a deleted owner leaves no dependents.
+// nothingOf returns a check that no dependents of a deleted owner exist.
 func (f *found) nothingOf(owner manifest) scenarios.Func {
 	return f.eachLeft(func(o metav1.Object, kind string) error {
 		for _, ref := range o.GetOwnerReferences() {
@@ -106,7 +107,7 @@ func (f *found) nothingOf(owner manifest) scenarios.Func {
 	})
 }
 
-// eachLeft checks all objects of the kinds that the controller creates.
+// eachLeft returns a check that calls ask with all objects of the kinds that the controller creates.
 func (f *found) eachLeft(ask func(o metav1.Object, kind string) error) scenarios.Func {
 	kinds := append([]schema.GroupVersionKind(nil), f.owns...)
 	return func(user host.Client) error {
@@ -125,7 +126,7 @@ func (f *found) eachLeft(ask func(o metav1.Object, kind string) error) scenarios
 	}
 }
 
-// stillThere checks that orphaned dependents exist.
+// stillThere returns a check that the orphaned dependents exist.
 func (f *found) stillThere() scenarios.Func {
 	left := f.pair
 	return func(user host.Client) error {
@@ -139,10 +140,10 @@ func (f *found) stillThere() scenarios.Func {
 	}
 }
 
-// In these cases the world settles first, so every controller has seen its state. This makes the cases a test of whole
-// programs, too: when a program read something is not known.
+// In the following cases the world settles before the decisive step, so every controller has seen the latest state.
+// Therefore they also test whole programs, for which it is not known when they read an object.
 
-// terminating is the case in which the sample is terminating, and then there is an object to adopt or work to do.
+// terminating is a case: while the sample is terminating, it is edited, or an object that it could adopt is created.
 func (f *found) terminating(s *operator) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))
@@ -164,11 +165,11 @@ func (f *found) terminating(s *operator) place {
 	return p
 }
 
-// before is the UID of an earlier object with the sample's name.
+// before is the UID of an earlier object that had the sample's name.
 const before = "0a0b0c0d-0000-4000-8000-000000000000"
 
-// restored is the case in which dependents of an earlier owner of the same name are restored from a backup, while the
-// garbage collector is late. Then the sample is created and edited.
+// restored is a case: dependents of an earlier owner with the same name are restored from a backup, while watches of
+// the garbage collector are paused. Then the sample is created and edited.
 func (f *found) restored(s *operator) place {
 	p := place{name: "restored", settled: true, faults: few}
 	var free []casefile.Action
@@ -195,8 +196,8 @@ func (f *found) restored(s *operator) place {
 	return p
 }
 
-// replaced is the case in which an unwanted dependent is gone before the controller deletes it, and another owner's
-// object has its name. A deletion by name alone deletes that object.
+// replaced is a case: a dependent that the sample no longer wants is deleted by the user, and an object of another
+// owner gets its name. A controller that deletes by name without a UID precondition then deletes the wrong object.
 func (f *found) replaced(s *operator) place {
 	p := place{name: "replaced", objects: f.both(s), settled: true, faults: few}
 	rival := f.rival(s)
@@ -233,7 +234,8 @@ func (f *found) replaced(s *operator) place {
 	return p
 }
 
-// surplus returns the named dependents that the sample loses, beside a second owner, when it wants fewer.
+// surplus returns the dependents with fixed names that the sample loses when it wants fewer, in the world with a second
+// owner.
 func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
 	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil

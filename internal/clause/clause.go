@@ -1,7 +1,6 @@
-// Package clause lists the clauses: every sentence of the source documents that a program can
-// be checked against. It is data. A law (sim/law) takes its source from its clause, and a clause
-// with a law takes its sentence from the law. docs/evidence/clauses.md and the evidence of module
-// lab are generated from both.
+// Package clause lists the clauses. A clause is a sentence of the source documents that a program can be checked
+// against. The package contains only data. A law (sim/law) takes its source from its clause, and a clause with a law
+// takes its sentence from the law. docs/evidence/clauses.md and the evidence of module lab are generated from both.
 package clause
 
 import (
@@ -12,65 +11,63 @@ import (
 
 // Clause is one sentence that a program can be checked against.
 type Clause struct {
-	ID       string // "ADOPT-4"; the law that checks it has the same
+	ID       string // "ADOPT-4"; the law that checks the clause has the same ID
 	Category Category
-	// Sentence is what must hold, in Markdown. For a clause with a law it is only what recorded cases
-	// check in addition to the sentence of the law.
+	// Sentence is what must hold, in Markdown. If a law checks the clause, Sentence contains only what recorded cases
+	// check in addition to the law.
 	Sentence string
-	Source   string   // the document and its section
-	About    About    // the actors that it concerns
-	Only     []string // the controllers that it concerns, if About is Named
-	// Before is the reason why eras before ControllerRef may violate it; "" if they must not.
+	Source   string   // document and section
+	About    About    // the actors that the clause concerns
+	Only     []string // the controllers that the clause concerns, if About is Named
+	// Before is why eras before ControllerRef may violate the clause; "" if they may not.
 	Before string
-	// Tests are tests that cover it beside laws and scenarios: "fakeapi.TestPreconditions".
+	// Tests lists tests that check it in addition to laws and scenarios: "fakeapi.TestPreconditions".
 	Tests []string
-	// Cases are prefixes of recorded cases of the real server, below fakeapi/testdata/vectors.
+	// Cases lists prefixes of cases recorded from the real server, below fakeapi/testdata/vectors.
 	Cases   []string
-	Lacking string // the part that nothing covers, and why; "" for none
+	Lacking string // the part that nothing checks, and why; "" for none
 }
 
 // Category says how a clause can be checked.
 type Category byte
 
-// The categories of clauses.
 const (
 	Safety     Category = 'S' // at every step
-	Liveness   Category = 'L' // once settled, or by finding a cycle
+	Liveness   Category = 'L' // when the world has settled, or when a cycle is found
 	Routing    Category = 'R' // by the keys that an event enqueues
 	Validation Category = 'V' // by the requests that the API server accepts
 	Data       Category = 'D' // by stored objects
-	Crossing   Category = 'X' // from one era to another
+	Crossing   Category = 'X' // between eras
 	Seen       Category = 'U' // by the output that a user sees
 )
 
 // About names the actors that a clause concerns.
 type About byte
 
-// The actors that a clause can concern.
 const (
 	Anybody    About = iota // any controller
 	Keyed                   // controllers that reconcile objects of one kind
 	Owners                  // controllers with dependents
-	Claimers                // controllers that select dependents
-	Wanting                 // controllers that want a number of dependents
+	Claimers                // controllers that adopt dependents by a selector
+	Wanting                 // controllers whose owners want a number of dependents
 	Identified              // controllers whose dependents have an identity
 	Counting                // controllers whose status counts dependents
 	Finalizing              // controllers that remove finalizers
 	Collector               // the garbage collector
 	Drainer                 // the namespace controller
-	Named                   // the controllers of Only
+	Named                   // the controllers in Clause.Only
 	Eras                    // controllers with more than one era
-	Server                  // the API server: no controller can violate it
+	Server                  // the API server; controllers cannot violate the clause
 	Tool                    // this tool, or kubectl
 )
 
-// Section holds the clauses on one subject.
+// Section contains the clauses on one subject.
 type Section struct {
 	Title   string
 	Clauses []Clause
 }
 
-// Sections returns the list, by subject.
+// Sections returns all clauses by subject.
 func Sections() []Section {
 	return []Section{
 		{"API: the ControllerRef field", apiClauses},
@@ -107,7 +104,7 @@ func All() []*Clause {
 	return all
 }
 
-// ByID finds a clause, or returns nil.
+// ByID returns the clause with an ID, or nil.
 func ByID(id string) *Clause {
 	for _, s := range Sections() {
 		for i := range s.Clauses {
@@ -119,11 +116,11 @@ func ByID(id string) *Clause {
 	return nil
 }
 
-// names finds clauses in a text: "LAW-2", "ADOPT-4b", "WATCH-1..6", "KIND-DS".
+// names matches names of clauses: "LAW-2", "ADOPT-4b", "WATCH-1..6", "KIND-DS".
 var names = regexp.MustCompile(`\b([A-Z]+(?:-[A-Z]+)*)(?:-(\d+)([a-z]?)(?:\.\.(\d+))?)?`)
 
-// In lists the clauses that a text names, each once; a range names all clauses in it. A name of the right form with an
-// unknown number is listed as well.
+// In lists the IDs of the clauses that a text names, without duplicates. A range such as WATCH-1..6 stands for all its
+// clauses. A name of the right form is listed even if there is no such clause.
 func In(text string) []string {
 	var ids []string
 	add := func(id string) {

@@ -19,7 +19,7 @@ func TestTheListIsComplete(t *testing.T) {
 			t.Errorf("%s lacks a kind or a source", c.ID)
 		}
 		if (c.About == Named) != (len(c.Only) > 0) {
-			t.Errorf("%s is about controllers of a name, or it is not", c.ID)
+			t.Errorf("%s: About is Named without Only, or the reverse", c.ID)
 		}
 	}
 	if len(seen) < 90 {
@@ -27,7 +27,7 @@ func TestTheListIsComplete(t *testing.T) {
 	}
 }
 
-// What the list says pins a clause is there.
+// The tests and the recorded cases that a clause names exist.
 func TestTestsAndCasesAreThere(t *testing.T) {
 	for _, c := range All() {
 		for _, name := range c.Tests {

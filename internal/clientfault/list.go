@@ -1,9 +1,9 @@
-// Package clientfault decides which requests and watches of a server's clients go wrong, and how. "threelaws serve" uses it
-// in real time for programs that it does not run itself.
+// Package clientfault decides which requests and watches of a server's clients fail, and how. The command "threelaws
+// serve" uses it in real time for programs that it does not run itself.
 //
-// A line in the words of scenario files requests a fault ([Grammar]). A [List] holds these faults. The server passes it
-// each request before execution ([List.Strike]), and each watch while it is open ([List.Open]). The list decides what
-// goes wrong; the server carries it out, because the list knows neither connections nor time.
+// A fault is requested by a line in the syntax of scenario files ([Grammar]). A [List] holds the requested faults. The
+// server passes it each request before execution ([List.Strike]), and each watch when it opens ([List.Open]). The list
+// decides which fault strikes, and the server executes the fault. The list knows no connections and no time.
 package clientfault
 
 import (
@@ -18,39 +18,39 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// most limits the faults of a list.
+// most is the maximal number of faults in a list.
 const most = 1000
 
-// List holds the requested faults. The zero value is empty. Several goroutines may use it concurrently.
+// List holds the requested faults. The zero value is empty. A List may be used by several goroutines.
 type List struct {
-	// Tell, if set, is called for each fault that strikes, before its effect is visible: with its line, and what it
-	// does to whom. It may not use the list.
+	// Tell, if it is not nil, is called for each fault that strikes, before clients can see the effect. line is the
+	// fault's line; what describes the effect and the client. Tell must not call methods of the list.
 	Tell func(line, what string)
 
 	mu      sync.Mutex
 	rules   []*rule
-	last    int // the number of the last rule
+	last    int // ID of the last rule
 	streams []*Stream
 }
 
-// Shown is one fault of a list, for display.
+// Shown is a fault in the form in which it is displayed.
 type Shown struct {
 	ID     int    `json:"id"`
 	Line   string `json:"line"`
-	Struck int    `json:"struck"` // how often
-	Over   bool   `json:"over"`   // it strikes no more
+	Struck int    `json:"struck"` // how often it has struck
+	Over   bool   `json:"over"`   // it will not strike again
 }
 
-// Strike is the effect of the faults on one request.
+// Strike is the combined effect of the faults on one request.
 type Strike struct {
-	Delay   time.Duration          // before execution
-	Err     *apierrors.StatusError // the answer; nil for the server's own
-	Commits bool                   // the request is executed anyway; a refusal by the server is returned
-	Lost    bool                   // the connection is closed without an answer
+	Delay   time.Duration          // before the execution
+	Err     *apierrors.StatusError // the response; nil for the server's own response
+	Commits bool                   // the request is executed although Err is returned, unless the server refuses it
+	Lost    bool                   // after the execution, the connection is closed without a response
 }
 
-// Apply executes lines: it adds faults, and resumes paused watches. It returns both. If one line is wrong, nothing is
-// done, and the error is about the line with index wrong.
+// Apply executes lines, which add faults or resume paused watches. It returns the added and the removed faults. If a
+// line is wrong, Apply executes nothing, and returns the line's index and the error.
 func (l *List) Apply(kinds Kinds, lines ...string) (done []Shown, wrong int, err error) {
 	asked := make([]*rule, len(lines))
 	for i, line := range lines {
@@ -69,7 +69,7 @@ func (l *List) Apply(kinds Kinds, lines ...string) (done []Shown, wrong int, err
 	return done, 0, nil
 }
 
-// possible finds the first line that is impossible, given the existing faults and the earlier lines.
+// possible returns the index and the error of the first line that cannot be executed after the lines before it.
 func possible(rules, asked []*rule) (wrong int, err error) {
 	rules = slices.Clone(rules)
 	for i, r := range asked {
@@ -109,7 +109,7 @@ func (l *List) do(r *rule) (done []Shown) {
 	return []Shown{r.shown()}
 }
 
-// released lists the holds that a release ends: those with the same pattern of names; * is all.
+// released lists the hold faults that a release ends: those with the same client pattern, or all for the pattern *.
 func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	var held []string
 	for _, r := range rules {
@@ -132,7 +132,7 @@ func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	return gone, nil
 }
 
-// Remove removes a fault by its number; 0 for all. Watches that it paused resume.
+// Remove removes the fault with this ID, or all faults for 0. Watches that they paused resume.
 func (l *List) Remove(id int) ([]Shown, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -151,7 +151,7 @@ func (l *List) Remove(id int) ([]Shown, error) {
 	return gone, nil
 }
 
-// All lists the faults in the order of their requests.
+// All lists the faults in the order in which they were requested.
 func (l *List) All() []Shown {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +166,7 @@ func (r *rule) shown() Shown {
 	return Shown{ID: r.id, Line: r.String(), Struck: r.struck, Over: r.spent()}
 }
 
-// String formats the fault: its number, its line, and how often it struck.
+// String formats a fault: its ID, its line, and how often it has struck.
 func (s Shown) String() string {
 	struck := "never struck"
 	switch {
@@ -181,8 +181,9 @@ func (s Shown) String() string {
 	return fmt.Sprintf("%3d  %s  (%s)", s.ID, s.Line, struck)
 }
 
-// Strike is called with each request before it is executed, and with each watch before it is opened. nil means no
-// fault. If several faults make the request fail, the first one does; all of them count it.
+// Strike returns the effect of the faults on a request or on the opening of a watch. The server calls it before it
+// executes the request. nil means no fault. If several faults would make the request fail, only the first one does, but
+// every fault counts the request.
 func (l *List) Strike(req *fakeapi.Request, isWatch bool) *Strike {
 	if l == nil {
 		return nil
@@ -213,7 +214,7 @@ func (l *List) Strike(req *fakeapi.Request, isWatch bool) *Strike {
 	return s
 }
 
-// add applies one rule, and describes its effect.
+// add adds the effect of one rule, and describes it.
 func (s *Strike) add(r *rule, req *fakeapi.Request, d *deed) (what string) {
 	what = d.String(req.Kind.Resource) + " of " + strings.Join(d.who, ", ")
 	if r.with == nil {
@@ -236,7 +237,7 @@ func (l *List) tell(r *rule, what string) {
 	}
 }
 
-// Stream is an open watch. The list decides whether it is paused or expired; the server checks before each event.
+// Stream is an open watch. The list decides whether it is paused or expired. The server checks this before each event.
 type Stream struct {
 	list     *List
 	deed     *deed
@@ -246,8 +247,7 @@ type Stream struct {
 	changed  chan struct{}
 }
 
-// Open adds a watch that a request opens. It closes when the request's context ends. A nil list returns a nil stream,
-// which is never paused.
+// Open adds a watch to the list. A nil list returns a nil stream, which is never paused.
 func (l *List) Open(req *fakeapi.Request) *Stream {
 	if l == nil {
 		return nil
@@ -264,7 +264,7 @@ func (l *List) Open(req *fakeapi.Request) *Stream {
 	return s
 }
 
-// meet applies a matching rule to a watch.
+// meet applies a rule to a watch, if the rule is about this watch.
 func (l *List) meet(s *Stream, r *rule) {
 	if r.verb != hold && r.verb != relist || !r.about(s.deed) {
 		return
@@ -286,7 +286,7 @@ func (l *List) meet(s *Stream, r *rule) {
 	}
 }
 
-// refresh resumes the watches that nothing holds any more.
+// refresh resumes the watches that no hold fault pauses any more.
 func (l *List) refresh() {
 	for _, s := range l.streams {
 		if s.held && !slices.ContainsFunc(l.rules, func(r *rule) bool { return r.verb == hold && r.about(s.deed) }) {
@@ -301,8 +301,8 @@ func (s *Stream) wake() {
 	s.changed = make(chan struct{})
 }
 
-// State says whether the watch's events must wait, and whether it has expired. A paused watch still reports its expiry.
-// changed is closed when this changes.
+// State returns whether the watch is paused, and whether it has expired. An expired watch is not reported as paused.
+// changed is closed when the state changes.
 func (s *Stream) State() (held, expired bool, changed <-chan struct{}) {
 	if s == nil {
 		return false, false, nil
@@ -312,7 +312,7 @@ func (s *Stream) State() (held, expired bool, changed <-chan struct{}) {
 	return s.held && !s.expired, s.expired, s.changed
 }
 
-// Close removes the watch from the list. It is idempotent.
+// Close removes the watch from the list. It may be called several times.
 func (s *Stream) Close() {
 	if s == nil {
 		return

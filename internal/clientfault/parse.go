@@ -18,17 +18,17 @@ relist WHO KIND
 fail WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] with=409|429|500|503|504|timeout|lost
 delay WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] by=DURATION`
 
-// Kinds finds kinds by the words that people type; a server implements it.
+// Kinds finds kinds by the words that users type. A server implements it.
 type Kinds interface {
 	KindNamed(typed string) *fakeapi.Kind
 	NearestKind(typed string) string
 }
 
-// forms are the verbs of lines, with their arguments.
+// forms lists the verbs of fault lines with their arguments and parameters.
 var forms = []struct {
 	verb  string
-	words []string // beside the verb
-	must  []string // parameters
+	words []string // arguments after the verb
+	must  []string // required parameters
 	may   []string
 }{
 	{hold, []string{"WHO"}, []string{"sees"}, nil},
@@ -38,17 +38,17 @@ var forms = []struct {
 	{delay, []string{"WHO", "VERB", "KIND"}, []string{"by"}, []string{"nth"}},
 }
 
-// asked are the verbs of requests.
+// asked lists the verbs of requests that a fault can name.
 var asked = []string{string(fakeapi.Create), string(fakeapi.Update), string(fakeapi.Patch), string(fakeapi.Delete),
 	string(fakeapi.DeleteCollection), string(fakeapi.Get), string(fakeapi.List), watches, write}
 
-// longest is the longest delay of a request.
+// longest is the maximal delay of a request.
 const longest = time.Hour
 
-// widest limits the bytes of a line: two names have 253, and the rest is short.
+// widest is the maximal number of bytes in a line. A line contains at most two long names, of 253 bytes each.
 const widest = 1000
 
-// parse reads a line. The verb release is not a fault.
+// parse parses a line. A line with the verb release is not a fault, but ends faults.
 func parse(kinds Kinds, line string) (*rule, error) {
 	words := strings.Fields(line)
 	switch {
@@ -83,7 +83,7 @@ func parse(kinds Kinds, line string) (*rule, error) {
 		return r, r.readKind(kinds, kind)
 	}
 	if len(bare) == 1 {
-		return r, nil // release everything
+		return r, nil // a release without sees= ends the hold faults on all kinds
 	}
 	if r.verb == relist {
 		return r, r.readKind(kinds, bare[1])
@@ -97,7 +97,7 @@ func parse(kinds Kinds, line string) (*rule, error) {
 	return r, r.readParams(params)
 }
 
-// split separates the parameters of a line from its other words, without the verb.
+// split separates the key=value parameters of a line from its other words. It leaves out the verb.
 func split(words, known []string) (bare []string, params map[string]string, err error) {
 	params = map[string]string{}
 	for _, w := range words[1:] {
@@ -130,7 +130,7 @@ func valuesOf(param string) string {
 	return "KIND"
 }
 
-// readKind reads a kind, or * for every one.
+// readKind parses a kind, or * for all kinds.
 func (r *rule) readKind(kinds Kinds, word string) error {
 	if r.resource = word; word == "*" {
 		return nil
@@ -150,7 +150,7 @@ func (r *rule) readKind(kinds Kinds, word string) error {
 	return nil
 }
 
-// readObject reads the object of a request: KIND, KIND/NAME, or NAMESPACE/KIND/NAME.
+// readObject parses the object of a request: KIND, KIND/NAME, or NAMESPACE/KIND/NAME.
 func (r *rule) readObject(kinds Kinds, word string) error {
 	switch parts := strings.Split(word, "/"); {
 	case slices.Contains(parts, "") || len(parts) > 3:
@@ -190,7 +190,7 @@ func (r *rule) readParams(params map[string]string) (err error) {
 	return nil
 }
 
-// suggest returns the valid word nearest to the input, or all of them.
+// suggest returns a hint for an error: the valid word nearest to the given word, or all valid words.
 func suggest(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
-// A line means the same as its canonical form.
+// A line is parsed to the same rule as its canonical form.
 func TestLines(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	for line, want := range map[string]string{
@@ -37,7 +37,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// The error about a line names the nearest valid word.
+// The error for a wrong line suggests the nearest valid word.
 func TestWrongLines(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	for line, want := range map[string]string{
@@ -71,7 +71,7 @@ func TestWrongLines(t *testing.T) {
 	}
 }
 
-// A release ends the holds with the same name, or all; other holds stay.
+// A release ends the holds with the same pattern, or all holds. Other holds stay.
 func TestRelease(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &clientfault.List{}
 	ask := func(line, wrong string, want ...string) {
@@ -99,11 +99,11 @@ func TestRelease(t *testing.T) {
 		t.Errorf("left: %v", all)
 	}
 	if _, err := l.Remove(7); err == nil {
-		t.Error("a fault that is not there is removed")
+		t.Error("a fault that does not exist was removed")
 	}
 }
 
-// Of several lines all are executed, or none if one is wrong for any reason.
+// Either all lines are executed, or none if one line is wrong.
 func TestAddAllOrNone(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	many := slices.Repeat([]string{"fail op write pod with=500"}, 1000)
@@ -133,7 +133,7 @@ func TestAddAllOrNone(t *testing.T) {
 	}
 }
 
-// A fault strikes a request if its agent or user, verb, kind, namespace and name match. Each rule counts by itself.
+// Faults strike if user agent or user, verb, kind, namespace and name match. Each rule counts requests separately.
 func TestStrike(t *testing.T) {
 	server, l := fakeapi.New(fakeapi.Options{}), &clientfault.List{}
 	for _, line := range []string{"fail op-* update prod/cm/a* nth=2 with=500", "delay * write * nth=0 by=1s",

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// The verbs of lines.
+// The verbs of fault lines.
 const (
 	hold    = "hold"
 	release = "release"
@@ -23,31 +23,31 @@ const (
 	delay   = "delay"
 )
 
-// Words for requests beside the API's own verbs.
+// Words for requests, in addition to the verbs of the API.
 const (
 	watches = "watch"
-	write   = "write" // anything that changes an object
+	write   = "write" // any request that changes an object
 )
 
-// rule is one requested fault.
+// rule is a requested fault.
 type rule struct {
 	id   int
 	verb string // hold, relist, fail or delay
-	who  string // a pattern of names
+	who  string // a pattern of client names
 
-	asks            string           // fail, delay: the verb of the request
-	kind            schema.GroupKind // empty for every kind
-	resource        string           // of the kind, "*" for every one
+	asks            string           // fail, delay: the verb of matching requests
+	kind            schema.GroupKind // empty for all kinds
+	resource        string           // the resource of the kind; "*" for all
 	namespace, name string           // patterns; "" for any
-	nth             int              // fail, delay: the index from 1; 0 for every one
-	with            *answer          // fail: the answer
-	by              time.Duration    // delay
+	nth             int              // fail, delay: strike only the request with this number, from 1; 0 for all
+	with            *answer          // fail: the response
+	by              time.Duration    // delay: the duration
 
-	seen   int // matching requests
-	struck int // how many of them it hit
+	seen   int // the number of matching requests
+	struck int // the number of requests that the fault struck
 }
 
-// String formats the line that requests it.
+// String formats the rule as a fault line.
 func (r *rule) String() string {
 	switch r.verb {
 	case hold:
@@ -69,12 +69,12 @@ func (r *rule) String() string {
 	return line + " with=" + r.with.word
 }
 
-// spent reports whether it can never strike again.
+// spent reports whether the rule cannot strike again.
 func (r *rule) spent() bool { return r.struck > 0 && (r.verb == relist || r.verb != hold && r.nth > 0) }
 
-// deed is a request as rules see it.
+// deed contains the facts about a request that rules compare.
 type deed struct {
-	who             []string // the names of the client
+	who             []string // the names under which the client is known
 	verb            string
 	kind            schema.GroupKind
 	namespace, name string
@@ -99,7 +99,7 @@ func deedOf(req *fakeapi.Request, isWatch bool) *deed {
 	return d
 }
 
-// String formats the request for the log: "update pods default/web-1".
+// String formats the request: "update pods default/web-1".
 func (d *deed) String(resource string) string {
 	text := d.verb + " " + resource
 	if d.name == "" {
@@ -111,7 +111,7 @@ func (d *deed) String(resource string) string {
 	return text + " " + d.name
 }
 
-// about reports whether a rule matches the client and the kind.
+// about reports whether the rule matches the client and the kind of a request.
 func (r *rule) about(d *deed) bool {
 	return (r.kind.Empty() || r.kind == d.kind) && fitsAny(r.who, d.who)
 }
@@ -140,7 +140,7 @@ func fitsAny(pattern string, names []string) bool {
 	return pattern == "*"
 }
 
-// matches reports whether a text matches a pattern, in which * matches any letters, or none.
+// matches reports whether a text matches a pattern. In the pattern, * stands for any text, also the empty one.
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(text, parts[0])
@@ -158,15 +158,15 @@ func matches(pattern, text string) bool {
 	return strings.HasSuffix(rest, parts[last])
 }
 
-// answer is the answer to a request that a fault makes fail.
+// answer is the response to a request that a fault makes fail.
 type answer struct {
 	word    string
 	code    int
-	commits bool // the request is executed anyway
-	lost    bool // the connection is closed without an answer
+	commits bool // the request is executed although the response is an error
+	lost    bool // the connection is closed without a response
 }
 
-// answers are the values of with=.
+// answers lists the possible values of with=.
 var answers = []*answer{
 	{word: "409", code: http.StatusConflict},
 	{word: "429", code: http.StatusTooManyRequests},
@@ -184,8 +184,8 @@ func answerWords() (words []string) {
 	return words
 }
 
-// can reports whether a server can give this answer to a request. Only writes have conflicts, and deletions only if
-// they name a version.
+// can reports whether a server can give this response to a request. A conflict is possible only for writes. For a
+// deletion it is possible only if the request has a resource version.
 func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	switch {
 	case verb == watches:
@@ -199,8 +199,8 @@ func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	return !reads(verb)
 }
 
-// status returns the error in the words of the real server: its errors for conflicts, priority and fairness, a slow
-// store, a shutdown, and a timeout.
+// status returns the error with the text of the real server. For these codes, the real server reports a conflict,
+// priority and fairness, a slow store, a shutdown, or a timeout.
 func (a *answer) status(req *fakeapi.Request) *apierrors.StatusError {
 	switch a.code {
 	case http.StatusConflict:

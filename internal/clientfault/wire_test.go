@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
-// site is a server on a port, with faults.
+// site is a server with faults that listens on a port.
 type site struct {
 	t       *testing.T
 	handler *httpapi.Handler
@@ -32,7 +32,7 @@ type site struct {
 
 	mu   sync.Mutex
 	told []string
-	asks map[string]int // "agent VERB" -> how many of its requests are over
+	asks map[string]int // for each "agent VERB", the number of finished requests
 }
 
 func newSite(t *testing.T) *site {
@@ -66,7 +66,7 @@ func (s *site) ask(line string) {
 	})
 }
 
-// asked returns the number of finished requests of a sort.
+// asked returns the number of finished requests of an agent with a verb.
 func (s *site) asked(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func made(t *testing.T, c *rest.RESTClient, name string) {
 	}
 }
 
-// informer runs a client-go informer of ConfigMaps in the namespace default, and returns the names of added objects.
+// informer runs an informer of client-go for ConfigMaps in the namespace default. The channel yields their names.
 func (s *site) informer(name string) (added chan string, have cache.Store) {
 	s.t.Helper()
 	added = make(chan string, 1000)
@@ -118,7 +118,7 @@ func (s *site) informer(name string) (added chan string, have cache.Store) {
 	return added, have
 }
 
-// next waits for an object to be added to an informer.
+// next waits until an object is added to an informer.
 func next(t *testing.T, added <-chan string, want string) {
 	t.Helper()
 	select {
@@ -131,7 +131,7 @@ func next(t *testing.T, added <-chan string, want string) {
 	}
 }
 
-// A paused client sees no new events while others do, and all of them when it is resumed.
+// A paused client receives no events while others do. When its watch is resumed, it receives all of them.
 func TestHold(t *testing.T) {
 	s := newSite(t)
 	held, _ := s.informer("held")
@@ -146,7 +146,7 @@ func TestHold(t *testing.T) {
 		next(t, other, name)
 	}
 	s.ask("hold other sees=cm")
-	s.ask("release other") // a separate frame follows it
+	s.ask("release other") // this ends another hold, in a separate frame
 	made(t, c, "d")
 	next(t, other, "d")
 	select {
@@ -159,11 +159,11 @@ func TestHold(t *testing.T) {
 		next(t, held, name)
 	}
 	if n := s.asked("held WATCH"); n != 0 {
-		t.Errorf("%d of its watches have ended", n)
+		t.Errorf("%d watches of the paused client have ended", n)
 	}
 }
 
-// A client that is paused for longer than the server keeps events gets 410 Expired, and lists again.
+// If a client is paused for so long that the server drops events, it gets 410 Expired and lists again.
 func TestHoldOutlivesHistory(t *testing.T) {
 	s := newSite(t)
 	s.handler.History = 5
@@ -177,7 +177,7 @@ func TestHoldOutlivesHistory(t *testing.T) {
 		made(t, c, "m"+string(rune('a'+i/26))+string(rune('a'+i%26)))
 	}
 	if n := s.asked("held WATCH"); n != 0 {
-		t.Errorf("%d of its watches have ended", n)
+		t.Errorf("%d watches of the paused client have ended", n)
 	}
 	s.ask("release held")
 	for range n {
@@ -192,7 +192,7 @@ func TestHoldOutlivesHistory(t *testing.T) {
 	}
 }
 
-// A paused watch gets no bookmarks either. The initial list is not affected.
+// A paused watch also receives no bookmarks. The initial list is sent.
 func TestHoldKeepsBookmarks(t *testing.T) {
 	s := newSite(t)
 	made(t, s.client("user"), "a")
@@ -205,7 +205,7 @@ func TestHoldKeepsBookmarks(t *testing.T) {
 	}
 	defer w.Stop()
 	var got []watch.EventType
-	for e := range w.ResultChan() { // until its timeout: the last bookmark is due two seconds before
+	for e := range w.ResultChan() { // the last bookmark would be sent two seconds before the timeout
 		got = append(got, e.Type)
 	}
 	if !slices.Equal(got, []watch.EventType{watch.Added, watch.Bookmark}) {
@@ -213,7 +213,7 @@ func TestHoldKeepsBookmarks(t *testing.T) {
 	}
 }
 
-// relist ends open watches with the real server's 410, even paused ones, and clients list again.
+// The verb relist ends open watches with 410 Expired, like the real server, even if they are paused. Clients relist.
 func TestRelist(t *testing.T) {
 	s := newSite(t)
 	added, _ := s.informer("op")
@@ -229,7 +229,7 @@ func TestRelist(t *testing.T) {
 	s.ask("hold op sees=cm")
 	made(t, c, "b")
 	s.ask("relist op cm")
-	next(t, added, "b") // by a list, as the watch is paused
+	next(t, added, "b") // from a list, because the watch is paused
 	for e := range w.ResultChan() {
 		if e.Type == watch.Added {
 			continue
@@ -240,7 +240,7 @@ func TestRelist(t *testing.T) {
 			t.Errorf("%s %v", e.Type, err)
 		}
 	}
-	// If no watch is open, the next one ends.
+	// If no watch is open, the next watch ends.
 	s.ask("relist later cm")
 	late, err := s.client("later").Get().Namespace("default").Resource("configmaps").Param("watch", "1").
 		Watch(t.Context())
@@ -255,7 +255,7 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// The nth request fails as on the real server, and no other.
+// Only the nth request fails, in the same way as on the real server.
 func TestFail(t *testing.T) {
 	s := newSite(t)
 	user := s.client("user")
@@ -284,7 +284,7 @@ func TestFail(t *testing.T) {
 			if executed := err == nil; executed != c.commits {
 				t.Errorf("executed: %t, want %t", executed, c.commits)
 			}
-			if c.commits { // a refusal by the server is returned
+			if c.commits { // if the server refuses the request, this is returned
 				s.ask("fail op-" + with + " create cm with=" + with)
 				if err := create(t, op, "second-"+with); !apierrors.IsAlreadyExists(err) {
 					t.Errorf("a second create of the name: %v", err)
@@ -299,7 +299,7 @@ func isThrottled(err error) bool {
 	return apierrors.IsTooManyRequests(err) && ok && seconds == 1
 }
 
-// Watches are refused, and reads fail, like other requests.
+// The opening of a watch fails, and reads fail, like other requests.
 func TestFailReads(t *testing.T) {
 	s := newSite(t)
 	s.ask("fail op watch cm with=503")
@@ -326,7 +326,7 @@ func TestFailReads(t *testing.T) {
 	}
 }
 
-// Faults are added and removed while many programs work.
+// Faults can be added and removed while many programs send requests.
 func TestFaultsAtOnce(t *testing.T) {
 	s := newSite(t)
 	var done sync.WaitGroup

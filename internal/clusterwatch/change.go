@@ -15,19 +15,19 @@ import (
 )
 
 type change struct {
-	old, new *Version // nil: it did not exist, or is gone
+	old, new *Version // nil if the object did not exist before, or does not exist now
 	at       time.Time
-	who      string // the manager; "" if unknown
+	who      string // the manager that made the change; "" if unknown
 	leaves   []leaf
 }
 
 type leaf struct {
 	path    string
-	was, is any   // nil for none
-	by      []set // the managers that own it now
+	was, is any   // nil if the field does not exist
+	by      []set // the managers that own the field now
 }
 
-// unseen are annotations that record an action rather than a wanted state.
+// unseen lists annotations that do not describe a desired state, but record an action.
 var unseen = []string{"kubectl.kubernetes.io/last-applied-configuration"}
 
 func compare(old, new *Version, at time.Time) *change {
@@ -104,7 +104,7 @@ func (c *change) items(path string, was, is []item, sets []set) {
 	}
 }
 
-// words names an entry by the values of its key.
+// words returns the values of the entry's key.
 func (e item) words() string {
 	var key map[string]any
 	_ = json.Unmarshal([]byte(strings.TrimPrefix(e.key, "k:")), &key)
@@ -115,7 +115,7 @@ func (e item) words() string {
 	return strings.Join(out, "/")
 }
 
-// leaf records a differing value, unless only times of day differ.
+// leaf records a field whose values differ. It ignores fields in which only times differ.
 func (c *change) leaf(path string, a, b any, sets []set) {
 	if text(a) == text(b) || isTime(a) && isTime(b) || isTime(a) && b == nil || a == nil && isTime(b) {
 		return
@@ -130,7 +130,7 @@ func (c *change) has(path string) bool {
 	return slices.ContainsFunc(c.leaves, func(l leaf) bool { return strings.HasPrefix(l.path, path) })
 }
 
-// text formats a value as JSON, without times of day.
+// text formats a value as JSON, without times.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -171,7 +171,7 @@ func isTime(v any) bool {
 
 func sumOf(s string) uint64 { return maphash.String(seed, s) }
 
-// short encodes a number as a few letters.
+// short encodes a hash in a few letters and digits.
 func short(n uint64) string { return strconv.FormatUint(n, 36)[:6] }
 
 func tree(m map[string]string) any {

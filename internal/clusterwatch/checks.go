@@ -11,14 +11,14 @@ import (
 
 type check struct {
 	sort Sort
-	// wrong describes the problem, or returns "".
+	// wrong describes the problem, or returns "" if there is none.
 	wrong func(c *Cluster, e *entry) string
-	// lasts reports whether the problem, which began at since, has lasted long enough.
+	// lasts reports whether a problem that began at since has lasted long enough to be reported.
 	lasts func(c *Cluster, e *entry, since, now time.Time) bool
 	who   func(e *entry) string
 }
 
-// checks run for each object when something about it changes, and for as long as there is a problem.
+// checks lists the checks. They run when an object or a related one changes, and as long as a problem lasts.
 var checks = []check{
 	{Stuck, (*Cluster).stuck, (*Cluster).overdue, nobody},
 	{Orphan, (*Cluster).orphan, (*Cluster).patient, nobody},
@@ -27,7 +27,7 @@ var checks = []check{
 	{Takeover, (*Cluster).takeover, (*Cluster).soon, (*entry).taker},
 }
 
-// key identifies what is reported once. The reason why an object waits may change meanwhile.
+// key identifies a problem that is reported once. For Stuck it has no text, because the reason may change.
 func (k *check) key(text string) string {
 	if k.sort == Stuck {
 		return string(k.sort)
@@ -35,7 +35,7 @@ func (k *check) key(text string) string {
 	return string(k.sort) + text
 }
 
-// lag is how far one watch may be behind another.
+// lag is the maximal delay of one watch relative to another.
 const lag = 2 * time.Second
 
 func (c *Cluster) patient(_ *entry, since, now time.Time) bool { return now.Sub(since) >= c.Patience }
@@ -48,7 +48,7 @@ func (c *Cluster) overdue(e *entry, _, now time.Time) bool {
 	return now.Sub(e.now.DeletionTimestamp.Time) >= c.Stuck
 }
 
-// suspect records possible problems of an object.
+// suspect runs the checks for an object, and records when its problems began.
 func (c *Cluster) suspect(now time.Time, e *entry) {
 	if !c.Synced() {
 		return
@@ -72,7 +72,7 @@ func (c *Cluster) suspect(now time.Time, e *entry) {
 	}
 }
 
-// Tick sets the time and reports problems that have lasted long enough.
+// Tick sets the time, and reports the problems that have lasted long enough.
 func (c *Cluster) Tick(now time.Time) {
 	if !c.Synced() {
 		return
@@ -105,8 +105,8 @@ func (c *Cluster) Tick(now time.Time) {
 	}
 }
 
-// Pending reports whether time alone may soon cause a report. It covers what waits for Patience, but not terminating
-// objects within their time.
+// Pending reports whether a report may become due soon without any change. It ignores objects that are still within the
+// time that they may be terminating.
 func (c *Cluster) Pending() bool {
 	for _, sorts := range c.open {
 		for s := range sorts {
@@ -138,7 +138,7 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 
 func nobody(*entry) string { return "" }
 
-// referrer returns the manager that wrote an object's owners: its creator unless another manager wrote them later.
+// referrer returns the manager that last wrote an object's owner references. If none did later, this is the creator.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
 		if l := e.lines[i]; l.Did == "create" || slices.Contains([]string{"owners"}, l.Change) {
@@ -148,17 +148,17 @@ func referrer(e *entry) string {
 	return e.now.maker()
 }
 
-// hold records that a controller had an object.
+// hold records the controller that an object had before.
 type hold struct {
 	ref    metav1.OwnerReference
 	labels map[string]string
-	at     time.Time // the time until which it had the object
-	who    string    // the manager that took it
+	at     time.Time // when the object was taken from it
+	who    string    // the manager that took the object from it
 }
 
 const mostNamed = 3
 
-// stuck describes what a deleted object waits for.
+// stuck describes what a terminating object waits for.
 func (c *Cluster) stuck(e *entry) string {
 	o := e.now
 	if !o.terminating() {
@@ -190,7 +190,7 @@ func (c *Cluster) stuck(e *entry) string {
 	return "it was deleted and is still there; it waits for " + strings.Join(parts, ", and ")
 }
 
-// blocking names the dependents that block an owner's deletion, and what they wait for.
+// blocking lists dependents that block the deletion of an owner, and what each of them waits for.
 func (c *Cluster) blocking(e *entry) string {
 	var names []string
 	for d := range c.dependents[e.now.UID] {

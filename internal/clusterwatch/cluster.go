@@ -1,21 +1,23 @@
-// Package clusterwatch watches a running cluster, with lists and watches only, and reports what is wrong with its ownership.
+// Package clusterwatch watches a running cluster and reports problems with the ownership of objects. It only sends list
+// and watch requests.
 //
-// A [Cluster] is the known state. It receives each version of each object, deletions, and the time, and reports each
-// problem once as a [Finding]. It does not use the network. A [Reader] feeds it: it discovers kinds, lists and watches
-// them, and reconnects when a watch breaks off.
+// A [Cluster] holds the known state. It receives each version of each object, deletions, and the time. It reports each
+// problem once, as a [Finding]. It does not use the network: a [Reader] discovers kinds, lists and watches them, and
+// passes the objects to the Cluster. The Reader reconnects when a watch fails.
 //
 // # Who wrote
 //
-// A watch shows an object, but not who changed it. metadata.managedFields names the manager that wrote a field last.
-// The writer of a change is thus the manager that has, in the new version, the fields that differ (writer.go).
-// managedFields does not show who removed a field or deleted an object. Changes by an unknown writer are not reported.
+// A watch event contains an object, but not the client that changed it. metadata.managedFields contains the manager
+// that wrote a field last. So a change is attributed to the manager that owns the changed fields afterwards
+// (writer.go). managedFields does not show who removed a field or deleted an object. Changes by an unknown manager are
+// not reported.
 //
 // # What is not reported
 //
-// Problems that fix themselves are not reported: a reference to a missing owner stays until the garbage collector
-// comes, an orphan until it is adopted. So a state must last for Options.Patience first. Changes that one program makes
-// and undoes are not a fight. Changes by hand count as a fight only if they are too fast for a hand. Times of day, node
-// and pod reports by kubelets and controllers, leases and events are ignored.
+// Some problems resolve themselves: a reference to a missing owner stays until the garbage collector acts, and an
+// orphan until it is adopted. They are reported only if they last for Options.Patience. It is not a fight if one
+// program changes a value and changes it back. Changes by a person count as a fight only if they are too fast for a
+// person. Changes of times, reports of kubelets and controllers about nodes and pods, leases and events are ignored.
 package clusterwatch
 
 import (
@@ -32,19 +34,19 @@ import (
 
 // Options configure what is reported, and where.
 type Options struct {
-	Patience time.Duration // how long a problem that may fix itself must last
-	Stuck    time.Duration // how long after its time a deleted object may still exist
+	Patience time.Duration // the time after which a problem that may resolve itself is reported
+	Stuck    time.Duration // the time that an object may exist after it should have been deleted
 	Tell     func(Finding)
-	Record   *Record // receives the history; nil for none
+	Record   *Record // receives all changes; nil for none
 }
 
-// mostBodies limits the bytes of cached objects, without their metadata. Those written longest ago are dropped first;
-// their next write restores them.
+// mostBodies is the maximal number of bytes of cached objects, without metadata. The bodies that were written longest
+// ago are dropped first. The next write to an object restores its body.
 const mostBodies = 128 << 20
 
 const mostGone = 20_000
 
-// Cluster is the known state of a cluster. Only one goroutine may use it.
+// Cluster is the known state of a cluster. It may be used by only one goroutine.
 type Cluster struct {
 	Options
 
@@ -52,32 +54,32 @@ type Cluster struct {
 	objects    map[place]*entry
 	byUID      map[types.UID]*entry
 	dependents map[types.UID]map[*entry]bool
-	claimers   map[string]map[*entry]bool // by namespace: objects that select others
-	strays     map[*entry]bool            // ownerless, of kinds that are claimed
+	claimers   map[string]map[*entry]bool // by namespace: objects that select other objects
+	strays     map[*entry]bool            // objects without an owner, of kinds that can be adopted
 	open       map[*entry]map[Sort]time.Time
-	gone       *lru.Cache // the uids of the last deleted objects
+	gone       *lru.Cache // the UIDs of recently deleted objects
 	fights     *fights
-	bodies     *list.List // *entry values, last written first
+	bodies     *list.List // *entry values; the last written first
 	bytes      int
 	told       int
 }
 
 type served struct {
 	*ServedKind
-	synced bool // it was listed once
+	synced bool // it was listed at least once
 }
 
 type entry struct {
 	now      *Version
-	lines    []Line // its latest changes
-	had      *hold  // its last controller, if it has none now
-	taken    *hold  // its previous controller, if it has another one now
-	released bool   // it was seen to lose its controller
+	lines    []Line // the latest changes
+	had      *hold  // the last controller, if there is none now
+	taken    *hold  // the previous controller, if there is another one now
+	released bool   // it has lost a controller since the watch began
 	told     map[string]bool
 	body     *list.Element
 }
 
-// NewCluster returns a cluster with no known state.
+// NewCluster returns a cluster without objects.
 func NewCluster(o Options) *Cluster {
 	c := &Cluster{Options: o, kinds: map[schema.GroupKind]*served{}, objects: map[place]*entry{},
 		byUID: map[types.UID]*entry{}, dependents: map[types.UID]map[*entry]bool{},
@@ -94,23 +96,23 @@ func (c *Cluster) tell(f Finding) {
 	c.Tell(f)
 }
 
-// Told returns the number of findings; a finding that grows counts once.
+// Told returns the number of findings. A finding that is reported again because it continues counts once.
 func (c *Cluster) Told() int { return c.told }
 
 // Len returns the number of objects.
 func (c *Cluster) Len() int { return len(c.objects) }
 
-// Look adds a watched kind.
+// Look adds a kind that is watched.
 func (c *Cluster) Look(k *ServedKind) { c.kinds[k.groupKind()] = &served{ServedKind: k} }
 
-// Leave removes a kind that cannot be watched any more.
+// Leave removes a kind that can no longer be watched.
 func (c *Cluster) Leave(k *ServedKind) { delete(c.kinds, k.groupKind()) }
 
 func (k *ServedKind) groupKind() schema.GroupKind {
 	return schema.GroupKind{Group: k.Group, Kind: k.Kind}
 }
 
-// Synced reports whether every kind was listed once.
+// Synced reports whether every kind was listed at least once.
 func (c *Cluster) Synced() bool {
 	for _, s := range c.kinds {
 		if !s.synced {
@@ -120,7 +122,7 @@ func (c *Cluster) Synced() bool {
 	return true
 }
 
-// Listed sets all objects of a kind. Known objects that are not among them are gone.
+// Listed sets the objects of a kind. Known objects that are not in the list no longer exist.
 func (c *Cluster) Listed(now time.Time, k *ServedKind, all []*Version) {
 	there := map[types.UID]bool{}
 	for _, v := range all {
@@ -146,7 +148,7 @@ func (c *Cluster) Listed(now time.Time, k *ServedKind, all []*Version) {
 	}
 }
 
-// Put sets an object's current version.
+// Put sets the current version of an object.
 func (c *Cluster) Put(now time.Time, v *Version) {
 	o := v
 	e := c.objects[o.place()]
@@ -191,7 +193,7 @@ func (c *Cluster) changed(now time.Time, e *entry, o *Version) {
 	c.suspect(now, e)
 }
 
-// story adds a change to an object's story, except writes of status.
+// story adds a change to an object's story. Writes that change only status are left out.
 func (c *Cluster) story(e *entry, x *change) {
 	if !slices.ContainsFunc(x.leaves, func(l leaf) bool { return !strings.HasPrefix(l.path, "status") }) &&
 		x.old.terminating() == x.new.terminating() {
@@ -203,7 +205,7 @@ func (c *Cluster) story(e *entry, x *change) {
 	e.lines = append(e.lines, x.line())
 }
 
-// Gone records that an object is gone.
+// Gone records that an object no longer exists.
 func (c *Cluster) Gone(now time.Time, v *Version) {
 	if e := c.objects[v.place()]; e != nil && e.now.UID == v.UID {
 		if c.kinds[v.of.groupKind()] != nil {

@@ -12,39 +12,39 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a state that recurs through the writes of several managers. It may be the state of a field, of an object's
-// owners and labels, of whether an object exists, or of how many objects exist that several owners select. Each has a
-// value history.
+// A fight is a value that the writes of several managers bring back to an earlier state again and again. The value may
+// be a field, the owners and labels of an object, the existence of an object, or the number of objects that several
+// owners select.
 
 const (
-	roundsOfFight = 3         // rounds of a cycle before it is reported
-	roundsByHand  = 10        // the same if a person takes part, within slowest
-	slowest       = time.Hour // a slower cycle is not a fight
-	mostTracks    = 20_000    // value histories in memory
+	roundsOfFight = 3         // a cycle is reported after this many rounds
+	roundsByHand  = 10        // the number of rounds if a person takes part
+	slowest       = time.Hour // a cycle that takes longer does not count
+	mostTracks    = 20_000    // maximal number of value histories in memory
 	mostFights    = 2_000
 )
 
-// track is the history of one value that may recur.
+// track is the history of one value.
 type track struct {
 	key  string
-	path fight.Path[string] // by manager; "" if unknown
+	path fight.Path[string] // By is the manager; "" if unknown
 
-	count int    // number of objects, in the history of a set
-	terms string // the desired state of the owners of a set
+	count int    // the value, if it is a number of objects
+	terms string // the owners of the set and their wanted numbers
 }
 
-// knownFight is a cycle that repeats.
+// knownFight is a fight that was found.
 type knownFight struct {
 	Finding
-	lead  string   // the history that counts the rounds: of many overwritten fields, the first
-	also  []string // the other fields
+	lead  string   // the history whose rounds are counted; for several fields, that of the first field
+	also  []string // the further fields of the fight
 	hands bool     // a person takes part
-	next  int      // the round at which it is reported next
+	next  int      // the number of rounds at which it is reported again
 }
 
 type fights struct {
-	tracks *lru.Cache // *track values, by key
-	known  *lru.Cache // *knownFight values, by subject and writers
+	tracks *lru.Cache // values are *track
+	known  *lru.Cache // values are *knownFight; by subject and managers
 	tell   func(Finding)
 }
 
@@ -61,7 +61,8 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// come adds a state to the history. It returns the cycle that this closes and its writers, or nil.
+// come adds a state to the history. If this closes a cycle, it returns the cycle and the managers that wrote in it. For
+// a cycle that is too slow it returns nil.
 func (t *track) come(v fight.Visit[string]) (circle []fight.Visit[string], who []string) {
 	circle = t.path.Visit(v)
 	if circle == nil || v.At.Sub(circle[0].At) > slowest {
@@ -82,8 +83,8 @@ type fightRound struct {
 	what   string // "data.mode"
 	who    []string
 	circle []fight.Visit[string]
-	field  bool // what is a field path
-	set    bool // what lists the owners and their wanted numbers
+	field  bool // true if what is the path of a field
+	set    bool // true if what describes a set: its owners and their wanted numbers
 }
 
 func (f *fights) round(t *track, r fightRound) {
@@ -174,7 +175,7 @@ func (o *Version) claim() (sum uint64) {
 	return sum
 }
 
-// fields follows single fields, once an object has two managers.
+// fields adds the changed fields to their histories. It does nothing for an object with only one manager.
 func (c *Cluster) fields(x *change) {
 	other := func(m metav1.ManagedFieldsEntry) bool { return m.Manager != x.new.ManagedFields[0].Manager }
 	if !slices.ContainsFunc(x.new.ManagedFields, other) {
@@ -195,7 +196,7 @@ func (c *Cluster) fields(x *change) {
 	}
 }
 
-// writer returns who wrote a field: of its managers, the one that wrote last.
+// writer returns the manager that wrote a field last.
 func (l *leaf) writer(x *change) string {
 	if who := newest(l.by); who != "" {
 		return who
@@ -203,11 +204,11 @@ func (l *leaf) writer(x *change) string {
 	return x.who
 }
 
-// collector stands for the garbage collector, which deletes objects whose owners never existed.
+// collector is the name of the garbage collector in a fight. It deletes objects whose owners do not exist.
 const collector = "(the garbage collector)"
 
-// exists follows whether an object of a name exists, and who created it. Who deletes is unknown, except for deletions
-// that only the garbage collector makes.
+// exists adds to the history of whether an object with this name exists. The manager that deletes an object is unknown,
+// unless only the garbage collector can have deleted it.
 func (c *Cluster) exists(x *change) {
 	var v fight.Visit[string]
 	o := x.new
@@ -228,8 +229,8 @@ func (c *Cluster) exists(x *change) {
 	}
 }
 
-// counts follows the number of ownerless objects that several owners select, if these want different numbers.
-// Controllers without ControllerRef then create and delete them forever.
+// counts adds to the history of the number of objects without an owner that several owners select. If these owners want
+// different numbers, controllers without ControllerRef create and delete such objects forever.
 func (c *Cluster) counts(x *change) {
 	was, is := x.old.loose(), x.new.loose()
 	if was && is && x.old.claim() == x.new.claim() || !was && !is {
@@ -243,7 +244,7 @@ func (c *Cluster) counts(x *change) {
 	}
 }
 
-// loose reports whether every owner that selects an object may count it.
+// loose reports whether all owners that select the object may count it.
 func (o *Version) loose() bool {
 	return o != nil && o.of.claimable() && o.controller() == nil && !o.terminating() && !o.ended
 }
@@ -291,7 +292,7 @@ func (c *Cluster) count(x *change, o *Version, by int) {
 			"controller", who: slices.Compact(who), circle: circle})
 }
 
-// reporter returns the manager that last wrote an owner's status: its controller.
+// reporter returns the manager that last wrote the owner's status. This is its controller.
 func (o *Version) reporter() string {
 	who, at := "", time.Time{}
 	for _, m := range o.ManagedFields {

@@ -10,7 +10,8 @@ import (
 const shared = `ConfigMap t/shared {"data":{"mode":"zero"}}`
 const web = `ReplicaSet t/web {"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}}}}`
 
-// inTurn has two managers write an object in turn, with a pause after each write. A write is "MANAGER FIELD...".
+// inTurn returns a function in which two managers write an object in turn, with a pause after each write. A write has
+// the form "MANAGER FIELD...".
 func inTurn(rounds int, pause time.Duration, object string, writes ...string) func(w *world) {
 	return func(w *world) {
 		for i := range rounds * len(writes) {
@@ -23,7 +24,7 @@ func inTurn(rounds int, pause time.Duration, object string, writes ...string) fu
 	}
 }
 
-// These are fights, or only look like fights.
+// Events that are fights, and events that only look like fights.
 func TestFights(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -128,7 +129,7 @@ func TestFights(t *testing.T) {
 	}
 }
 
-// Sets of objects, and objects that are created and deleted repeatedly.
+// Fights over the number of objects and over their existence.
 func TestFightsOverSets(t *testing.T) {
 	const old = `ReplicaSet t/old {"spec":{"replicas":1,"selector":{"matchLabels":{"app":"web"}}}}`
 	pod := func(i int, more string) string {
@@ -205,7 +206,7 @@ func TestFightsOverSets(t *testing.T) {
 	}
 }
 
-// Of several managers of a field, the one that wrote last is its writer, wherever it is listed.
+// If a field has several managers, its writer is the manager that wrote last, at any position in the list.
 func TestNewest(t *testing.T) {
 	a, b := set{name: "a", at: began}, set{name: "b", at: began.Add(time.Second)}
 	if x, y := newest([]set{a, b}), newest([]set{b, a}); x != "b" || y != "b" || newest(nil) != "" {

@@ -11,32 +11,32 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Sort is the sort of a problem.
+// Sort is a kind of problem.
 type Sort string
 
-// The sorts of findings.
+// The kinds of problems.
 const (
-	Fight         Sort = "fight"          // a state recurs through the writes of several managers
+	Fight         Sort = "fight"          // several managers bring a value back to an earlier state again and again
 	Takeover      Sort = "takeover"       // an object's controller was replaced by another
 	SecondThought Sort = "second-thought" // a controller released an object and took it back
-	Stuck         Sort = "stuck"          // deleted long ago and still there
-	Orphan        Sort = "orphan"         // created by a controller, and now ownerless
+	Stuck         Sort = "stuck"          // an object that was deleted long ago still exists
+	Orphan        Sort = "orphan"         // an object that a controller created has no owner now
 	LostOwner     Sort = "lost-owner"     // a reference to an owner that does not exist
 	ForeignOwner  Sort = "foreign-owner"  // a reference to an owner in another namespace
 )
 
-// Finding is one problem.
+// Finding is a problem to report.
 type Finding struct {
 	Sort   Sort      `json:"sort"`
-	Law    string    `json:"law,omitempty"` // the name of the law that it violates, if any
+	Law    string    `json:"law,omitempty"` // the name of the violated law, if any
 	Object string    `json:"object"`        // "t/pod/web-1"
-	Who    []string  `json:"who,omitempty"` // the known managers
+	Who    []string  `json:"who,omitempty"` // the managers that take part, if known
 	Text   string    `json:"text"`
 	First  time.Time `json:"first"`
 	Last   time.Time `json:"last"`
-	Rounds int       `json:"rounds,omitempty"` // rounds of a fight
+	Rounds int       `json:"rounds,omitempty"` // the rounds of a fight
 	Writes int       `json:"writes,omitempty"`
-	Goes   bool      `json:"goesOn,omitempty"` // it was reported before, and has continued
+	Goes   bool      `json:"goesOn,omitempty"` // the fight was reported before, and continues
 	Story  []Line    `json:"story,omitempty"`
 }
 
@@ -49,7 +49,7 @@ type Line struct {
 	Change string    `json:"change,omitempty"`
 }
 
-// laws maps findings to the laws that they violate, by name (sim/law).
+// laws contains the names of the violated laws (sim/law).
 var laws = map[Sort]string{Fight: "never-fight", Takeover: "claim-orphans-only", SecondThought: "few-handovers"}
 
 const mostLines = 5
@@ -135,7 +135,7 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// Page formats a finding as a page of this width.
+// Page formats a finding in lines of this width.
 func (f *Finding) Page(width int) string {
 	var b strings.Builder
 	head := "--- " + string(f.Sort) + ": " + f.Object

@@ -25,7 +25,7 @@ type heard struct {
 	listed    bool
 	all       []*Version
 	put, gone *Version
-	left      bool // the kind is not watched any more
+	left      bool // the kind is no longer watched
 	why       string
 }
 
@@ -47,10 +47,10 @@ func (h *heard) tell(c *Cluster) {
 
 const (
 	pageSize = 500
-	listTime = time.Minute // time limit for a page
+	listTime = time.Minute // the time limit of a list request
 )
 
-// follower is the store of a Reflector for one kind. It passes on what it receives.
+// follower follows one kind. It implements the store of a Reflector, and sends what it receives to news.
 type follower struct {
 	*Reader
 	context.Context
@@ -58,15 +58,14 @@ type follower struct {
 	kind    *ServedKind
 	objects dynamic.ResourceInterface
 	news    chan<- heard
-	whole   bool // bodies of the first list are needed
+	whole   bool // keep the bodies of the first list
 	stop    context.CancelFunc
 
-	failed int  // failures in a row
-	known  bool // it was listed once
+	failed int  // number of consecutive failures
+	known  bool // the kind was listed at least once
 }
 
-// follow lists the objects of a kind and watches them. It returns when the context ends, or the server says that the
-// kind cannot be read.
+// follow lists and watches the objects of a kind. It returns when ctx is done, or when the server forbids it.
 func (r *Reader) follow(ctx context.Context, k *ServedKind, news chan<- heard, whole bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -80,8 +79,7 @@ func (r *Reader) follow(ctx context.Context, k *ServedKind, news chan<- heard, w
 	reflector.RunWithContext(ctx)
 }
 
-// IsWatchListSemanticsUnSupported makes the Reflector list by pages: a streamed list would hold every object whole
-// until its end.
+// IsWatchListSemanticsUnSupported makes the Reflector list in pages. A streaming list would hold all objects in memory.
 func (f *follower) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f *follower) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -93,7 +91,7 @@ func (f *follower) list(ctx context.Context, o metav1.ListOptions) (runtime.Obje
 	}
 	ctx, stop := context.WithTimeout(ctx, listTime)
 	defer stop()
-	o.ResourceVersion = "" // only consistent lists support pages
+	o.ResourceVersion = "" // only consistent lists are divided into pages
 	page, err := f.objects.List(ctx, o)
 	if f.answered(err); err != nil {
 		return nil, err
@@ -119,8 +117,8 @@ func (f *follower) watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	return w, err
 }
 
-// answered counts failures in a row. It gives up a kind that the server refuses. It retries a kind that was never
-// listed until a list succeeds.
+// answered counts consecutive failures. It stops following a kind that the server refuses. After three failures before
+// the first list, it reports the kind as not watched, but tries again.
 func (f *follower) answered(err error) {
 	if err != nil && f.Err() != nil {
 		return
@@ -136,7 +134,7 @@ func (f *follower) answered(err error) {
 	third := f.failed == 3
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
-		apierrors.IsUnauthorized(err) && third: // the first refusal makes client-go call an exec plugin again
+		apierrors.IsUnauthorized(err) && third: // after the first 401, client-go gets new credentials by an exec plugin
 		f.leave(err)
 		f.stop()
 	case third && !f.known:
@@ -187,5 +185,5 @@ func (f *follower) Delete(object any) error {
 	return err
 }
 
-// Resync does nothing: the cluster needs no event twice.
+// Resync does nothing, because the Cluster needs no repeated events.
 func (f *follower) Resync() error { return nil }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// shown is a version of an object from an audit log, as a watch would show it.
+// shown is a version of an object in an audit log, in the form that a watch would deliver.
 type shown struct {
 	kind    *ServedKind
 	raw     json.RawMessage
@@ -30,7 +30,7 @@ var kindsOfLogs = []*ServedKind{
 	{"batch", "v1", "jobs", "Job", true}, {"batch", "v1", "cronjobs", "CronJob", true},
 }
 
-// shownIn returns the versions in a log of a real control plane, in order.
+// shownIn returns the versions of objects in a log of a real control plane, in order.
 func shownIn(t *testing.T, file string) (all []shown) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -99,14 +99,14 @@ func shownIn(t *testing.T, file string) (all []shown) {
 	return all
 }
 
-// Events of a real control plane, with real managers, as watches would show them.
+// The findings for events of a real control plane, with real managers, as watches would deliver them.
 func TestRecordedClusters(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"clean-rollout", ""},
 		{"job-run", ""},
 		{"orphan-then-adopt", ""},
 		{"two-rs-one-selector", ""},
-		{"interferer", ""}, // a watch does not show who deletes
+		{"interferer", ""}, // a watch does not show which program deletes an object
 		{"no-controllerref", ""},
 		{"steal", "takeover pod/web-\ntakeover pod/web-"},
 		{"label-flapper", "fight pod/web- kube-controller-manager,op-one\n+fight"},
@@ -147,7 +147,7 @@ func TestRecordedClusters(t *testing.T) {
 	}
 }
 
-// brief formats findings, one per line, without namespaces and generated names.
+// brief formats findings without namespaces and generated names, one per line.
 func brief(found []Finding) string {
 	var lines []string
 	for _, f := range found {
@@ -170,7 +170,7 @@ func brief(found []Finding) string {
 	return strings.Join(lines, "\n")
 }
 
-// version parses an object from JSON.
+// version parses a version of an object in JSON.
 func version(t testing.TB, k *ServedKind, text string) *Version {
 	t.Helper()
 	var content map[string]any

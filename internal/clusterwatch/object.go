@@ -15,13 +15,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// ServedKind is a kind of objects, as the server serves it.
+// ServedKind is a kind that the server serves.
 type ServedKind struct {
 	Group, Version, Resource, Kind string
 	Namespaced                     bool
 }
 
-// String formats it as kubectl does: "deployments.apps".
+// String formats the kind like kubectl: "deployments.apps".
 func (k *ServedKind) String() string {
 	if k.Group == "" {
 		return k.Resource
@@ -38,24 +38,24 @@ func (k *ServedKind) apiVersion() string {
 
 type place struct{ group, kind, namespace, name string }
 
-// Version is the relevant part of one version of an object. It is a runtime.Object, so client-go's lists can hold it.
+// Version is the part of an object's version that the checks need. It implements runtime.Object for client-go's lists.
 type Version struct {
-	metav1.PartialObjectMetadata // without its type; once stored, managed fields only name managers and times
+	metav1.PartialObjectMetadata // without TypeMeta; ManagedFields of a stored version has only managers and times
 
 	of   *ServedKind
-	body []byte // all but metadata and ignored fields, as JSON; nil if not kept
-	sum  uint64 // hash of the body
+	body []byte // JSON without metadata and ignored fields; nil if dropped
+	sum  uint64 // a hash of the body
 
-	selector labels.Selector // of a controller's object, or nil
-	wants    int             // the wanted number of selected objects; -1 if it has none
-	waits    []string        // what a terminating namespace waits for
-	node     string          // the node of a pod
-	ended    bool            // the pod has ended
+	selector labels.Selector // the selector, if the object has one
+	wants    int             // the wanted number of selected objects; -1 if there is none
+	waits    []string        // the reasons why a terminating namespace still exists
+	node     string          // the node, if the object is a pod
+	ended    bool            // the object is a pod that has ended
 }
 
 var seed = maphash.MakeSeed()
 
-// Parse reads an object from a list or a watch. It keeps no part of the map.
+// Parse parses an object of a list or a watch. The result does not refer to the map.
 func Parse(k *ServedKind, content map[string]any) (*Version, error) {
 	v := &Version{of: k, wants: -1}
 	meta, _ := content["metadata"].(map[string]any)
@@ -84,7 +84,7 @@ func Parse(k *ServedKind, content map[string]any) (*Version, error) {
 	return v, err
 }
 
-// lighten drops what only a comparison with another version needs.
+// lighten drops the parts that are needed only for comparing the object with another version.
 func (v *Version) lighten(whole bool) {
 	for i := range v.ManagedFields {
 		v.ManagedFields[i].FieldsV1 = nil
@@ -94,13 +94,13 @@ func (v *Version) lighten(whole bool) {
 	}
 }
 
-// reports reports whether several writers report the state of a kind, which is not a fight. A kubelet and the node
-// controller may disagree about a node.
+// reports reports whether several programs report the state of such objects. This is not a fight: for example, a
+// kubelet and the node controller may disagree about a node.
 func (k *ServedKind) reports() bool { return k.Group == "" && (k.Kind == "Node" || k.Kind == "Pod") }
 
 func (k *ServedKind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
 
-// concealed replaces the values of a Secret's data by digests.
+// concealed replaces the values of a Secret's data by hashes.
 func concealed(data any) map[string]any {
 	values, _ := data.(map[string]any)
 	out := make(map[string]any, len(values))
@@ -118,17 +118,17 @@ func (o *Version) ref() string {
 
 func (o *Version) controller() *metav1.OwnerReference { return metav1.GetControllerOfNoCopy(o) }
 
-// terminating reports whether it was deleted and still exists.
+// terminating reports whether the object was deleted and still exists.
 func (o *Version) terminating() bool { return o != nil && o.DeletionTimestamp != nil }
 
-// set is a part of one manager's fieldsV1, from some field on.
+// set is the part of a manager's fieldsV1 below a field.
 type set struct {
 	name   string
 	at     time.Time
 	fields map[string]any
 }
 
-// below returns the sets within a field, by its name in fieldsV1.
+// below returns the parts of the sets below a field. key is the field's name in fieldsV1.
 func below(sets []set, key string) (out []set) {
 	for _, s := range sets {
 		if f, ok := s.fields[key].(map[string]any); ok {
@@ -148,7 +148,7 @@ func (o *Version) owned() (out []set) {
 	return out
 }
 
-// keyed returns how the managers identify the entries of a list; nil if the list is one value.
+// keyed returns the names of the keys by which the managers identify entries of a list, or nil for an atomic list.
 func keyed(sets []set) []string {
 	for _, s := range sets {
 		for k := range s.fields {
@@ -196,8 +196,8 @@ func items(list any, by []string) (out []item, ok bool) {
 	return out, true
 }
 
-// writer returns who made a change: the manager of the differing fields, or of several the one that wrote last. If a
-// field was removed, it is the manager whose timestamp is newer than before. It is "" if unknown.
+// writer returns the manager that made a change: the last one that wrote a changed field. If fields were only removed,
+// it is the manager with the newest timestamp that was not in the old version. "" means unknown.
 func (c *change) writer() string {
 	var all []set
 	for _, l := range c.leaves {
@@ -217,7 +217,7 @@ func (c *change) writer() string {
 	return who
 }
 
-// newest returns the manager that wrote last among those of a field; "" for none.
+// newest returns the manager that wrote last, or "" for no sets.
 func newest(sets []set) string {
 	who, at := "", time.Time{}
 	for _, s := range sets {
@@ -228,7 +228,7 @@ func newest(sets []set) string {
 	return who
 }
 
-// maker returns who created an object: the manager that wrote it first.
+// maker returns the manager that created the object: the manager of the first write.
 func (o *Version) maker() string {
 	for _, m := range o.ManagedFields {
 		if m.Subresource == "" && !m.Time.After(o.CreationTimestamp.Time.Add(time.Second)) {
@@ -238,18 +238,18 @@ func (o *Version) maker() string {
 	return ""
 }
 
-// hands are managers that people use, directly or in a script.
+// hands lists managers of programs that people use, directly or in scripts.
 var hands = []string{"kubectl", "oc", "helm", "k9s", "lens", "node-fetch", "Mozilla", "curl", "Wget", "Headlamp",
 	"dashboard", "kustomize", "before-first-apply"}
 
-// byHand reports whether a person uses a manager.
+// byHand reports whether a manager is a program that people use.
 func byHand(manager string) bool {
 	return slices.ContainsFunc(hands, func(h string) bool {
 		return manager == h || strings.HasPrefix(manager, "kubectl-") || strings.HasPrefix(manager, h+"/")
 	})
 }
 
-// somebody names a writer that may be unknown.
+// somebody returns the manager's name, or "(unknown)" for "".
 func somebody(who string) string {
 	if who == "" {
 		return "(unknown)"

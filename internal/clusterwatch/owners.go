@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// refKind returns the kind that a reference names; nil if it is not watched, so that the owner may exist or not.
+// refKind returns the kind of an owner reference. nil means that the kind is not watched.
 func (c *Cluster) refKind(r *metav1.OwnerReference) *ServedKind {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Cluster) refKind(r *metav1.OwnerReference) *ServedKind {
 	return s.ServedKind
 }
 
-// lost lists an object's owners that do not exist. Uids are unique, so it searches for the uid in all places.
+// lost describes the owners of an object that do not exist. Owners are searched by UID, in all kinds.
 func (c *Cluster) lost(e *entry) string {
 	o := e.now
 	if o.terminating() {
@@ -78,8 +78,8 @@ func (c *Cluster) foreign(e *entry) string {
 	return strings.Join(parts, "; ")
 }
 
-// neverOwned reports whether none of an object's owners ever existed for it, so that the garbage collector had to
-// delete it.
+// neverOwned reports whether no owner of an object has ever existed in the right place, so that the garbage collector
+// had to delete it.
 func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]
@@ -95,16 +95,16 @@ func (c *Cluster) neverOwned(o *Version) bool {
 	return len(o.OwnerReferences) > 0 && !slices.ContainsFunc(o.Finalizers, func(f string) bool { return f != "" })
 }
 
-// traces are labels that only controllers set, on what they create.
+// traces lists labels that only controllers set, on the objects that they create.
 var traces = []string{"pod-template-hash", "controller-revision-hash", "pod-template-generation",
 	"statefulset.kubernetes.io/pod-name", "batch.kubernetes.io/controller-uid", "controller-uid"}
 
-// controllerManager is the manager of kube-controller-manager's controllers. Objects of claimed kinds that it creates
-// have a controller.
+// controllerManager is the manager name of the controllers in kube-controller-manager. If they create an object of an
+// adoptable kind, the object has a controller.
 const controllerManager = "kube-controller-manager"
 
-// orphan reports an object that a controller created, that has no owner, and that no existing owner selects. An object
-// created without an owner is not reported.
+// orphan reports an object that a controller created, and that has no owner now and is not selected by any owner. It
+// does not report an object that was created without an owner.
 func (c *Cluster) orphan(e *entry) string {
 	o := e.now
 	if !c.strays[e] || o.terminating() || o.ended {
@@ -117,7 +117,7 @@ func (c *Cluster) orphan(e *entry) string {
 	}
 	for _, k := range slices.Collect(maps.Keys(claims)) {
 		if slices.Contains(claims[k], o.of.Kind) && c.kinds[schema.GroupKind{Group: k[0], Kind: k[1]}] == nil {
-			return "" // an owner of an unwatched kind may select it
+			return "" // the object may be selected by an owner that is not watched
 		}
 	}
 	for s := range c.claimers[o.Namespace] {
@@ -148,13 +148,13 @@ func (c *Cluster) handed(e *entry, x *change) {
 		e.taken.who = x.who
 		o := c.byUID[e.taken.ref.UID]
 		if o == nil || !o.now.selects(x.new) || !maps.Equal(e.taken.labels, x.new.Labels) {
-			e.taken = nil // it was released for a reason, and adopted
+			e.taken = nil // not a takeover: the previous controller no longer selects the object
 		}
 	}
 }
 
-// again reports a controller that took back an object it had released, although nothing had changed. If the labels
-// differ, taking it back is right.
+// again reports a controller that released an object and then took it back although the labels did not change. If they
+// changed, taking it back may be right.
 func (c *Cluster) again(e *entry, x *change) {
 	if !maps.Equal(e.had.labels, x.new.Labels) || x.at.Sub(e.had.at) > slowest {
 		return
@@ -173,7 +173,7 @@ func (c *Cluster) again(e *entry, x *change) {
 	}
 }
 
-// takeover reports an object that was taken from an existing owner that is not terminating.
+// takeover reports an object whose previous owner still exists and is not terminating.
 func (c *Cluster) takeover(e *entry) string {
 	if e.taken == nil {
 		return ""
@@ -194,8 +194,7 @@ func (e *entry) taker() string {
 
 func ownerOf(o *Version) string { return sim.Short(o.of.Kind) + "/" + o.Name }
 
-// claims lists the kinds whose objects adopt others by selector, with the adopted kinds (pkg/controller of
-// k8s.io/kubernetes v1.36).
+// claims maps kinds whose controllers adopt by selector to the adopted kinds (k8s.io/kubernetes/pkg/controller v1.36).
 var claims = map[[2]string][]string{
 	{"", "ReplicationController"}: {"Pod"},
 	{"apps", "ReplicaSet"}:        {"Pod"},
@@ -205,22 +204,22 @@ var claims = map[[2]string][]string{
 	{"apps", "Deployment"}:        {"ReplicaSet"},
 }
 
-// claimed lists the adopted kinds.
+// claimed lists the kinds that can be adopted.
 var claimed = []string{"Pod", "ReplicaSet", "ControllerRevision"}
 
-// claimable reports whether some owner adopts objects of a kind by selector.
+// claimable reports whether objects of a kind can be adopted by selector.
 func (k *ServedKind) claimable() bool {
 	return slices.Contains(claimed, k.Kind) && (k.Group == "" || k.Group == "apps")
 }
 
-// selects reports whether an owner would adopt an object, if it had no controller.
+// selects reports whether an owner would adopt an object that has no controller.
 func (o *Version) selects(x *Version) bool {
 	return o.selector != nil && !o.terminating() && o.Namespace == x.Namespace &&
 		slices.Contains(claims[[2]string{o.of.Group, o.of.Kind}], x.of.Kind) &&
 		o.selector.Matches(labels.Set(x.Labels))
 }
 
-// know reads the fields beside metadata that a check needs.
+// know sets the fields that checks need from the object's content.
 func (o *Version) know(content map[string]any) {
 	switch key := [2]string{o.of.Group, o.of.Kind}; {
 	case claims[key] != nil:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Problems of ownership, and states that only look like problems.
+// Problems with owners, and states that only look like problems.
 func TestOwners(t *testing.T) {
 	const other = `ReplicaSet t/other {"spec":{"replicas":1,"selector":{"matchLabels":{"app":"web"}}}}`
 	const kcm = "kube-controller-manager"
@@ -125,7 +125,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// Objects that stay although they were deleted, and objects within their time.
+// Objects that still exist long after their deletion, and objects whose deletion is not overdue.
 func TestStuck(t *testing.T) {
 	deleted := func(rest string) string {
 		return `{"metadata":{"deletionTimestamp":"2026-11-23T10:00:00Z"` + rest + `}}`
@@ -134,7 +134,7 @@ func TestStuck(t *testing.T) {
 		name  string
 		there string
 		after time.Duration
-		want  string // what the text says, "" for nothing found
+		want  string // a part of the text; "" if nothing is to be found
 	}{
 		{"somebody's finalizer", "ConfigMap t/c " + deleted(`,"finalizers":["example.com/x"]`), 6 * time.Minute,
 			"the finalizer example.com/x"},

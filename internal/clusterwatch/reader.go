@@ -21,18 +21,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Reader reads a cluster with lists and watches only.
+// Reader reads a cluster by list and watch requests.
 type Reader struct {
-	Namespace string   // the one that is looked at; "" for all, and what is in none
-	Kinds     []string // as resources, "deployments.apps"; none for all that can be watched
-	// Note gets what is not watched, and why, once each. Several goroutines call it.
+	Namespace string   // the namespace to read; "" means all namespaces and cluster-scoped objects
+	Kinds     []string // the resources to read, as "deployments.apps"; nil means all that can be watched
+	// Note is called once for each kind that is not watched, with the reason. Calls may be concurrent.
 	Note func(text string)
 
 	discovery discovery.DiscoveryInterface
 	client    dynamic.Interface
-	slots     chan struct{}             // limits concurrent lists
-	first     time.Duration             // the first delay of a retry; it doubles each time
-	away      atomic.Pointer[url.Error] // error of the last request; nil if the server answered it
+	slots     chan struct{}             // limits the number of concurrent lists
+	first     time.Duration             // the delay before the first retry; it doubles with each retry
+	away      atomic.Pointer[url.Error] // the network error of the last request; nil if the server responded
 }
 
 const (
@@ -45,7 +45,7 @@ const (
 func NewReader(config *rest.Config) (*Reader, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = "threelaws-watch"
-	config.QPS = -1 // the slots limit the requests at once
+	config.QPS = -1 // slots already limit the requests
 	config.WarningHandler = rest.NoWarnings{}
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -59,13 +59,13 @@ func NewReader(config *rest.Config) (*Reader, error) {
 		Note: func(string) {}}, nil
 }
 
-// again is how often discovery is repeated: CRDs may be added or removed.
+// again is the interval of discovery. It is repeated because CRDs may be added.
 const again = 5 * time.Minute
 
-// Run feeds a cluster until the context ends or done returns true. It returns an error if nothing can be read at all,
-// or if the server does not answer in the end.
+// Run reads the cluster into c until ctx is done or done returns true. It returns an error if no kind can be read, or
+// if the server does not respond.
 func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
-	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go logs nothing: Note reports it
+	ctx, stop := context.WithCancel(klog.NewContext(ctx, klog.Logger{})) // client-go must not log: Note gets the errors
 	defer stop()
 	type found struct {
 		kinds []*ServedKind
@@ -110,7 +110,7 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 		case <-rediscover.C:
 			go discover(false)
 		case f := <-more:
-			follow(f.kinds) // none where it failed
+			follow(f.kinds) // nil if discovery failed
 		case now := <-tick.C:
 			c.Tick(now)
 		case h := <-news:
@@ -128,12 +128,12 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 	return nil
 }
 
-// passedOver are resources that are watched only if named: nobody owns them, they are contested by design, or few
-// should be allowed to read them.
+// passedOver lists resources that are read only if Kinds contains them. They have no owners, or are written by several
+// programs by design, or should be readable for few users.
 var passedOver = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io", "secrets"}
 
-// discover lists the kinds that can be listed and watched, and were requested. It notes and skips groups that the
-// server does not answer for.
+// discover returns the requested kinds that can be listed and watched. It calls Note for a group that it cannot
+// discover.
 func (r *Reader) discover(first bool) ([]*ServedKind, error) {
 	lists, err := discovery.ServerPreferredResources(r.discovery)
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)
@@ -178,7 +178,7 @@ func (r *Reader) discover(first bool) ([]*ServedKind, error) {
 	return kinds, nil
 }
 
-// wanted reports whether to watch a kind, and marks the requested names that match it.
+// wanted reports whether a kind is to be watched. It sets asked for each requested name that matches the kind.
 func (r *Reader) wanted(k *ServedKind, x *metav1.APIResource, asked map[string]bool) bool {
 	called := append([]string{x.Name, x.SingularName, strings.ToLower(x.Kind), k.String()}, x.ShortNames...)
 	found := len(r.Kinds) == 0 && !slices.Contains(passedOver, k.String())
@@ -190,19 +190,19 @@ func (r *Reader) wanted(k *ServedKind, x *metav1.APIResource, asked map[string]b
 	return found
 }
 
-// Unknown is the error for a requested kind that does not exist.
+// Unknown is the error for a requested kind that the server does not have.
 type Unknown struct {
 	Kind  string
-	There []string // the existing ones
+	There []string // the kinds that exist
 }
 
 func (u *Unknown) Error() string {
 	return "there is no kind " + u.Kind + " that can be listed and watched"
 }
 
-// Load reads the configuration that kubectl would use. It comes from a file, the files in the variable KUBECONFIG,
-// .kube/config in the home directory, or the pod that runs the program. A context of "" is the file's own. Errors name
-// the files.
+// Load reads the client configuration that kubectl would use: from the given file, from the files in KUBECONFIG, from
+// .kube/config in the home directory, or from the pod in which the program runs. If context is "", the current context
+// of the file is used. Errors contain the names of the files.
 func Load(file, context string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
@@ -211,7 +211,7 @@ func Load(file, context string) (*rest.Config, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", from, err)
-	case file == "" && api.IsConfigEmpty(loaded): // kubectl uses the pod then
+	case file == "" && api.IsConfigEmpty(loaded): // like kubectl, fall back to the pod's service account
 		if config, err := rest.InClusterConfig(); err == nil {
 			return config, nil
 		}

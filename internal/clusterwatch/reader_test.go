@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// server gives scripted answers, and records the requests.
+// server sends scripted responses, and records the requests.
 type server struct {
 	mu      sync.Mutex
 	asked   []string
@@ -70,7 +70,7 @@ func listJSON(version, rest string, items ...string) string {
 		`"items":[%s]}`, version, rest, strings.Join(items, ","))
 }
 
-// read runs a reader of a server until the cluster is as expected.
+// read runs a reader of a server until enough returns true.
 func read(t *testing.T, s *server, r func(*Reader), enough func(*Cluster) bool) (notes []string, err error) {
 	t.Helper()
 	on := httptest.NewServer(s)
@@ -97,7 +97,7 @@ func readFrom(t *testing.T, config *rest.Config, r func(*Reader), enough func(*C
 	c := NewCluster(Options{Patience: 100 * time.Millisecond, Stuck: time.Minute, Tell: func(Finding) {}})
 	err = reader.Run(ctx, c, func() bool { return enough(c) })
 	if err == nil && ctx.Err() != nil {
-		t.Error("it did not come to be so")
+		t.Error("the cluster did not reach the expected state")
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -105,8 +105,8 @@ func readFrom(t *testing.T, config *rest.Config, r func(*Reader), enough func(*C
 	return slices.Clone(notes), err
 }
 
-// Pages are read to their end. A broken watch resumes from the last bookmark. After "too old resource version" the
-// reader lists again, and objects missing from the list are gone.
+// A list is read page by page. A watch that breaks is resumed from the last bookmark. After "too old resource version"
+// the reader lists again, and objects that are not in the list no longer exist.
 func TestReaderComesBack(t *testing.T) {
 	s := &server{}
 	s.answer = func(s *server, w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func TestReaderComesBack(t *testing.T) {
 	}
 }
 
-// Kinds that are forbidden or unavailable are reported once and skipped; the rest is watched.
+// A kind that is forbidden or unavailable is reported once and skipped. The other kinds are watched.
 func TestReaderLeavesOut(t *testing.T) {
 	s := &server{answer: func(_ *server, w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -203,7 +203,7 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// A kubeconfig's plugin is called again if the server rejects its token.
+// If the server rejects a token, the kubeconfig's exec plugin is called again.
 func TestReaderWithPlugin(t *testing.T) {
 	dir := t.TempDir()
 	plugin := filepath.Join(dir, "plugin")
@@ -246,7 +246,7 @@ echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"
 	}
 }
 
-// A server that goes away during a watch is reported, and is an error if it does not come back.
+// A server that stops responding during a watch is reported. If it does not respond again, Run returns an error.
 func TestReaderReportsSilence(t *testing.T) {
 	var on *httptest.Server
 	on = httptest.NewServer(&server{answer: func(_ *server, w http.ResponseWriter, r *http.Request) {
@@ -274,7 +274,7 @@ func TestReaderReportsSilence(t *testing.T) {
 	}
 }
 
-// A given kubeconfig is used or refused: there is no fallback to the pod that runs the program.
+// If a kubeconfig is given and wrong, the reader does not use the configuration of the pod instead.
 func TestLoadErrors(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
 	t.Setenv("KUBERNETES_SERVICE_PORT", "1")

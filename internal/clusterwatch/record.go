@@ -12,18 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Record writes the history of a cluster as an audit log (audit.k8s.io/v1, one JSON event per line), as far as a watch
-// shows it. The manager is the author, and a merge patch of the difference is the request. Deletions have no author.
-// "threelaws judge" reads it.
+// Record writes the changes of a cluster as an audit log (audit.k8s.io/v1, one JSON event per line) for "threelaws
+// judge". The user of an event is the manager, and the request is a merge patch from the old to the new object. The
+// user of a deletion is unknown.
 type Record struct {
 	To  io.Writer
-	Err error // the first error of a write
+	Err error // the first write error
 
 	n int
 }
 
-// unknownUser is the author of changes without a known one. It looks like a person, who may do anything and never
-// fights.
+// unknownUser is the user of changes whose manager is unknown. The judge treats it as a person, who may do anything.
 const unknownUser = "(unknown)"
 
 type auditEvent struct {
@@ -63,7 +62,7 @@ type auditStatus struct {
 	Code int `json:"code"`
 }
 
-// found writes an object that existed before, with an unknown creator.
+// found writes an event for an object that existed already. It is a creation by an unknown user.
 func (r *Record) found(at time.Time, o *Version) {
 	if r == nil {
 		return
@@ -106,7 +105,7 @@ func (r *Record) note(x *change) {
 		}
 		e.RequestObject = merge(before, after)
 		if e.RequestObject == nil {
-			return // only what the server keeps for itself
+			return // only fields that the server sets have changed
 		}
 		if !slices.ContainsFunc(x.leaves, func(l leaf) bool { return !strings.HasPrefix(l.path, "status") }) &&
 			len(x.leaves) > 0 {
@@ -116,7 +115,7 @@ func (r *Record) note(x *change) {
 	r.write(e)
 }
 
-// ending reports whether an object goes as soon as its deletion is accepted: that record exists already.
+// ending reports whether an object is removed as soon as it is deleted. Then the deletion was already recorded.
 func (o *Version) ending() bool {
 	grace := o.DeletionGracePeriodSeconds
 	return o.terminating() && len(o.Finalizers) == 0 && (grace == nil || *grace == 0)
@@ -154,7 +153,7 @@ func (o *Version) path() string {
 	return p + "/" + o.of.Resource + "/" + o.Name
 }
 
-// user returns the user and agent of a change for the audit log.
+// user returns the user and the user agent of a change.
 func (x *change) user() (user, agent string) {
 	built := " (linux/amd64) kubernetes/watched"
 	switch {
@@ -171,19 +170,19 @@ func (x *change) user() (user, agent string) {
 	}
 	for _, a := range accounts {
 		if strings.ReplaceAll(strings.TrimSuffix(a, "-controller"), "-", "") == x.who {
-			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // a standalone component
+			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // a separate program
 		}
 	}
 	return x.who, x.who + "/v0" + built
 }
 
-// accounts maps kinds to the service accounts of the controllers in kube-controller-manager that reconcile them.
+// accounts maps kinds to the service accounts of the controllers that reconcile them.
 var accounts = map[string]string{"ReplicaSet": "replicaset-controller", "Deployment": "deployment-controller",
 	"ReplicationController": "replication-controller", "StatefulSet": "statefulset-controller",
 	"DaemonSet": "daemon-set-controller", "Job": "job-controller", "CronJob": "cronjob-controller"}
 
-// controllerName returns which controller of kube-controller-manager created an object: that of its owner. Their other
-// writes do not show which one made them.
+// controllerName returns the controller of kube-controller-manager that created an object, which is the controller of
+// its owner's kind. For other writes it is not known which controller made them.
 func (x *change) controllerName() string {
 	if x.old == nil && x.new.controller() != nil {
 		if a := accounts[x.new.controller().Kind]; a != "" {
@@ -205,7 +204,7 @@ func (o *Version) json() map[string]any {
 	return m
 }
 
-// merge returns the JSON merge patch from a to b; nil if they are equal.
+// merge returns the JSON merge patch from a to b, or nil if they are equal.
 func merge(a, b map[string]any) any {
 	before, _ := json.Marshal(a)
 	after, _ := json.Marshal(b)

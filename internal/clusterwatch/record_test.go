@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// A record reads back as JSON lines, with merge patches of the differences.
+// A record consists of JSON lines, with merge patches of the changes.
 func TestRecord(t *testing.T) {
 	var b strings.Builder
 	w := newWorld(t)
@@ -39,7 +39,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// The first failed write gives the error, and later lines are dropped.
+// After the first failed write, later lines are dropped. Err contains the error.
 func TestRecordOnAFullDisk(t *testing.T) {
 	w := newWorld(t)
 	w.cl.Record = &Record{To: fullDisk{}}
@@ -54,7 +54,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// live returns the bytes in use on the heap.
+// live returns the number of bytes in use on the heap.
 func live() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -62,7 +62,7 @@ func live() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Memory stays constant over time, whatever is created and deleted.
+// Memory use does not grow while objects are created and deleted.
 func TestMemoryIsFlat(t *testing.T) {
 	w := newWorld(t, web)
 	w.cl.Tell = func(Finding) {}
@@ -76,7 +76,7 @@ func TestMemoryIsFlat(t *testing.T) {
 		}
 	}
 	w.cl.fights.tracks, w.cl.gone = lru.New(500), lru.New(500)
-	churn(1000) // the indexes are full
+	churn(1000) // fills the caches
 	before := live()
 	churn(5000)
 	if grown := live() - before; grown > 1<<18 {
@@ -85,7 +85,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	runtime.KeepAlive(w)
 }
 
-// Text from a cluster cannot forge a finding or control the terminal.
+// Text from a cluster cannot control the terminal, and cannot imitate a finding.
 func TestPageIsPlain(t *testing.T) {
 	f := Finding{Sort: Fight, Object: "t/cm/a", Text: "a\x1b[31m", Story: []Line{{Who: "b\u202e", Did: "write",
 		Change: "data.mode = x\n--- fight: é"}, {Who: "b", Did: "data.mode = \x1b[31m\n--- fight: a"}}}

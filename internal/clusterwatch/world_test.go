@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// world is a cluster for tests, with a server's bookkeeping: resource versions, and managedFields that move to the last
-// writer.
+// world is a cluster for tests. Like a server, it sets resource versions, and managedFields move to the last writer.
 type world struct {
 	t       *testing.T
 	cl      *Cluster
 	found   []Finding
 	at      time.Time
 	version int
-	missed  bool // watches do not show the writes
+	missed  bool // watches do not deliver the writes
 	there   map[string]*thing
 }
 
@@ -56,7 +55,7 @@ func newWorld(t *testing.T, there ...string) *world {
 	return w
 }
 
-// parse reads "KIND NS/NAME JSON" and stores it under "KIND/NAME".
+// parse parses "KIND NS/NAME JSON", and stores the object under "KIND/NAME".
 func (w *world) parse(text string) *thing {
 	w.t.Helper()
 	words := strings.SplitN(text, " ", 3)
@@ -92,7 +91,7 @@ func (th *thing) meta() map[string]any {
 	return th.o["metadata"].(map[string]any)
 }
 
-// by records that a manager wrote fields; it becomes their only manager.
+// by makes a manager the only manager of fields.
 func (th *thing) by(manager string, at time.Time, fields ...string) {
 	if manager == "" {
 		return
@@ -144,7 +143,7 @@ func (w *world) read(th *thing) *Version {
 	return v
 }
 
-// create makes an object, by a manager.
+// create creates an object as a manager.
 func (w *world) create(manager, text string) {
 	w.t.Helper()
 	th := w.parse(text)
@@ -153,8 +152,8 @@ func (w *world) create(manager, text string) {
 	w.cl.Put(w.at, w.read(th))
 }
 
-// write merges into an object, by a manager: "data.mode=x", "-metadata.labels.app". A bar separates a manager's name
-// from its subresource.
+// write merges values into an object as a manager: "data.mode=x", "-metadata.labels.app". The manager may be followed
+// by a bar and a subresource.
 func (w *world) write(manager, name string, fields ...string) {
 	w.t.Helper()
 	th := w.there[name]
@@ -198,13 +197,13 @@ func (w *world) delete(name string) {
 	delete(w.there, name)
 }
 
-// pass lets time pass, and checks.
+// pass advances the time and calls Tick.
 func (w *world) pass(d time.Duration) {
 	w.at = w.at.Add(d)
 	w.cl.Tick(w.at)
 }
 
-// rest lets enough time pass for every report.
+// rest advances the time until all reports are due.
 func (w *world) rest() {
 	for range 7 {
 		w.pass(5 * time.Second)
@@ -213,7 +212,7 @@ func (w *world) rest() {
 
 func (w *world) uid(name string) string { return w.there[name].meta()["uid"].(string) }
 
-// owned returns a list of one owner: a controller's object.
+// owned returns a list with one ControllerRef, to this object.
 func (w *world) owned(name string) string {
 	kind, n, _ := strings.Cut(name, "/")
 	for _, k := range kindsOfLogs {
@@ -226,7 +225,7 @@ func (w *world) owned(name string) string {
 	return ""
 }
 
-// want compares the findings with the expected ones, one per line.
+// want compares the findings with the expected findings, one per line.
 func (w *world) want(want string) {
 	w.t.Helper()
 	got := brief(w.found)

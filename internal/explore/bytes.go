@@ -1,7 +1,7 @@
 package explore
 
-// Bytes reads a fuzzer's bytes, one for each choice of up to 256 alternatives, then picks 0. Choices without
-// an alternative consume nothing, so every byte matters to the fuzzer.
+// Bytes makes choices from the bytes of a fuzzer. Each choice of up to 256 alternatives takes one byte. After the last
+// byte it picks 0. A choice with only one alternative takes no byte, so every byte matters to the fuzzer.
 type Bytes struct {
 	Data []byte
 	pos  int

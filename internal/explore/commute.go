@@ -6,8 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Conflict reports a wrong footprint. Two actions were declared independent, but taking them in the other order leads
-// to a different state.
+// Conflict reports a wrong footprint: two actions were declared independent, but swapping them changes the state.
 type Conflict struct {
 	Seed          uint64
 	Step          int // steps taken before the pair
@@ -20,9 +19,9 @@ func (c *Conflict) Error() string {
 		c.Seed, c.Step, c.First, c.Second, c.Why)
 }
 
-// Commute tests the footprints that [Exhaust] relies on. For each of several uniform runs it picks one step and two
-// enabled actions that are declared independent. It takes them in both orders and compares the states. It returns the
-// number of pairs compared and the first [*Conflict].
+// Commute tests the footprints that [Exhaust] relies on. In each of several uniform runs it picks two enabled actions
+// that are declared independent. It executes them in both orders and compares the states. It returns the number of
+// compared pairs and the first [*Conflict].
 func Commute(p Runner, runs int, seed uint64) (pairs int, err error) {
 	for i := range runs {
 		s := SeedAt(seed, i)
@@ -38,7 +37,7 @@ func Commute(p Runner, runs int, seed uint64) (pairs int, err error) {
 				w.pair[0], w.pair[1] = w.pair[1], w.pair[0]
 			}
 			if out := p(w); !w.ended {
-				w.missing = out.Settled && w.calls == w.at // no action was enabled after the first of the pair
+				w.missing = out.Settled && w.calls == w.at // after the first action of the pair, no action was enabled
 				w.state, w.short = out.State, !out.Settled || len(out.Findings) > 0
 			}
 			ends[order] = w
@@ -68,20 +67,21 @@ func compareOrders(a, b *swap) *Conflict {
 	return &Conflict{Step: a.steps, First: a.pair[0].Key(), Second: a.pair[1].Key(), Why: why}
 }
 
-// swap follows a uniform run. The scouting run picks a pair of independent actions, each pair with the same
-// probability. A replay takes that pair and then ends the run.
+// swap is the source of choices for Commute. In the first run it follows the uniform schedule of the seed, and picks a
+// pair of independent actions; each pair has the same probability. In a replay it takes the actions of the pair in the
+// order in pair, and then ends the run.
 type swap struct {
 	seed    *sim.Seed
 	draw    *sim.Seed
 	replay  bool
-	calls   int // calls of Next
-	met     int // pairs the scout could have picked
-	at      int // call of Next at which the pair is enabled; 0 if there is none
+	calls   int // number of calls of Next so far
+	met     int // number of pairs seen so far in the first run
+	at      int // number of the call of Next at which the pair is enabled; 0 if no pair was found
 	pair    [2]sim.Action
 	steps   int
 	missing bool
 	ended   bool
-	short   bool // the program ended the run at a violation or a bound, possibly before both actions
+	short   bool // the program ended the run at a violation or a bound, possibly before both actions were taken
 	state   uint64
 }
 
@@ -91,7 +91,7 @@ func (s *swap) ComparesStates() bool { return true }
 // Ended reports whether the run was ended after the pair.
 func (s *swap) Ended() bool { return s.ended }
 
-// Pick draws uniformly. After the pair it returns 0, because the two orders would draw in different orders.
+// Pick draws uniformly. From the pair on it returns 0, because the two orders would draw different values.
 func (s *swap) Pick(n int, label string) int {
 	if s.replay && s.calls >= s.at {
 		return 0
@@ -99,7 +99,7 @@ func (s *swap) Pick(n int, label string) int {
 	return s.seed.Pick(n, label)
 }
 
-// Next follows the seed until the pair, and then takes the pair.
+// Next follows the seed up to the pair of actions, and then takes the two actions of the pair.
 func (s *swap) Next(w *sim.World, enabled []sim.Action) int {
 	s.calls++
 	switch {
@@ -129,8 +129,7 @@ func (s *swap) take(w *sim.World, enabled []sim.Action, a sim.Action) int {
 	return -1
 }
 
-// look considers every independent pair of enabled actions. It keeps one of all pairs seen so far, each with the same
-// probability.
+// look considers every pair of enabled independent actions. It chooses one pair of the run uniformly.
 func (s *swap) look(w *sim.World, enabled []sim.Action) {
 	for i, a := range enabled {
 		f := w.Footprint(a)

@@ -13,10 +13,10 @@ type Coverage struct {
 	States      int // distinct states
 	Finals      int // distinct final states, if the program sets [Outcome.State]; included in States
 	Schedules   int // complete executions
-	Runs        int // all runs, including pruned ones
-	Transitions int // decisions explored, without replayed prefixes
-	Pruned      int // runs ended in a state that was already explored
-	Asleep      int // runs ended because every enabled action was asleep
+	Runs        int // all runs, also pruned ones
+	Transitions int // decisions that were explored, without those of replayed prefixes
+	Pruned      int // runs that ended in a state that was already explored
+	Asleep      int // runs that ended because every enabled action was asleep
 	MaxSteps    int // steps of the longest run
 	// EarlyTimers is the bound on early timers per run. A negative value means no bound.
 	EarlyTimers int
@@ -25,16 +25,16 @@ type Coverage struct {
 	// Livelocks counts the cycles in which no enabled action was starved, and the runs that hit the program's bound.
 	Livelocks int
 
-	Livelock string   // describes the first livelock
-	Fixed    []string // what was the same in every schedule
+	Livelock string   // description of the first livelock
+	Fixed    []string // choices that no schedule varied
 
 	Failures []Failing // the first failure of each law
-	Outcomes Table     // outcomes of complete executions
+	Outcomes Table     // outcomes of the complete executions
 
 	cut int // runs with [Outcome.Cut] set
 }
 
-// String renders the coverage in one line and, on the following lines, the first livelock and what was not varied.
+// String formats the coverage in one line. Further lines contain the first livelock and what was not varied.
 func (c *Coverage) String() string {
 	s := fmt.Sprintf("%d states, %d schedules, %d transitions, %d pruned, at most %d steps",
 		c.States, c.Schedules, c.Transitions, c.Pruned+c.Asleep, c.MaxSteps)
@@ -49,7 +49,7 @@ func (c *Coverage) String() string {
 	return s + "\nnot varied: " + strings.Join(c.Fixed, "; ")
 }
 
-// timers describes which orders of timers and other actions were not explored.
+// timers describes the orders of timers and other actions that were not explored.
 func (c *Coverage) timers() []string {
 	switch {
 	case c.EarlyTimers < 0:
@@ -67,16 +67,14 @@ func (c *Coverage) stop(why string) {
 	}
 }
 
-// noSchedule is the reason that makes a search incomplete although it visited every state.
+// noSchedule is why a search is incomplete if no schedule ended.
 const noSchedule = "no schedule came to its end"
 
-// conclude decides whether the search is complete. A search is not complete if no schedule ended and no run violated a
-// law.
+// conclude decides whether the search is complete. It is not complete if no schedule ended and no run violated a law.
 //
-// It is not complete either if a run was cut at a fight. Fights are detected by comparison with the history, which is
-// not part of the state, so states after the cut may not have been reached. A complete search without fights proves
-// that there are none: every write leaves a trace in the state, so a world that writes for ever has infinitely many
-// states.
+// It is also incomplete if a run was cut at a fight. Fights are detected by the history, which is not part of the
+// state, so states after the cut may be missing. A complete search without fights proves that there are none: every
+// write leaves a trace in the state, so a world that writes for ever has infinitely many states.
 func (s *search) conclude() {
 	c := s.cover
 	if c.cut > 0 {
@@ -89,7 +87,7 @@ func (s *search) conclude() {
 	c.Complete = c.Stopped == ""
 }
 
-// NotVaried returns sentences about the livelocks that the search found, and about what it did not vary.
+// NotVaried returns sentences about the found livelocks and about the choices that were not varied.
 func (c *Coverage) NotVaried() (lines []string) {
 	switch {
 	case c.Livelock != "" && c.Livelocks == 1:

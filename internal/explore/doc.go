@@ -32,6 +32,6 @@
 // # PCT
 //
 // [PCT] is the scheduler of Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic
-// Guarantees of Finding Bugs" (2010). A run of at most k steps of n threads finds a bug of depth d with a probability
-// of at least 1/(n*k^(d-1)).
+// Guarantees of Finding Bugs" (2010). A run of at most k steps of n threads finds a bug of depth d with probability at
+// least 1/(n*k^(d-1)).
 package explore

@@ -7,13 +7,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Disagreement reports that two runs of one schedule differ, so the program is not a function of its choices.
+// Disagreement reports that two runs of one schedule differ. So the program depends on more than its choices.
 type Disagreement struct {
-	Index         int    // index of the run, from 0
-	Seed          uint64 // seed of the run's choices
+	Index         int    // index of the run
+	Seed          uint64 // the seed of the run
 	Step          int    // first step that differs; 0 is the start of the world
-	First, Second string // what the first and the second run did at the step
-	Request       string // first request that differs, and its differing fields; "" if all requests are equal
+	First, Second string // what the two runs did at this step
+	Request       string // the first request that differs, with the fields that differ; "" if all requests are equal
 	Program       bool   // an external program sent requests
 }
 
@@ -21,7 +21,7 @@ func (d *Disagreement) Error() string {
 	return fmt.Sprintf("run %d (seed %d): two runs of one schedule differ%s%s", d.Index, d.Seed, d.Where(), d.Causes())
 }
 
-// Where names the step at which the runs differ and describes the difference.
+// Where describes the difference, with its step.
 func (d *Disagreement) Where() string {
 	if d.Request != "" {
 		return fmt.Sprintf(" at step %d: %s", d.Step, d.Request)
@@ -29,7 +29,7 @@ func (d *Disagreement) Where() string {
 	return fmt.Sprintf(" at step %d: first %s, then %s", d.Step, d.First, d.Second)
 }
 
-// Causes lists the usual causes of different runs, one per line. It is empty if no external program ran.
+// Causes lists common causes, one per line. It returns "" if no external program ran.
 func (d *Disagreement) Causes() string {
 	if !d.Program {
 		return ""
@@ -41,7 +41,7 @@ also, in the test's own process: a global counter or cache that outlives the run
 		`selects unless threelaws test (go test with the overlay) built the test`
 }
 
-// trace holds the facts by which two runs of one schedule are compared.
+// trace contains what is compared between two runs of a schedule.
 type trace struct {
 	trail    []uint64
 	sent     []int // number of requests before each entry of trail
@@ -53,7 +53,7 @@ type trace struct {
 	label    string
 }
 
-// traceOf takes the requests from the recorder's world and releases the world.
+// traceOf returns the trace of a run. It takes the requests from the recorder's world, and releases the world.
 func traceOf(r *Recorder, out *Outcome) trace {
 	t := trace{trail: r.trail, sent: r.sent, entries: r.entries, hash: out.Hash, steps: out.Steps, state: out.State,
 		label: out.Label}
@@ -63,7 +63,7 @@ func traceOf(r *Recorder, out *Outcome) trace {
 	return t
 }
 
-// clone copies the trace out of its recorder's memory. The requests are shared with the world.
+// clone copies the parts of the trace that are in the recorder's memory. The requests are not copied.
 func (t trace) clone() trace {
 	t.trail, t.sent = slices.Clone(t.trail), slices.Clone(t.sent)
 	t.entries = slices.Clone(t.entries)
@@ -94,8 +94,8 @@ func disagree(a, b trace) *Disagreement {
 	return d
 }
 
-// differ describes two runs whose hashes differ before the i-th decision about an action. Either the previous decision
-// differs, or its effects do.
+// differ describes two runs whose hashes differ before the i-th decision about an action. The decision before it
+// differs, or had different effects.
 func (t trace) differ(u trace, i int) *Disagreement {
 	step, first := t.decision(i - 1)
 	_, second := u.decision(i - 1)

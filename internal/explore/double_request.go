@@ -8,11 +8,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// maxFields bounds the number of fields of a request that are shown.
+// maxFields is the maximal number of fields of a request that are shown.
 const maxFields = 5
 
-// differing finds the first step at which two runs sent different requests, and describes one such request. The text is
-// empty if both runs sent the same requests.
+// differing describes the first request that only one of two runs sent. It returns "" if the runs sent equal requests.
 func differing(a, b []sim.Request) (step int, text string) {
 	i := 0
 	for i < min(len(a), len(b)) && same(a[i], b[i]) {
@@ -48,7 +47,7 @@ func same(a, b sim.Request) bool {
 	return a.Step == b.Step && a.Process == b.Process && a.Digest == b.Digest
 }
 
-// alone returns the requests of a step in a that are not in b.
+// alone returns the requests in a that belong to this step and are not in b.
 func alone(a, b []sim.Request, step int) (only []sim.Request) {
 	rest := slices.Clone(b)
 	for _, x := range a {
@@ -64,7 +63,7 @@ func alone(a, b []sim.Request, step int) (only []sim.Request) {
 	return only
 }
 
-// fields describes the fields in which two requests of the same name differ.
+// fields describes the fields in which two requests with the same name differ.
 func fields(a, b sim.Request) string {
 	all := a.Content.Differences(b.Content)
 	if more := len(all) - maxFields; more > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// note is the content of a toy's request.
+// note is the content of a toy thread's request.
 type note struct{ name, text string }
 
 func (n note) String() string { return "put " + n.name }
@@ -18,7 +18,7 @@ func (n note) Differences(other sim.Content) []string {
 	return []string{fmt.Sprintf("text: %s then %s", n.text, other.(note).text)}
 }
 
-// writer is a toy thread. A function returns the requests that it sends in each run and step.
+// writer is a toy thread that sends requests. The function returns the requests of a step, and may differ between runs.
 type writer struct {
 	toyThread
 	requests func(step int) []note

@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Exhaust enumerates every behavior of a program, up to the equivalences described in the package comment.
+// Exhaust enumerates every behavior of a program, up to the equivalences in the package comment.
 type Exhaust struct {
 	Program Runner
 
@@ -24,21 +24,21 @@ type Exhaust struct {
 	// or a timer is enabled. With 0, time passes only when no such action is enabled. A negative number means no bound.
 	Early int
 
-	// Fixed lists what the program itself does not vary. It is copied to [Coverage.Fixed].
+	// Fixed lists choices that the program does not vary. It is copied to [Coverage.Fixed].
 	Fixed []string
 
-	NoHashing bool // explore states again when they recur; a world with cycles then reaches MaxSteps
+	NoHashing bool // explore a state again each time it occurs; runs of a world with cycles then end only at MaxSteps
 	NoSleep   bool // explore every order of independent actions
 
 	// Shard is the index, from 0, of this shard of Shards; see [search.split].
 	Shard, Shards int
 	partsPerShard int // set by tests
 
-	// Due, if set, is called after each run and reports whether to call Save. Save receives the place of the search and
-	// the coverage so far. Save is also called at the end. An error from Save ends the search.
+	// Due, if it is not nil, is called after each run. If it returns true, Save is called with the position of the
+	// search and the coverage so far. Save is also called at the end. If Save returns an error, the search ends.
 	Due    func() bool
 	Save   func(m *Mark, c *Coverage) error
-	Resume *Mark // the place of an earlier search, with its whole Table; nil means the start
+	Resume *Mark // the position at which an earlier search continues, with all of its Table; nil for a new search
 
 	Stop     func() string   // called before each run; a nonempty reason ends the search
 	Progress func(*Coverage) // called after every 1,024 runs with the numbers so far
@@ -46,8 +46,8 @@ type Exhaust struct {
 
 const progressEvery = 1024
 
-// Undigested reports an actor or an observer that is no [sim.Digester], or a part of one. Its state cannot be digested,
-// so a search cannot recognize known states.
+// Undigested is the error for an actor or an observer that has no digest, or has a part without one. Without a digest
+// of the whole state, a search cannot recognize states.
 type Undigested struct{ Name string }
 
 func (u *Undigested) Error() string {
@@ -55,8 +55,8 @@ func (u *Undigested) Error() string {
 		" cannot digest its state, so states cannot be compared: give it a Digest, or search without hashing"
 }
 
-// Run searches. The error is a [*Disagreement] if the program is not a function of its choices, a [*Dependence] if a
-// footprint is wrong, and an [*Undigested] if states cannot be compared. The coverage so far is returned in all cases.
+// Run performs the search. It returns a [*Disagreement] if the program depends on more than its choices, a
+// [*Dependence] if a footprint is wrong, and an [*Undigested] if states cannot be compared. The coverage is always set.
 func (x Exhaust) Run() (*Coverage, error) {
 	if x.MaxSteps == 0 {
 		x.MaxSteps = 10_000
@@ -86,7 +86,8 @@ func (x Exhaust) Run() (*Coverage, error) {
 	return s.cover, s.err
 }
 
-// explore explores every alternative above the base of the stack. It reports false if the search ends earlier.
+// explore explores all alternatives of the decisions above s.base. It returns false if the search ended before it was
+// done.
 func (s *search) explore() bool {
 	for {
 		if why := s.mustStop(); why != "" {
@@ -125,8 +126,8 @@ func (s *search) explore() bool {
 	}
 }
 
-// search is the state of a depth-first search, and the source of choices of every run. It replays the decisions on the
-// stack and then makes new ones.
+// search is the state of a depth-first search. It is also the source of choices for every run: it replays the decisions
+// on the stack, and then makes new ones.
 type search struct {
 	Exhaust
 	visited *visited
@@ -134,37 +135,37 @@ type search struct {
 	err     error
 
 	item   int // index of the current part
-	before int // runs of earlier processes of this search
-	base   int // number of decisions at the bottom of the stack that stay fixed
-	limit  int // split: number of decisions after which a part begins; 0 otherwise
+	before int // runs in earlier processes of this search
+	base   int // number of decisions at the bottom of the stack that are not varied
+	limit  int // in split: number of decisions after which a part begins; otherwise 0
 	parts  [][]decision
 
-	stack []decision // memory beyond its length is reused
+	stack []decision // the memory of removed decisions is reused
 	pos   int        // decisions replayed or made in this run
 	last  int        // index on the stack of the run's last decision about an action; -1 if there is none
 	taken int        // actions taken in this run
-	left  int        // times this run took no enabled fault
+	left  int        // how often this run took none of the enabled faults
 	early int        // timers that fired early in this run
 	ended bool
 
-	sleep []uint64 // scratch: actions asleep at the current decision
+	sleep []uint64 // temporary: the actions that are asleep at the current decision
 }
 
-// decision is one node of the search: a choice and the alternative being explored.
+// decision is a choice in the search, with its alternatives.
 type decision struct {
 	pick  bool
-	n, at int // pick: the number of alternatives, and the current one
+	n, at int // for a pick: the number of alternatives, and the current alternative
 	label string
 
 	state   uint64
-	steps   int // World.Steps
+	steps   int // the steps of the world so far
 	actions []sim.Action
 	ids     []uint64 // identities of the actions; 0 if two have the same key
 	feet    []sim.Footprint
 	asleep  []bool
-	todo    []int // indexes in actions; -1 takes no fault
-	next    int   // index in todo of the alternative being explored
-	loaded  bool  // loaded from a mark: actions and footprints are not known yet
+	todo    []int // indexes in actions; -1 means to take no fault
+	next    int   // index in todo of the current alternative
+	loaded  bool  // loaded from a mark: the actions and footprints are not known yet
 }
 
 // ComparesStates returns true: states are compared during a run or at its end.
@@ -189,7 +190,7 @@ func (s *search) mustStop() string {
 	return ""
 }
 
-// Pick enumerates the values of a choice other than that of an action.
+// Pick enumerates the values of a choice that is not about an action.
 func (s *search) Pick(n int, label string) int {
 	if s.ended {
 		return 0
@@ -210,7 +211,7 @@ func (s *search) Pick(n int, label string) int {
 	return 0
 }
 
-// Next replays the next decision on the stack, or makes a new one.
+// Next replays the next decision on the stack. After the last one it makes a new decision.
 func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	if s.ended {
 		return -1
@@ -250,7 +251,7 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// diverged ends a run that does not repeat the decisions on the stack.
+// diverged ends a run whose choices differ from the decisions on the stack.
 func (s *search) diverged(second string) {
 	d := &s.stack[s.pos]
 	first := fmt.Sprintf("pick 0..%d %s", d.n-1, d.label)
@@ -261,7 +262,7 @@ func (s *search) diverged(second string) {
 	s.ended = true
 }
 
-// push adds a decision to the stack and reuses the memory of a decision that was popped.
+// push adds a decision to the stack. It reuses the memory of a removed decision.
 func (s *search) push() *decision {
 	if len(s.stack) < cap(s.stack) {
 		s.stack = s.stack[:len(s.stack)+1]
@@ -308,8 +309,8 @@ func (s *search) end(out *Outcome) {
 	}
 }
 
-// wasLeft reports whether the run's last decision took no fault and no step followed. That decision has already counted
-// the final state.
+// wasLeft reports whether the run's last decision was to take no fault, and no step followed. Then that decision has
+// already counted the final state.
 func (s *search) wasLeft(steps int) bool {
 	if s.last < 0 {
 		return false
@@ -351,7 +352,7 @@ func (s *search) schedule() Schedule {
 	return list
 }
 
-// advance moves to the next alternative of the deepest decision that has one. It reports false if no decision has one.
+// advance changes the deepest decision with another alternative to that alternative. It returns false if there is none.
 func (s *search) advance() bool {
 	for len(s.stack) > s.base {
 		d := &s.stack[len(s.stack)-1]

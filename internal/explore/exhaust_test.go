@@ -11,9 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// brute is a reference enumeration that shares no code with the search under test. It replays a list of picks and
-// extends it by every possible next pick. It cuts a path only where a state recurs. The state includes the progress of
-// the program.
+// brute is a reference enumeration that shares no code with the search. It replays a list of picks, and extends it by
+// each possible next pick. It cuts a path only where a state recurs. The state includes the program's progress.
 type brute struct {
 	toy    *toyWorld
 	states map[uint64]bool
@@ -21,10 +20,10 @@ type brute struct {
 	laws   map[string]bool
 	prefix []int
 	pos    int
-	grew   int // alternatives of the first choice after the prefix
+	grew   int // the number of alternatives of the first choice after the prefix
 	dead   bool
 	done   int
-	bound  int // most early timers per run
+	bound  int // the maximal number of early timers in a run
 	early  int
 }
 
@@ -49,7 +48,7 @@ func (b *brute) Next(w *sim.World, e []sim.Action) int {
 		return -1
 	}
 	if b.pos == len(b.prefix) {
-		// Steps of the program are those that b.done does not count.
+		// Steps of the program itself are those that b.done does not count.
 		var h sim.Hash
 		h.Word(w.StateHash())
 		h.Word(uint64(w.Steps() - b.done))
@@ -102,14 +101,14 @@ func (b *brute) explore(prefix []int) {
 	}
 }
 
-// found holds the results of a search as sets.
+// found contains the results of a search.
 type found struct {
 	states map[uint64]bool
 	labels []string
 	laws   []string
 }
 
-// maxBrute bounds the states of a world that is compared.
+// maxBrute is the maximal number of states of a world that is compared.
 const maxBrute = 250
 
 func bruteForce(toy *toyWorld, early int) found {
@@ -213,7 +212,7 @@ func TestReductionsAgreeWithBruteForce(t *testing.T) {
 	for i, way := range ways {
 		least := 25
 		if way.x.Early != 0 {
-			least = 12 // only some worlds have a sleeping thread
+			least = 12 // only some worlds have a thread that sleeps
 		}
 		if compared[i] < least {
 			t.Errorf("%s: compared only %d worlds", way.name, compared[i])
@@ -249,7 +248,7 @@ func TestReductionsReduce(t *testing.T) {
 	t.Logf("\nnaive  %s\nsleep  %s\nhash   %s\nboth   %s", naive, sleep, hashed, both)
 }
 
-// A violation that needs early timers is found if the bound allows them. The coverage names the bound.
+// A violation that needs early timers is found if the bound allows enough of them. The coverage contains the bound.
 func TestExhaustBoundsEarlyTimers(t *testing.T) {
 	toy := &toyWorld{threads: [][]instr{
 		{{"sleep", "", 1}, {"send", "q", 0}, {"sleep", "", 1}, {"write", "v0", 1}},
@@ -306,7 +305,7 @@ func TestExhaustReportsWhyItStopped(t *testing.T) {
 	}
 }
 
-// A search of a world that only cycles is not complete. It reports a livelock.
+// A search of a world that only cycles is incomplete, and reports a livelock.
 func TestCyclesEndTheSearch(t *testing.T) {
 	toy := &toyWorld{threads: [][]instr{
 		{{"write", "v0", 1}, {"jump", "", 0}},
@@ -319,8 +318,8 @@ func TestCyclesEndTheSearch(t *testing.T) {
 	}
 }
 
-// A cycle that starves an enabled action is an artifact of the schedule, and no livelock. The search meets two cycles
-// here, before and after the write. Only the second is a livelock.
+// A cycle that starves an enabled action is not a livelock, because only this schedule causes it. The search finds two
+// cycles here, before the write and after it. Only the second is a livelock.
 func TestUnfairCyclesAreNoLivelock(t *testing.T) {
 	toy := &toyWorld{threads: [][]instr{
 		{{"reset", "", 0}, {"jump", "", 0}},
@@ -332,7 +331,7 @@ func TestUnfairCyclesAreNoLivelock(t *testing.T) {
 	}
 }
 
-// A search is not complete if a fight cut a run short or a run hit the program's bound.
+// A search is incomplete if a fight cut a run short, or if a run reached the program's bound.
 func TestCutRunsAreNotCovered(t *testing.T) {
 	toy := adders(2, 0)
 	for name, spoil := range map[string]func(*Outcome){
@@ -354,7 +353,7 @@ func TestCutRunsAreNotCovered(t *testing.T) {
 	}
 }
 
-// The error names the part of the world that cannot be digested.
+// If a part of the world has no digest, the error names this part.
 func TestUndigestedIsRejected(t *testing.T) {
 	toy := adders(2, 0)
 	program := func(c sim.Choices) *Outcome {
@@ -374,7 +373,7 @@ func TestUndigestedIsRejected(t *testing.T) {
 	}
 }
 
-// diary is an observer with state and without a Digest method.
+// diary is an observer that has a state but no method Digest.
 type diary struct{ seen int }
 
 func (d *diary) Observe(*sim.Record) { d.seen++ }

@@ -6,7 +6,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Dependence reports a wrong footprint: an action disabled another one that was declared independent of it.
+// Dependence reports a wrong footprint: an action disabled another action that was declared independent.
 type Dependence struct {
 	Step     int
 	Taken    string
@@ -17,8 +17,7 @@ func (d *Dependence) Error() string {
 	return fmt.Sprintf("step %d: %q was declared independent of %q, but disabled it", d.Step, d.Taken, d.Disabled)
 }
 
-// decide pushes a new decision about the enabled actions. It reports false if none of them needs to be explored. The
-// caller then ends the run.
+// decide adds a decision about the enabled actions. It returns false if no action has to be explored.
 func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	if w.Steps() >= s.MaxSteps {
 		s.cover.stop(fmt.Sprintf("bound of %d steps", s.MaxSteps))
@@ -49,8 +48,7 @@ func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	return true
 }
 
-// identities returns the digests of the actions' keys. Two enabled actions with one key cannot be distinguished later.
-// They get the identity 0 and never sleep.
+// identities returns hashes of the actions' keys. Two enabled actions with the same key get 0, and never sleep.
 func identities(into []uint64, actions []sim.Action) []uint64 {
 	for _, a := range actions {
 		var h sim.Hash
@@ -69,8 +67,8 @@ func identities(into []uint64, actions []sim.Action) []uint64 {
 	return into
 }
 
-// inherit computes the sleep set at d. It contains the actions that were asleep or already explored at the parent and
-// are independent of the action taken there. The set is empty unless exactly one action was taken since the parent.
+// inherit computes the sleep set at d: actions that were asleep or explored at the parent and are independent of the
+// action taken there. If not exactly one action was taken since the parent, the set is empty.
 func (s *search) inherit(d *decision, parent int) {
 	s.sleep = s.sleep[:0]
 	d.asleep = d.asleep[:0]
@@ -120,8 +118,8 @@ func offered(actions []sim.Action, a sim.Action) bool {
 	return false
 }
 
-// alternatives fills d.todo from the sleep set and the stored facts about the state. It reports false if d.todo is
-// empty.
+// alternatives sets d.todo from the sleep set and from earlier visits to the state. It reports whether d.todo has an
+// action.
 func (s *search) alternatives(d *decision, w *sim.World) bool {
 	d.todo = d.todo[:0]
 	before, known := []uint64(nil), false
@@ -155,15 +153,14 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 	return len(d.todo) > 0
 }
 
-// mayBeEarly reports whether the bound allows one more early timer in this run.
+// mayBeEarly reports whether the bound allows another early timer in this run.
 func (s *search) mayBeEarly() bool { return s.Early < 0 || s.early < s.Early }
 
-// wake explores a known state again. It explores the actions that were asleep at every earlier visit and are awake now.
-// The actions that were asleep at every visit stay asleep.
+// wake explores a known state again: the actions that were asleep at every earlier visit and are awake now. Actions
+// that were asleep at every visit stay asleep.
 //
-// If no run returns to one of its own states, no state is lost even without wake: every successor by a sleeping action
-// was visited before. This is not proven for worlds with cycles, so wake follows the rule of the literature on state
-// caching.
+// If no run returns to one of its own states, wake is not needed: every successor by a sleeping action was visited
+// before. This is not proven for worlds with cycles, so wake follows the literature on state caching.
 func (s *search) wake(d *decision, before []uint64) {
 	for i, id := range d.ids {
 		was := id != 0 && contains(before, id)
@@ -175,7 +172,7 @@ func (s *search) wake(d *decision, before []uint64) {
 	s.visited.narrow(d.state, s.sleep)
 }
 
-// stateOf digests everything the future depends on: the world, the observers, the progress of the program, and the
+// stateOf hashes everything that determines the future: the world, the observers, the progress of the program, and the
 // number of timers that may still fire early.
 func (s *search) stateOf(w *sim.World) uint64 {
 	var h sim.Hash

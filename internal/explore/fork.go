@@ -2,7 +2,7 @@ package explore
 
 import "github.com/threelaws/threelaws/sim"
 
-// Fork follows a schedule to its end and then draws uniformly.
+// Fork follows a schedule to its end, and then chooses uniformly.
 func Fork(s Schedule, seed uint64) sim.Chooser { return &fork{Follow(s), NewUniform(seed)} }
 
 type fork struct {

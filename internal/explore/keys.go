@@ -7,12 +7,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Keys replays a schedule by the keys of its actions. After its end it follows the default schedule.
+// Keys replays a schedule by the keys of its actions. After the schedule's end it makes the default choices.
 type Keys struct {
 	// Strict ends the run at the first entry that cannot be followed; see [Keys.Err].
 	//
-	// A replay that is not strict skips an entry whose action is not enabled. It takes the default for an entry marked
-	// Default. A pick that has no entry here, or whose entry is out of range, is 0.
+	// Without Strict, an entry whose action is not enabled is skipped. For an entry with Default, the default action is
+	// taken. A pick without an entry, or with a value that is out of range, returns 0.
 	Strict bool
 
 	entries Schedule
@@ -24,8 +24,8 @@ type Keys struct {
 type Mismatch struct {
 	Entry   int      // number of the entry in the schedule, from 1
 	Step    int      // step of the run
-	Want    string   // the entry
-	Enabled []string // the enabled actions, or the pick that the run made instead
+	Want    string   // text of the entry
+	Enabled []string // the enabled actions; or the pick that the run made instead
 }
 
 func (m *Mismatch) Error() string {
@@ -33,14 +33,13 @@ func (m *Mismatch) Error() string {
 		m.Entry, m.Step, m.Want, strings.Join(m.Enabled, ", "))
 }
 
-// Replay returns choices that follow the schedule exactly.
+// Replay returns choices that follow a schedule exactly.
 func Replay(s Schedule) *Keys { return &Keys{Strict: true, entries: s} }
 
-// Follow returns choices that follow the schedule as far as possible.
+// Follow returns choices that follow a schedule as far as possible.
 func Follow(s Schedule) *Keys { return &Keys{entries: s} }
 
-// Err returns the first mismatch of a strict replay, or nil. After the run, entries that were not reached are a
-// mismatch.
+// Err returns the first mismatch of a strict replay, or nil. Entries that the run has not reached are mismatches.
 func (k *Keys) Err() error {
 	if k.err != nil {
 		return k.err
@@ -55,13 +54,13 @@ func (k *Keys) Err() error {
 // Len returns the number of entries.
 func (k *Keys) Len() int { return len(k.entries) }
 
-// Done reports whether every entry was taken. All later choices are the defaults.
+// Done reports whether all entries were taken. All later choices are defaults.
 func (k *Keys) Done() bool { return k.pos >= len(k.entries) }
 
 // Ended reports whether a mismatch ended the run.
 func (k *Keys) Ended() bool { return k.err != nil }
 
-// Pick returns the recorded value if the next entry is this pick, and 0 otherwise.
+// Pick returns the recorded value if the next entry is for this pick. Otherwise it returns 0.
 func (k *Keys) Pick(n int, label string) int {
 	if k.pos >= len(k.entries) || k.entries[k.pos].Kind != Pick || k.err != nil {
 		return 0

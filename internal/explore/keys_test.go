@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// parseSchedule is the inverse of [Schedule.Keys].
+// parseSchedule parses the format of [Schedule.Keys].
 func parseSchedule(keys ...string) (s Schedule, err error) {
 	for i, k := range keys {
 		e, err := ParseEntry(k)
@@ -107,7 +107,7 @@ func TestLenientReplaySkips(t *testing.T) {
 		t.Errorf("took %s, want %s", got, want)
 	}
 	if n := r.Schedule().Deviations(); n != 1 {
-		t.Errorf("%d deviations, want 1: the rest is what the default takes", n)
+		t.Errorf("%d deviations, want 1: the other entries are the default", n)
 	}
 }
 

@@ -6,13 +6,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A livelock is a cycle of states in which no enabled action is starved. A run that returns to one of its own states
-// has written nothing, because every write to a server leaves a trace in its state.
+// A livelock is a cycle of states in which no enabled action is starved. A run can return to one of its own states only
+// if it has written nothing, because every write to a server leaves a trace in the state.
 
-// A cycle in which time passes does not return to the same state. The controller may be waiting, and the program's own
-// bound decides whether it waits too long.
+// If time passes in a cycle, the state does not recur. The controller may be waiting then; the program's own bound
+// decides whether it waits too long.
 
-// findCycle records a cycle if the run returned to one of its own states.
+// findCycle records a cycle if the state at d occurred earlier in the run.
 func (s *search) findCycle(d *decision) {
 	for i := len(s.stack) - 2; i >= 0; i-- {
 		e := &s.stack[i]
@@ -27,7 +27,7 @@ func (s *search) findCycle(d *decision) {
 	}
 }
 
-// fair reports whether no action was starved from a decision on. It ignores faults.
+// fair reports whether no enabled action is starved in the cycle that begins at the decision from. Faults are ignored.
 func (s *search) fair(from int, d *decision) bool {
 	for i, a := range d.actions {
 		if a.Class != sim.Fault && s.starved(from, d.ids[i]) {
@@ -37,7 +37,7 @@ func (s *search) fair(from int, d *decision) bool {
 	return true
 }
 
-// starved reports whether an action was enabled at every decision from one on and taken at none.
+// starved reports whether an action was enabled at every decision since from, but never taken.
 func (s *search) starved(from int, id uint64) bool {
 	for i := from; i < len(s.stack)-1; i++ {
 		e := &s.stack[i]
@@ -51,7 +51,7 @@ func (s *search) starved(from int, id uint64) bool {
 	return id != 0
 }
 
-// livelocked counts a livelock and describes the first one by the actions of its cycle.
+// livelocked counts a livelock. It describes the first livelock by the actions of its cycle.
 func (s *search) livelocked(from int, d *decision) {
 	s.cover.Livelocks++
 	if s.cover.Livelock != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Config describes an exploration under many drawn schedules.
+// Config describes an exploration under many random schedules.
 type Config struct {
 	// New makes a program. It is called once for each worker. Programs of different workers run concurrently.
 	New func() Runner
@@ -26,24 +26,24 @@ type Config struct {
 	Workers  int  // 0 means GOMAXPROCS
 	All      bool // continue after the first violation
 
-	// Enough reports whether the runs begun so far suffice. If it returns true, no more runs are begun. It is called by
-	// several workers at the same time. A nil Enough never suffices.
+	// Enough, if not nil, is called with the number of runs begun so far. If it returns true, no more runs are begun.
+	// Several workers may call it concurrently.
 	Enough func(begun int) bool
 
-	// Block, if positive, divides the indexes into blocks of this size. The report then has the first failure of each
-	// law in each block.
+	// Block, if positive, is the size of the blocks into which the indexes are divided. The report then contains, for
+	// each block, the first failure of each law.
 	Block int
 
-	// Save, if not nil, receives the report of the runs since the last call, and their hashes. It is called on the
-	// caller's goroutine, every SaveEvery and at the end. An error ends the exploration.
+	// Save, if not nil, is called with the report of the runs since the last call, and with their hashes. It is called
+	// on the goroutine that called Run, every SaveEvery and at the end. If it returns an error, the exploration ends.
 	Save      func(r *Drawn, hashes []uint64) error
 	SaveEvery time.Duration
 
-	// Double is the share of runs that are done twice and compared: one in Double. 0 means 64, and a negative number
-	// means none. A run that violated a law is always done twice.
+	// Double is the share of runs that are repeated and compared: one in Double runs. 0 means 64. A negative number
+	// means none. A run that violated a law is always repeated.
 	Double int
 
-	// Progress, if not nil, is called periodically on the caller's goroutine.
+	// Progress, if not nil, is called periodically on the goroutine that called Run.
 	Progress func(Progress)
 	Every    time.Duration    // time between calls of Progress; 0 means 200ms
 	Now      func() time.Time // nil means time.Now
@@ -51,9 +51,9 @@ type Config struct {
 
 const doubleShare = 64
 
-// Run explores until all runs are done, the first law is violated (unless All is set), or ctx is done. In the last case
-// the report covers the runs so far and has Interrupted set. The error is a [*Disagreement] between two runs of one
-// schedule, or the reason why a program cannot be run.
+// Run runs schedules until all are done, until a law is violated (unless All is set), or until ctx is done. In the last
+// case, the report contains the runs so far, and Interrupted is set. The error is a [*Disagreement] between two runs of
+// one schedule, or the reason why the program cannot be run.
 func (c Config) Run(ctx context.Context) (*Drawn, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -66,7 +66,7 @@ func (c Config) Run(ctx context.Context) (*Drawn, error) {
 	}
 	d := &driver{Config: c, plan: Plan{Strategy: c.Strategy, Seed: c.Seed}}
 	defer context.AfterFunc(ctx, func() { d.halted.Store(true) })()
-	if ctx.Err() != nil { // AfterFunc may run too late for a few runs
+	if ctx.Err() != nil { // without this check, a few runs may begin before AfterFunc
 		d.halted.Store(true)
 	}
 	d.last.Store(int64(c.Runs) - 1)
@@ -81,7 +81,7 @@ func (c Config) Run(ctx context.Context) (*Drawn, error) {
 	return d.fold(d.start(first))
 }
 
-// Again repeats the failed run with that index. It returns nil if the run does not fail.
+// Again repeats the failed run with this index. It returns nil if the run does not fail again.
 func (c Config) Again(index int) *Failing {
 	d := &driver{Config: c, plan: Plan{Strategy: c.Strategy, Seed: c.Seed}}
 	w := d.worker()
@@ -103,7 +103,7 @@ func (c *Config) blockOf(index int) int {
 	return index / c.Block
 }
 
-// driver is the state shared by the workers.
+// driver is the state that the workers share.
 type driver struct {
 	Config
 	plan   Plan
@@ -121,7 +121,7 @@ type attempt struct {
 	trace   trace
 }
 
-// start starts the workers. The channel is closed when they are done.
+// start starts the workers. It returns a channel of results, which is closed when all workers are done.
 func (d *driver) start(first *worker) <-chan result {
 	n := d.Workers
 	if n <= 0 {
@@ -145,7 +145,7 @@ func (d *driver) start(first *worker) <-chan result {
 	return results
 }
 
-// fold receives results in any order and adds them to the report in order of index.
+// fold receives the results in any order, and adds them to the report in the order of their indexes.
 func (d *driver) fold(results <-chan result) (*Drawn, error) {
 	t, part := newTally(d.plan.Steps, d.From), newTally(d.plan.Steps, d.From)
 	began := d.Now()
@@ -203,7 +203,7 @@ func (d *driver) progress(r *Drawn, elapsed time.Duration) Progress {
 	return p
 }
 
-// stopAfter lowers the last index to run.
+// stopAfter sets the last index to run, unless an earlier index is already the last.
 func (d *driver) stopAfter(index int) {
 	for {
 		last := d.last.Load()
@@ -213,13 +213,13 @@ func (d *driver) stopAfter(index int) {
 	}
 }
 
-// worker runs one schedule after another.
+// worker runs schedules, one after another.
 type worker struct {
 	*driver
 	program Runner
 	record  *Recorder
-	known   []Violation // laws whose failure was handed over: later failures are not the first
-	block   int         // block of known
+	known   []Violation // laws whose first failure in this block was reported
+	block   int         // the block to which known belongs
 }
 
 func (d *driver) worker() *worker {
@@ -228,7 +228,7 @@ func (d *driver) worker() *worker {
 	return w
 }
 
-// length returns the number of decisions of the first schedule, which is PCT's k. It returns 0 if the run was
+// length returns the number of decisions in the first schedule, which is k in PCT. It returns 0 if the run was
 // interrupted. The run is kept, because it is also the first of those that count.
 func (w *worker) length() (int, error) {
 	out, chooser, name := w.run(0)
@@ -260,7 +260,7 @@ func (w *worker) work(results chan<- result) {
 	}
 }
 
-// run runs the schedule with that index once.
+// run runs the schedule with this index once.
 func (w *worker) run(index int) (*Outcome, sim.Chooser, string) {
 	chooser, name := w.plan.At(index)
 	w.record.Reset(chooser)
@@ -273,8 +273,8 @@ func (w *worker) run(index int) (*Outcome, sim.Chooser, string) {
 	return w.program(w.record), chooser, name
 }
 
-// one runs the schedule with that index, repeats it if necessary, and returns the result. It returns false if the run
-// was interrupted.
+// one runs the schedule with this index, repeats the run if necessary, and returns the result. The second result is
+// false if the run was interrupted.
 func (w *worker) one(index int) (result, bool) {
 	var first attempt
 	known := index == 0 && w.zero != nil
@@ -324,8 +324,8 @@ func (w *worker) one(index int) (result, bool) {
 	return r, true
 }
 
-// handOver adds the failure to the result if its law is new to this worker. The indexes of a worker ascend, so the
-// first failure of all is among the first failures of the workers.
+// handOver adds a failure to the result, unless this worker has already reported the law. The indexes of a worker
+// ascend. Therefore the first failure of all workers is the first failure of one worker.
 func (w *worker) handOver(r *result, f Failing) {
 	if r.violation == nil {
 		return

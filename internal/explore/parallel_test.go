@@ -62,7 +62,7 @@ func TestFailureIsTheFirstAndReplays(t *testing.T) {
 	}
 }
 
-// fickle returns a program that differs between runs from its third step on.
+// fickle returns a program whose runs differ from the third step on.
 func fickle() func() Runner {
 	return func() Runner {
 		runs := 0
@@ -138,7 +138,7 @@ func TestInterruptEndsALongRun(t *testing.T) {
 	}
 }
 
-// The runs before Enough returned true are a prefix of all runs, and the report is not interrupted.
+// If Enough returns true, the runs of the exploration are a prefix of all runs, and the report is not interrupted.
 func TestEnoughIsAPrefix(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		c := Config{New: toys(adders(3, 2)), Runs: 700, Seed: 5, All: true, Workers: workers}

@@ -2,13 +2,13 @@ package explore
 
 import "slices"
 
-// round makes every kind of attempt once and reports whether the failure became smaller. Each pass removes chunks of
-// falling size, down to single entries. A round without gain proves that no single removal helps.
+// round makes every kind of attempt once. It reports whether the failure became smaller. A pass first removes large
+// chunks, then smaller ones, down to single entries. If a round changes nothing, no single removal helps.
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained
 	if s.size.deviations == 0 {
-		return gained // the default run is the only run left
+		return gained // the run is already the default run
 	}
 	gained = s.each(faults, drop) || gained
 	gained = s.each(deviations, useDefault) || gained
@@ -17,7 +17,7 @@ func (s *shrinker) round() bool {
 	return s.postpone() || gained
 }
 
-// removeParts removes chunks of the parts that are left.
+// removeParts removes chunks of the remaining parts.
 func (s *shrinker) removeParts() bool {
 	gained := false
 	present := func() (at []int) {
@@ -48,15 +48,15 @@ func (s *shrinker) removeParts() bool {
 	return gained
 }
 
-// These functions select the entries of a pass.
+// The following functions select the entries of a pass.
 func faults(e *Entry) bool     { return e.Fault() }
 func deviations(e *Entry) bool { return !e.Default }
 func decisions(*Entry) bool    { return true }
 
-// edit makes a schedule with other decisions at the marked entries.
+// edit changes a schedule at the marked entries.
 type edit struct {
 	apply func(from Schedule, marked []int) Schedule
-	drops bool // later entries may no longer match
+	drops bool // the edit removes entries, so later ones may no longer match
 }
 
 var (
@@ -64,7 +64,7 @@ var (
 	useDefault = edit{defaulted, false}
 )
 
-// dropped removes the entries. The run may still take their actions later.
+// dropped removes the marked entries. The run may still take their actions later.
 func dropped(from Schedule, marked []int) Schedule {
 	to := make(Schedule, 0, len(from))
 	for i, e := range from {
@@ -75,7 +75,7 @@ func dropped(from Schedule, marked []int) Schedule {
 	return to
 }
 
-// defaulted replaces the decisions at the entries by the default.
+// defaulted replaces the marked decisions by default decisions.
 func defaulted(from Schedule, marked []int) Schedule {
 	to := slices.Clone(from)
 	for _, i := range marked {
@@ -87,8 +87,7 @@ func defaulted(from Schedule, marked []int) Schedule {
 	return to
 }
 
-// byKey replays every action by its key, even if it was the default. After a removal the default may be a different
-// action.
+// byKey makes all entries name their action, even if it was the default. A removal may change the default.
 func byKey(from Schedule) Schedule {
 	to := slices.Clone(from)
 	for i := range to {
@@ -97,7 +96,7 @@ func byKey(from Schedule) Schedule {
 	return to
 }
 
-// each applies an edit to chunks of the selected entries, large chunks first.
+// each applies an edit to chunks of the selected entries. Large chunks come first.
 func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 	gained := false
 	places := func() (at []int) {
@@ -125,8 +124,8 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 	return gained
 }
 
-// postpone exchanges each deviation with the decision after it and with the one before it. The same actions in another
-// order may need fewer deviations.
+// postpone swaps each deviation with the decision after it and with the decision before it. In another order, the same
+// actions may need fewer deviations.
 func (s *shrinker) postpone() bool {
 	gained := false
 	for i := 0; i+1 < len(s.best.Schedule); {

@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Uniform takes each enabled action with the same probability, except early timers, which are rare. It gives the same
-// schedules as [sim.Seed].
+// Uniform takes each enabled action with the same probability, except early timers, which are rare. The schedules are
+// those of [sim.Seed].
 type Uniform struct{ seed *sim.Seed }
 
 // NewUniform returns the uniform schedule of a seed.
@@ -22,21 +22,21 @@ func (u *Uniform) Pick(n int, label string) int { return u.seed.Pick(n, label) }
 // Next draws among the enabled actions as [sim.World.Draw] does.
 func (u *Uniform) Next(w *sim.World, enabled []sim.Action) int { return w.Draw(u.seed, enabled) }
 
-// PCT runs the enabled thread with the highest priority. The priority of a thread is drawn when the thread is first
-// seen. At d-1 steps, drawn in advance, the running thread's priority is lowered below all others. A thread is a
-// worker, the stream of events of one kind to one process, or any other actor.
+// PCT runs the enabled thread with the highest priority. A thread is a worker, the stream of events of one kind to one
+// process, or another actor. It gets a random priority when it first occurs. At d-1 random steps, the priority of the
+// running thread is set below all others.
 //
-// A timer has the lowest priority, so that time passes only when every thread waits. Each timer is raised to a thread
-// of drawn priority with a small probability, which is smaller the further the timer moves the clock. A raised timer
-// fires once all threads of a higher priority wait or were lowered.
+// A timer has the lowest priority, so that time passes only when all threads wait. With a small probability, a timer is
+// raised: it gets a random priority. The probability decreases with the distance by which the timer moves the clock. A
+// raised timer fires when all threads with a higher priority wait or were lowered.
 //
-// Faults have no priority. Up to three faults are placed at steps drawn in advance. After 2*k steps the rest of the run
-// is uniform, so a thread that never blocks does not starve the others for ever.
+// Faults have no priority. Up to three faults are taken, at random steps. After 2*k steps the rest of the run is
+// uniform, so that a thread that never waits does not starve the others for ever.
 type PCT struct {
 	seed    *sim.Seed
 	depth   int
 	k       int
-	changes []int // future steps at which a priority is lowered, from 1, ascending
+	changes []int // future steps at which a priority is lowered; from 1, ascending
 	faults  []int // future steps at which a fault is taken, ascending
 	lowered int
 	steps   int
@@ -46,13 +46,13 @@ type PCT struct {
 type thread struct {
 	id       uint64
 	priority uint64
-	at       time.Duration // timers: when it fires, plus 1; distinguishes timers of one name
+	at       time.Duration // for a timer: the time when it fires, plus 1; distinguishes timers with the same name
 }
 
 const maxFaults = 3
 
-// NewPCT returns the PCT schedule of a seed. depth is the depth of the bugs to be found, at least 1. k is the expected
-// number of steps of a run.
+// NewPCT returns the PCT schedule of a seed. depth is the depth of the bugs to find, at least 1. k is the expected
+// number of steps in a run.
 func NewPCT(seed uint64, depth, k int) *PCT {
 	p := &PCT{seed: sim.NewSeed(seed), depth: max(depth, 1), k: max(k, 1)}
 	p.changes = p.points(p.depth - 1)
@@ -69,9 +69,9 @@ func (p *PCT) points(n int) []int {
 	return at
 }
 
-// Bound returns the least probability with which a run like this one finds a bug of the schedule's depth:
-// 1/(n*k^(d-1)). It holds for bugs that need no early timer. It is 0, which means no bound, if the run took more than k
-// steps.
+// Bound returns a lower bound for the probability that a run like this finds a bug of the schedule's depth:
+// 1/(n*k^(d-1)). The bound holds for bugs that need no early timer. If the run took more than k steps, there is no
+// bound, and Bound returns 0.
 func (p *PCT) Bound() float64 {
 	if p.steps > p.k || len(p.threads) == 0 {
 		return 0
@@ -79,7 +79,7 @@ func (p *PCT) Bound() float64 {
 	return 1 / (float64(len(p.threads)) * math.Pow(float64(p.k), float64(p.depth-1)))
 }
 
-// Depth returns the depth d of the bound.
+// Depth returns d.
 func (p *PCT) Depth() int { return p.depth }
 
 // Pick draws uniformly.
@@ -113,7 +113,7 @@ func (p *PCT) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// highest returns the index of the action to run, and the index of its thread in p.threads.
+// highest returns the index of the enabled action with the highest priority, and the index of its thread in p.threads.
 func (p *PCT) highest(w *sim.World, enabled []sim.Action) (action, thread int) {
 	best := -1
 	for i := range enabled {
@@ -134,14 +134,14 @@ func (p *PCT) thread(id uint64) int {
 			return i
 		}
 	}
-	// The d lowest priorities are reserved for lowered threads.
+	// The d lowest priorities are only for lowered threads.
 	p.threads = append(p.threads, thread{id: id, priority: p.seed.Uint64() | 1<<32})
 	return len(p.threads) - 1
 }
 
-// raise decides once for each timer whether it becomes a thread of drawn priority. It uses the same odds as the uniform
-// schedule. A timer has few steps at which it can be raised, but it stays raised. In the project's scenarios, 15 of 100
-// runs with a timer then have an early one.
+// raise decides once for each timer whether it gets a random priority. The probability is that of the uniform schedule.
+// A timer has few steps at which it can be raised, but it stays raised. In the scenarios of this project, 15 of 100
+// runs with a timer have an early one.
 func (p *PCT) raise(t *thread, c *sim.Clock) {
 	jump := c.Jump()
 	at := 1 + c.Elapsed() + jump
@@ -154,8 +154,8 @@ func (p *PCT) raise(t *thread, c *sim.Clock) {
 	}
 }
 
-// threadOf returns the identity of the action's thread. The detail of a worker's action begins with the worker's name.
-// Deliveries and timers are threads of their own.
+// threadOf returns the identity of an action's thread. An action of a worker belongs to the worker, which is the first
+// word of the action's detail. Each stream of deliveries and each timer is a separate thread.
 func threadOf(a *sim.Action) uint64 {
 	var h sim.Hash
 	h.String(a.Actor)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// chain has a bug of depth 2. The second thread must run completely between two adjacent steps of the long first
-// thread.
+// chain returns a program with a bug of depth 2: its second thread must run between two adjacent steps of its long
+// first thread.
 func chain(length int) *toyWorld {
 	var long, short []instr
 	for i := range length {
@@ -26,7 +26,7 @@ func chain(length int) *toyWorld {
 func TestPCTMeetsItsBound(t *testing.T) {
 	toy := chain(12)
 	const runs = 4000
-	const k = 24 // steps of a run without a violation
+	const k = 24 // the number of steps in a run without a violation
 	hits, bound := 0, 0.0
 	for seed := range uint64(runs) {
 		p := NewPCT(seed, 2, k)

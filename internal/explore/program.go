@@ -2,35 +2,35 @@ package explore
 
 import "github.com/threelaws/threelaws/sim"
 
-// Runner makes a world from a cold start and runs it to its end under c. It must be a function of its choices alone.
-// It makes one world and hands c to it before the first choice to be explored. It ends at the first violation of a law.
+// Runner makes a world from a cold start and runs it to its end. All decisions come from c, and the result depends only
+// on them. It makes one world, and passes c to it before the first choice. It ends at the first violation.
 //
-// When [sim.World.Step] returns false, the program calls [Ended]. If the source ended the run, the program tears down
-// and returns the outcome so far. It does not judge the world as settled.
+// When [sim.World.Step] returns false, the Runner calls [Ended]. If c ended the run, the Runner stops and returns the
+// outcome so far. It does not judge the world as settled then.
 type Runner func(c sim.Choices) *Outcome
 
 // Outcome is the result of one run.
 type Outcome struct {
 	Steps    int         // World.Steps at the end
 	Hash     uint64      // World.Hash at the end
-	State    uint64      // World.StateHash at the end, before the teardown; 0 if not known
+	State    uint64      // World.StateHash at the end, before the teardown; 0 if unknown
 	Findings []Violation // in order of occurrence
-	Label    string      // short description of the final state, for the table of outcomes
+	Label    string      // short description of the final state, for counting outcomes
 	Settled  bool        // the world settled
-	Fight    bool        // the world repeats itself with writes in between: a fight
-	Cut      bool        // a fight ended the run or one of its settles; fights are not part of the state
-	Unfit    error       // why the program cannot be run; all other fields are then unknown; used by [Config.Run] only
+	Fight    bool        // the world fights: its state repeats, with writes in between
+	Cut      bool        // a fight ended the run or a settle step; this is not part of the state
+	Unfit    error       // why the program cannot be run; other fields then mean nothing; only used by [Config.Run]
 }
 
-// Violation is a violation.
+// Violation is a violation of a law.
 type Violation struct {
 	Law      string // ID of the law
 	Text     string // what happened, in one line
-	Informed bool   // violated against what the actor itself had observed
+	Informed bool   // the actor had observed enough to avoid it
 	Step     int    // step of the violation; 0 if not known
 }
 
-// Same reports whether both findings are violations of one law, both informed or both not.
+// Same reports whether both are violations of the same law, and Informed is equal.
 func (b Violation) Same(c Violation) bool { return b.Law == c.Law && b.Informed == c.Informed }
 
 // Failing is a run that violated a law.
@@ -45,14 +45,14 @@ type Failing struct {
 	block int // see [Config.Block]
 }
 
-// Ended reports whether the source of choices ended the run. If it did, a false result of Step does not mean that the
-// world is quiet.
+// Ended reports whether the source of choices ended the run. Then the world may not have settled even if Step returned
+// false.
 func Ended(c sim.Choices) bool {
 	e, ok := c.(interface{ Ended() bool })
 	return ok && e.Ended()
 }
 
-// onlyFaults reports whether all enabled actions are faults, so that taking none is an alternative.
+// onlyFaults reports whether all enabled actions are faults. Then it is also possible to take no action.
 func onlyFaults(enabled []sim.Action) bool { return enabled[0].Class == sim.Fault }
 
 // byDefault returns the choice of the default schedule: the first action, or -1 if only faults are enabled.

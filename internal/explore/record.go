@@ -2,30 +2,29 @@ package explore
 
 import "github.com/threelaws/threelaws/sim"
 
-// Recorder passes on the choices of another source and records them. It also records the run's hash before each
-// decision about an action.
+// Recorder records the choices of another source. It also records the run's hash before each decision about an action.
 type Recorder struct {
-	// Halt, if not nil, is called before each step. A result of true ends the run.
+	// Halt, if not nil, is called before each step. If it returns true, the run ends.
 	Halt func() bool
 
 	source  sim.Choices
 	chooser sim.Chooser
 	entries Schedule
 	trail   []uint64
-	sent    []int // number of requests sent before each decision about an action
+	sent    []int // number of requests before each decision about an action
 	step    int
 	halted  bool
-	world   *sim.World // world of the run, until [traceOf] takes its requests
+	world   *sim.World // the world of the run, until [traceOf] takes its requests
 }
 
-// Record returns a recorder of the choices of c.
+// Record returns a recorder for the choices of c.
 func Record(c sim.Choices) *Recorder {
 	r := &Recorder{}
 	r.Reset(c)
 	return r
 }
 
-// Reset starts a new recording of another source and reuses the memory. It overwrites schedules returned before.
+// Reset starts a new recording, of another source. It reuses the memory of earlier results of Schedule and Trail.
 func (r *Recorder) Reset(c sim.Choices) {
 	r.source = c
 	r.chooser, _ = c.(sim.Chooser)

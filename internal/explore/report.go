@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Drawn is the result of an exploration. It is a function of the program and the plan, and does not depend on the
-// number of workers or their speed. An interrupted report covers the runs before the first missing one.
+// Drawn is the result of an exploration. It depends only on the program and the plan, not on the number of workers or
+// their speed. If the exploration was interrupted, it contains the runs before the first missing run.
 type Drawn struct {
 	From      int // index of the first run
 	Runs      int
 	Steps     int64
-	Distinct  int // distinct runs, by hash
-	Finals    int // distinct final states, by hash, if the program sets [Outcome.State]
-	Unsettled int // runs that did not settle, without a fight or a violation
+	Distinct  int // distinct runs, by their hashes
+	Finals    int // distinct final states, by their hashes, if the program sets [Outcome.State]
+	Unsettled int // runs that did not settle and had no fight or violation
 	Fights    int
 	Failed    int // runs that violated a law
-	Doubled   int // runs that were done twice
+	Doubled   int // runs that were repeated and compared
 
-	Failures    []Failing // the first of each law, or of each law in each block; in order of index
-	Laws        Table     // number of runs that violated each law, by its ID
+	Failures    []Failing // the first failure of each law (in each block, if there are blocks), by index
+	Laws        Table     // number of runs that violated a law, by the law's ID
 	Outcomes    Table
-	Bounds      []Bound // PCT's guarantees, by depth
-	Length      int     // the k of PCT: the length of the first run, in decisions
+	Bounds      []Bound // PCT's lower bounds, by depth
+	Length      int     // k in PCT: the number of decisions in the first run
 	Interrupted bool
 }
 
@@ -33,10 +33,10 @@ type Progress struct {
 	Failed      int
 	Elapsed     time.Duration
 	PerSecond   float64       // runs per second
-	Left        time.Duration // estimated time left at this speed
+	Left        time.Duration // estimated remaining time
 }
 
-// result holds the facts about one run.
+// result is the result of one run.
 type result struct {
 	index     int
 	hash      uint64
@@ -49,12 +49,12 @@ type result struct {
 	depth     int
 	bound     float64
 	violation *Violation
-	failure   *Failing // set for the first violation of each law that the worker met
+	failure   *Failing // the failure, if it is the worker's first of its law
 	disagree  *Disagreement
 	unfit     error
 }
 
-// failed returns the error that ends the exploration, or nil.
+// failed returns an error if the result ends the exploration.
 func (r *result) failed() error {
 	if r.disagree != nil {
 		return r.disagree
@@ -62,7 +62,7 @@ func (r *result) failed() error {
 	return r.unfit
 }
 
-// tally adds results to a report in order of index.
+// tally adds results to a report in the order of their indexes.
 type tally struct {
 	report *Drawn
 	hashes map[uint64]struct{}
@@ -73,7 +73,7 @@ func newTally(k, from int) *tally {
 	return &tally{&Drawn{Length: k, From: from}, map[uint64]struct{}{}, map[uint64]struct{}{}}
 }
 
-// next returns the index of the next run to be added.
+// next returns the index of the next run to add.
 func (t *tally) next() int { return t.report.From + t.report.Runs }
 
 func (t *tally) add(r *result) {

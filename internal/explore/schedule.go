@@ -12,7 +12,6 @@ import (
 // EntryKind is the kind of a decision.
 type EntryKind uint8
 
-// The kinds of decision.
 const (
 	Take  EntryKind = iota // take an enabled action
 	Leave                  // only faults were enabled, and none was taken
@@ -24,14 +23,13 @@ type Entry struct {
 	Kind   EntryKind
 	Action sim.Action // Take: the action
 	Value  int        // Pick: the value
-	Label  string     // Pick: the purpose
-	Step   int        // the step of the decision; for Leave, the last step taken
-	// Default means that the default schedule makes the same decision. [Follow] then takes the default, even if it is a
-	// different action.
+	Label  string     // for Pick: the purpose of the value
+	Step   int        // the step in which the decision is made; for Leave, the last step before it
+	// Default means that the decision was the default. [Follow] takes the default, even if it is now another action.
 	Default bool
 }
 
-// String returns the entry in the form of files: the action's key, "leave", or "pick 2 name".
+// String formats the entry for files: the action's key, "leave", or "pick 2 name".
 func (e Entry) String() string {
 	switch e.Kind {
 	case Leave:
@@ -45,7 +43,7 @@ func (e Entry) String() string {
 // Fault reports whether the entry takes a fault.
 func (e Entry) Fault() bool { return e.Kind == Take && e.Action.Class == sim.Fault }
 
-// ParseEntry is the inverse of [Entry.String].
+// ParseEntry parses the format of [Entry.String].
 func ParseEntry(s string) (Entry, error) {
 	if s == "leave" {
 		return Entry{Kind: Leave}, nil
@@ -81,10 +79,10 @@ func classNames() []string {
 	return names
 }
 
-// Schedule lists the decisions of one run in order. The default schedule makes the decisions after its end.
+// Schedule lists the decisions of a run in order. After its end, decisions are the default.
 type Schedule []Entry
 
-// Keys returns the entries in the form of files.
+// Keys formats the entries for files.
 func (s Schedule) Keys() []string {
 	keys := make([]string, len(s))
 	for i, e := range s {
@@ -93,8 +91,8 @@ func (s Schedule) Keys() []string {
 	return keys
 }
 
-// Deviations counts the entries that differ from the default schedule. Only recorded schedules know their defaults:
-// every entry of a parsed schedule counts as a deviation.
+// Deviations returns the number of entries that are not the default. In a parsed schedule, all entries count, because
+// it is unknown which were the default.
 func (s Schedule) Deviations() int {
 	n := 0
 	for _, e := range s {
@@ -116,7 +114,7 @@ func (s Schedule) Faults() int {
 	return n
 }
 
-// Decided returns the schedule up to its last decision that is not the default. The rest is redundant.
+// Decided returns the schedule up to the last entry that is not the default. The entries after it are not needed.
 func (s Schedule) Decided() Schedule {
 	n := len(s)
 	for n > 0 && s[n-1].Default {

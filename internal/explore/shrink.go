@@ -7,17 +7,17 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Shrinkable is a program with removable parts, such as objects, user actions, and faults of the input.
+// Shrinkable is a program with removable parts: objects, user actions, and faults of the input.
 type Shrinkable struct {
 	// Parts describes each removable part in a few words.
 	Parts []string
-	// Without makes the program without the removed parts. removed has the length of Parts and must not be retained.
-	// Without returns nil if the remaining parts make no program.
+	// Without returns the program without the removed parts, or nil if the remaining parts are not a program. removed
+	// has the length of Parts. Without must not retain it.
 	Without func(removed []bool) Runner
-	// Keep reports whether a decision is essential. A run without any essential decision fails for another reason, and
-	// is rejected. A nil Keep rejects no run.
+	// Keep reports whether a decision is essential for the failure. A run without an essential decision fails for
+	// another reason, so it is rejected. If Keep is nil, no run is rejected.
 	Keep func(*Entry) bool
-	// Enough, if not nil, reports whether shrinking ends before its budget is used up.
+	// Enough, if not nil, reports whether to stop shrinking before the budget is used.
 	Enough func() bool
 }
 
@@ -27,14 +27,14 @@ type Shrunk struct {
 	Outcome   *Outcome
 	Schedule  Schedule // all decisions up to the violation; [Replay] follows it
 	Removed   []bool   // the parts that were removed
-	Parts     int      // the number of parts left
+	Parts     int      // the number of remaining parts
 	Runs      int      // the number of executions
-	// Minimal certifies that no single part, fault, deviation or decision can be removed: with the rest unchanged, no
-	// smaller run violates the same law. It is false if the budget or the time ran out first.
+	// Minimal means that no single part, fault, deviation or decision can be removed: then the run no longer violates
+	// the law. Minimal is false if the budget or the time did not suffice to prove this.
 	Minimal bool
 }
 
-// String describes the size of the run in one line.
+// String describes the size of the run.
 func (s *Shrunk) String() string {
 	m := "not proven minimal"
 	if s.Minimal {
@@ -44,10 +44,10 @@ func (s *Shrunk) String() string {
 		len(s.Schedule), s.Schedule.Deviations(), s.Schedule.Faults(), s.Parts, len(s.Removed), m, s.Runs)
 }
 
-// Shrink minimizes a failing run that violates the same law at the same strength. It prefers fewer parts, then fewer
-// faults, then fewer deviations from the default schedule, then fewer steps. It stops after budget executions, after
-// shrinkSteps steps in total, or when subject.Enough returns true. The error says that the schedule does not violate
-// the law.
+// Shrink minimizes a run that violates a law. The result violates the same law, with the same Informed. Shrink prefers
+// fewer parts, then fewer faults, then fewer deviations from the default schedule, then fewer steps. It stops after
+// budget runs, after shrinkSteps steps in total, or when subject.Enough returns true. It returns an error if the given
+// schedule does not violate the law.
 func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
@@ -72,7 +72,7 @@ func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) 
 	return b, nil
 }
 
-// shrinker holds the smallest failing run found so far.
+// shrinker holds the smallest failing run so far.
 type shrinker struct {
 	subject Shrinkable
 	target  Violation
@@ -81,13 +81,13 @@ type shrinker struct {
 	steps   int // steps of all runs
 	best    *Shrunk
 	size    size
-	tried   map[uint64]struct{} // inputs that were run before and cannot be smaller
+	tried   map[uint64]struct{} // inputs that were run and are not smaller
 	record  Recorder
-	built   Runner // the program of without
+	built   Runner // the program without the parts in without
 	without []bool
 }
 
-// size is the order of failing runs.
+// size measures a failing run. Its fields are compared in this order.
 type size struct{ parts, faults, deviations, decisions int }
 
 func (a size) less(b size) bool {
@@ -112,8 +112,7 @@ func sizeOf(removed []bool, s Schedule) size {
 	return z
 }
 
-// try runs the input and keeps the run if it violates the same law and is smaller. It keeps the schedule actually
-// taken, up to the violation.
+// try runs an input. If the run violates the law and is smaller, try keeps it, with the decisions up to the violation.
 func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.spent() {
 		return false
@@ -128,7 +127,7 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 		return false
 	}
 	if s.runs++; s.runs > 1 {
-		s.record.Halt = s.subject.Enough // Enough also ends a long run
+		s.record.Halt = s.subject.Enough // Enough can also end a long run
 	}
 	s.record.Reset(Follow(entries))
 	out := p(&s.record)
@@ -154,11 +153,11 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	return true
 }
 
-// shrinkSteps bounds the cost of shrinking runs that are long, such as those that never settle. It leaves time for the
-// parts and the faults, but not for every decision.
+// shrinkSteps is the maximal number of steps in all runs together. It limits the time for long runs, such as those that
+// never settle. For them it suffices to remove parts and faults, but not single decisions.
 const shrinkSteps = 1_000_000
 
-// spent reports whether no more runs are tried. The failing run itself is always tried.
+// spent reports whether to stop. The given run is always tried.
 func (s *shrinker) spent() bool {
 	return s.runs >= s.budget || s.steps >= shrinkSteps ||
 		s.runs > 0 && s.subject.Enough != nil && s.subject.Enough()
@@ -185,7 +184,7 @@ func cut(taken Schedule, b Violation) Schedule {
 	return taken[:n]
 }
 
-// program returns the program without the removed parts. It reuses the last program if the parts are the same.
+// program returns the program without the removed parts. It returns the last program again if the parts are the same.
 func (s *shrinker) program(removed []bool) Runner {
 	same := s.without != nil && len(s.without) == len(removed)
 	for i := range removed {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// just returns a subject without parts.
+// just returns a Shrinkable without parts.
 func just(p Runner) Shrinkable { return Shrinkable{Without: func([]bool) Runner { return p }} }
 
 func failing(t *testing.T, p Runner) (Violation, Schedule) {
@@ -24,7 +24,7 @@ func failing(t *testing.T, p Runner) (Violation, Schedule) {
 	return Violation{}, nil
 }
 
-// fewest enumerates all runs and returns the fewest deviations that violate law.
+// fewest enumerates all runs. It returns the minimal number of deviations in a run that violates the law.
 func fewest(t *testing.T, p Runner, law string) int {
 	t.Helper()
 	best := 1 << 30
@@ -61,7 +61,7 @@ func TestShrinkFindsTheFewestDeviations(t *testing.T) {
 	}
 }
 
-// An early timer is a deviation. Of many early timers, only the one that causes the violation is left.
+// An early timer is a deviation. Of many early timers, only the timer that causes the violation is kept.
 func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 	toy := &toyWorld{threads: [][]instr{
 		{{"sleep", "", 1}, {"write", "v0", 1}},
@@ -88,7 +88,7 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 	}
 }
 
-// removable is a subject with five removable parts: a bystander, a writer, a reader that expects v0 to be 0, a picker,
+// removable returns a Shrinkable with five parts: an idle thread, a writer, a reader that expects v0 to be 0, a picker,
 // and faults.
 func removable() Shrinkable {
 	threads := [][]instr{
@@ -141,7 +141,7 @@ func TestShrinkRemovesPartsAndFaults(t *testing.T) {
 		parts, keys := strings.Join(left, " "), fmt.Sprint(got.Schedule.Keys())
 		switch b.Law {
 		case "EXPECT-v0":
-			// The reader fails because of a writer or because of a fault.
+			// The reader fails because of either the writer or a fault.
 			if !strings.Contains(parts, "reader") || len(left) != 2 {
 				t.Errorf("seed %d: left %s", seed, parts)
 			}
@@ -175,7 +175,7 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	t.Log(first)
 }
 
-// Shrinking stops when the total of the steps reaches shrinkSteps.
+// Shrinking stops when all runs together have taken shrinkSteps steps.
 func TestShrinkKeepsToItsSteps(t *testing.T) {
 	toy := adders(3, 3)
 	violation, from := failing(t, toy.run)
@@ -190,7 +190,7 @@ func TestShrinkKeepsToItsSteps(t *testing.T) {
 	}
 }
 
-// The failing run is always executed, even if Enough returns true at once.
+// The given run is always executed, even if Enough returns true at once.
 func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	toy := adders(3, 3)
 	violation, from := failing(t, toy.run)
@@ -205,7 +205,8 @@ func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	}
 }
 
-// A run that never ends is ended when Enough returns true.
+// A run that never ends by itself is ended when Enough returns true. TestShrunkIsMinimal tries to remove every single
+// decision without using the shrinker's passes.
 func TestShrinkEndsALongRun(t *testing.T) {
 	toy := adders(2, 1)
 	violation, from := failing(t, toy.run)

@@ -8,23 +8,23 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A search is divided among shards by prefixes of choices. Every shard explores the same short prefixes, which gives
-// the same list of parts. Shard i of n explores the parts at i, i+n, i+2n, and so on. The parts are disjoint, and
-// together they are the whole search. States may be explored twice, because each shard has its own table.
+// A search is divided among shards by prefixes of choices. Every shard gets the same list of parts from the same short
+// prefixes. Shard i of n then explores the parts i, i+n, i+2n, and so on. Together, the parts are the whole search.
+// Several shards may explore the same state, because each shard has its own table of states.
 //
 // No state is lost. A shard prunes a state only if it has expanded the state itself, or if a part begins at the state.
-// In the second case the part's shard expands it. All tables begin with the same sleep set for such a state, and each
-// shard explores the actions that another path wakes.
+// In the second case, the shard of that part expands it. All tables contain the same sleep set for such a state, and
+// each shard explores the actions that another path wakes.
 
-// split makes partsPerShard parts for each shard, which evens out the sizes. It stops earlier if the prefixes have
-// maxPrefixes states.
+// split divides the search into at least partsPerShard parts for each shard, so that the shards have similar sizes. It
+// stops earlier if the prefixes have maxPrefixes states.
 const (
 	partsPerShard = 16
 	maxPrefixes   = 5000
 )
 
-// split explores the prefixes and returns the parts, each as an initial stack. Without shards, the only part is the
-// whole search. The coverage of the prefixes counts for shard 0.
+// split explores the prefixes. It returns the parts, each as an initial stack. Without shards there is only one part.
+// The coverage of the prefixes is added only in shard 0.
 func (s *search) split() [][]decision {
 	if s.Shards <= 1 {
 		s.reset()
@@ -39,7 +39,7 @@ func (s *search) split() [][]decision {
 		if n > most {
 			best, most = depth, n
 		}
-		if n == 0 && most > 0 { // a small world: divide it at its widest depth
+		if n == 0 && most > 0 { // the world is small: divide it at the depth with the most parts
 			s.walk(best)
 		}
 		if n == 0 || n >= cmp.Or(s.partsPerShard, partsPerShard)*s.Shards || len(s.visited.at) > maxPrefixes || s.err != nil {
@@ -54,7 +54,7 @@ func (s *search) split() [][]decision {
 	return s.parts
 }
 
-// walk collects the parts that begin after a number of decisions. It returns the number of parts.
+// walk explores the prefixes of this depth. It returns the number of parts that begin after them.
 func (s *search) walk(depth int) int {
 	s.reset()
 	s.visited.journal = s.newJournal()
@@ -74,7 +74,7 @@ func (s *search) newJournal() *Mark {
 	return &Mark{}
 }
 
-// part begins a part at the decision on top of the stack.
+// part adds the part that begins with the decisions on the stack.
 func (s *search) part() {
 	stack := slices.Clone(s.stack)
 	for i := range stack {
@@ -85,18 +85,17 @@ func (s *search) part() {
 	s.parts = append(s.parts, stack)
 }
 
-// Mark is the place of an exhaustive search. A killed search continues from its last mark and the tables of all earlier
-// marks.
+// Mark is the position of an exhaustive search. A killed search continues from its last mark, with all earlier tables.
 type Mark struct {
 	Item   int      `json:"item"` // index of the part
-	Runs   int      `json:"runs"` // runs so far, with those of earlier processes
+	Runs   int      `json:"runs"` // runs so far, also of earlier processes
 	Stack  []Frame  `json:"stack,omitempty"`
 	Ended  bool     `json:"ended,omitempty"` // the search has ended
-	Table  []uint64 `json:"-"`               // states since the last mark: each with the length of its sleep set, and the set
-	Finals []uint64 `json:"-"`               // final states since the last mark, except those of violations
+	Table  []uint64 `json:"-"`               // states since the last mark, each followed by its sleep set: size, elements
+	Finals []uint64 `json:"-"`               // final states since the last mark, without those of violations
 }
 
-// Frame is a decision of a [Mark]. The search recovers the missing facts when it follows the stack.
+// Frame is a decision in a [Mark]. When the search continues, it finds the other facts by running the program.
 type Frame struct {
 	Pick   int    `json:"pick,omitempty"` // number of alternatives of a pick; 0 for an action
 	At     int    `json:"at,omitempty"`
@@ -106,13 +105,13 @@ type Frame struct {
 	Asleep []int  `json:"asleep,omitempty"`
 }
 
-// Add appends the next mark.
+// Add appends the mark that follows m.
 func (m *Mark) Add(next *Mark) {
 	m.Item, m.Runs, m.Stack, m.Ended = next.Item, next.Runs, next.Stack, next.Ended
 	m.Table, m.Finals = append(m.Table, next.Table...), append(m.Finals, next.Finals...)
 }
 
-// States returns the states of the mark's table. A state may occur twice.
+// States returns the states in the table. A state may occur twice.
 func (m *Mark) States() (states []uint64, err error) {
 	for i := 0; i < len(m.Table); {
 		if i+1 >= len(m.Table) || m.Table[i+1] > uint64(len(m.Table)-i-2) {
@@ -124,7 +123,7 @@ func (m *Mark) States() (states []uint64, err error) {
 	return append(states, m.Finals...), nil
 }
 
-// mark returns the place of the search and the states added since the last call.
+// mark returns the position of the search, and the states since the last call.
 func (s *search) mark(ended bool) *Mark {
 	m := s.visited.journal
 	s.visited.journal = s.newJournal()
@@ -179,7 +178,7 @@ func (s *search) load(m *Mark) {
 	}
 }
 
-// refill completes a loaded decision when a run reaches it.
+// refill completes a decision that was loaded from a mark, when a run reaches it.
 func (s *search) refill(d *decision, w *sim.World, enabled []sim.Action) {
 	d.loaded, d.steps = false, w.Steps()
 	d.actions, d.ids = slices.Clone(enabled), identities(nil, enabled)
@@ -188,7 +187,7 @@ func (s *search) refill(d *decision, w *sim.World, enabled []sim.Action) {
 		d.feet = append(d.feet, w.Footprint(a))
 	}
 	if d.next >= len(d.todo) || len(d.asleep) > len(enabled) || slices.Max(d.todo) >= len(enabled) {
-		d.todo, d.next = []int{len(enabled)}, 0 // Next then reports that the run diverged
+		d.todo, d.next = []int{len(enabled)}, 0 // this makes Next report that the run diverged
 		d.actions = nil
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// notes collects what a search saves, like a result file.
+// notes collects what a search saves, in place of a result file.
 type notes struct {
 	mark  *Mark
 	cover Coverage
-	laws  map[string]int // the index of the first run that violates it
+	laws  map[string]int // for each law, the index of the first run that violates it
 	runs  int
 }
 
 func (n *notes) save(m *Mark, c *Coverage) error {
-	data, err := json.Marshal(m) // a field missing in the JSON would be lost in a file as well
+	data, err := json.Marshal(m) // a field that is not in the JSON would be lost in a file too
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func TestShardsAreTheWholeSearch(t *testing.T) {
 	}
 }
 
-// A search that is killed repeatedly and continues from its marks does the same as an uninterrupted search. The numbers
-// of pruned and sleeping runs differ if the sleep sets of the table or of the stack are lost.
+// A search that is repeatedly killed and continued from its marks has the same result as an uninterrupted search. If
+// the sleep sets in the table or on the stack were lost, the numbers of pruned and sleeping runs would differ.
 func TestKilledSearchContinues(t *testing.T) {
 	killed, woken := 0, 0
 	for seed := range worlds(10, 30) {
@@ -122,7 +122,7 @@ func TestKilledSearchContinues(t *testing.T) {
 				y.Due = func() bool { runs++; return runs%2 == 0 }
 				y.Save = func(m *Mark, c *Coverage) error {
 					if dead {
-						return nil // a killed process saves nothing
+						return nil // a killed process saves nothing more
 					}
 					return n.save(m, c)
 				}
@@ -162,7 +162,7 @@ func TestKilledSearchContinues(t *testing.T) {
 	}
 }
 
-// Ranges of indexes add up to the whole exploration.
+// Explorations of disjoint ranges of indexes have the same results as the whole exploration.
 func TestRangesAreTheWholeExploration(t *testing.T) {
 	for _, strategy := range []Strategy{Mixed, Random, Priorities} {
 		c := Config{New: toys(adders(3, 2)), Runs: 400, Seed: 5, Strategy: strategy, All: true, Block: 100}

@@ -7,10 +7,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Strategy selects how the schedules of an exploration are drawn.
+// Strategy says how the schedules of an exploration are chosen.
 type Strategy uint8
 
-// These are the strategies. Mixed alternates between uniform schedules, which are nearly all distinct, and PCT's, which
+// The strategies. Mixed alternates between uniform schedules, which are nearly all distinct, and PCT schedules, which
 // find deeper bugs.
 const (
 	Mixed Strategy = iota
@@ -21,10 +21,10 @@ const (
 
 var strategyNames = [numStrategies]string{"mix", "random", "pct"}
 
-// String returns the name of the strategy in options: mix, random, or pct.
+// String returns the name of the strategy in options: mix, random or pct.
 func (s Strategy) String() string { return strategyNames[s] }
 
-// ParseStrategy is the inverse of [Strategy.String].
+// ParseStrategy parses the format of [Strategy.String].
 func ParseStrategy(name string) (Strategy, error) {
 	for i, n := range strategyNames {
 		if n == name {
@@ -34,11 +34,11 @@ func ParseStrategy(name string) (Strategy, error) {
 	return 0, fmt.Errorf("strategy %q: there are mix, random and pct", name)
 }
 
-// maxDepth is the greatest depth of PCT schedules. Depths rotate from 1 to maxDepth.
+// maxDepth is the greatest depth of PCT schedules. The depths of successive runs rotate from 1 to maxDepth.
 const maxDepth = 3
 
-// SeedAt returns the seed of the run with that index in an exploration with seed base. The first run uses base itself,
-// so a single run can be repeated alone.
+// SeedAt returns the seed of the run with an index, in an exploration with seed base. The seed of run 0 is base, so
+// that a single run can be repeated.
 func SeedAt(base uint64, index int) uint64 {
 	if index == 0 {
 		return base
@@ -50,11 +50,11 @@ func SeedAt(base uint64, index int) uint64 {
 type Plan struct {
 	Strategy Strategy
 	Seed     uint64
-	Steps    int // the k of PCT: the expected length of a run; if 0, every run is uniform
+	Steps    int // k in PCT: the expected length of a run; if 0, all runs are uniform
 }
 
-// At returns the choices of the run with that index, and the name of their kind. The first run is uniform in every
-// strategy, because its length is the estimate of k.
+// At returns the choices of the run with an index, and the name of its strategy. Run 0 is always uniform, because its
+// length is the estimate of k.
 func (p Plan) At(index int) (c sim.Chooser, name string) {
 	seed := SeedAt(p.Seed, index)
 	turn := index - 1
@@ -71,12 +71,12 @@ func (p Plan) At(index int) (c sim.Chooser, name string) {
 
 var pctNames = [maxDepth + 1]string{"", "pct 1", "pct 2", "pct 3"}
 
-// Bound is PCT's guarantee for the runs of one depth. Suppose the world has a bug of that depth that shows in runs of
-// this length. Then some run finds it with at least the probability Found.
+// Bound is PCT's guarantee for the runs of one depth: if the world has a bug of that depth that shows in runs of this
+// length, then at least one run finds it with probability Found or more.
 type Bound struct {
 	Depth int
-	Runs  int     // runs with a bound: those of at most k steps
-	Least float64 // the smallest bound of a run
+	Runs  int     // runs with a bound, which have at most k steps
+	Least float64 // the smallest bound of these runs
 	Found float64 // 1 - the product of all (1 - bound)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Table counts outcomes by label. The zero value is ready.
+// Table counts outcomes by label. The zero value is an empty table.
 type Table struct {
 	counts map[string]int
 }
@@ -27,7 +27,7 @@ func (t *Table) Add(label string) {
 	t.counts[label]++
 }
 
-// TableOf returns a table of counts by label. The table keeps the map.
+// TableOf returns a table with these counts. It does not copy the map.
 func TableOf(counts map[string]int) Table { return Table{counts} }
 
 // Clone returns a copy of the table.
@@ -36,7 +36,7 @@ func (t Table) Clone() Table { return Table{maps.Clone(t.counts)} }
 // Len returns the number of distinct labels.
 func (t Table) Len() int { return len(t.counts) }
 
-// Rows returns the labels, the most frequent first. Labels with equal counts are in alphabetical order.
+// Rows returns the labels sorted by count, largest first, and then by label.
 func (t Table) Rows() []Row {
 	rows := make([]Row, 0, len(t.counts))
 	for label, n := range t.counts {

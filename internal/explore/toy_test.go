@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// instr is one instruction of a toy thread. Every variable is a kind of its own, so footprints are exact.
+// instr is an instruction of a toy thread. Each variable is a separate kind, so footprints are exact.
 type instr struct {
 	op  string // read write lock unlock pick sleep send recv jump check
 	v   string
@@ -20,12 +20,12 @@ type instr struct {
 // toyWorld is a small program of threads over shared variables.
 type toyWorld struct {
 	threads [][]instr
-	faults  int    // number of times that "faults" may set v0 to 7
-	limit   int    // most steps of a run; 0 means 10,000
-	law     string // variable that must have the value wanted at the end; "" for none
+	faults  int    // how often the fault may set v0 to 7
+	limit   int    // the maximal number of steps in a run; 0 means 10,000
+	law     string // the variable that must equal wanted at the end; "" for none
 	wanted  int
-	acts    func(w *sim.World, vars map[string]int) // action of the user after the world has settled
-	claim   bool                                    // wrong footprints: all actions are declared independent
+	acts    func(w *sim.World, vars map[string]int) // a user action after the world has settled
+	claim   bool                                    // use wrong footprints: all actions are independent
 }
 
 type toyThread struct {
@@ -122,10 +122,10 @@ func (f *toyFaults) Take(sim.Action)                    { f.left--; f.vars["v0"]
 func (f *toyFaults) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 func (f *toyFaults) Digest(h *sim.Hash)                 { h.Word(uint64(f.left)) }
 
-// Digest folds nothing: a run ends at the first violation.
+// Digest adds nothing: the state of the law does not matter, because a run ends at the first violation.
 func (l *toyLaw) Digest(*sim.Hash) {}
 
-// toyLaw is violated by each failed expectation.
+// toyLaw is violated by each failed check.
 type toyLaw struct{ violations []Violation }
 
 func (l *toyLaw) Observe(r *sim.Record) {
@@ -204,7 +204,7 @@ func label(vars map[string]int) string {
 	return strings.Join(parts, " ")
 }
 
-// adders returns n threads that each add 1 to v0 without a lock.
+// adders returns a program with n threads. Each thread adds 1 to v0 without a lock.
 func adders(n, lines int) *toyWorld {
 	toy := &toyWorld{law: "v0", wanted: n % 5}
 	for i := range n {
@@ -218,14 +218,14 @@ func adders(n, lines int) *toyWorld {
 	return toy
 }
 
-// sleeps reports whether some thread waits for a timer.
+// sleeps reports whether a thread waits for a timer.
 func (toy *toyWorld) sleeps() bool {
 	return slices.ContainsFunc(toy.threads, func(code []instr) bool {
 		return slices.ContainsFunc(code, func(in instr) bool { return in.op == "sleep" })
 	})
 }
 
-// worlds returns how many random worlds a test searches: the usual number, or the long one with SOAK.
+// worlds returns the number of random worlds that a test searches: usual, or long if SOAK is set.
 func worlds(usual, long uint64) uint64 {
 	if os.Getenv("SOAK") != "" {
 		return long
@@ -233,7 +233,7 @@ func worlds(usual, long uint64) uint64 {
 	return usual
 }
 
-// randomToy draws a world from a seed.
+// randomToy returns the random world of a seed.
 func randomToy(seed uint64) *toyWorld {
 	s := sim.NewSeed(seed)
 	toy := &toyWorld{}

@@ -7,8 +7,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// An unfit program ends the exploration with its error. The program may be unfit in the run that measures the length,
-// in any other run, or in a repeated run.
+// A program that cannot be run ends the exploration with its error. This may show in the run that measures the length,
+// in another run, or in a repeated run.
 func TestUnfit(t *testing.T) {
 	why := errors.New("it never waits")
 	for _, double := range []int{-1, 1} {

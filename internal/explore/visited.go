@@ -1,13 +1,13 @@
 package explore
 
-// visited stores the states met. For each state it stores the actions that were asleep at every visit: those not
-// explored from it.
+// visited stores the visited states. For each state it stores the actions that were asleep at every visit, and
+// therefore were not explored.
 type visited struct {
-	at     map[uint64]uint32 // state to the index of its sleep set in sets; 0 is the empty set
+	at     map[uint64]uint32 // for each state, the index of its sleep set in sets; 0 is the empty set
 	sets   []uint64          // for each set its length, then the identities of its actions
 	finals map[uint64]bool   // final states; true if a run ended there without a violation
 
-	// states added since the last mark, in the form of [Mark]; nil if there are no marks
+	// journal contains the states since the last mark, in the form of [Mark]; nil if no marks are made.
 	journal *Mark
 }
 
@@ -15,7 +15,7 @@ func newVisited() *visited {
 	return &visited{at: map[uint64]uint32{}, sets: []uint64{0}, finals: map[uint64]bool{}}
 }
 
-// sleep returns the sleep set stored with a state. The caller must not retain the slice.
+// sleep returns the stored sleep set of a state. The caller must not retain the slice.
 func (v *visited) sleep(state uint64) (set []uint64, known bool) {
 	at, known := v.at[state]
 	n := v.sets[at]
@@ -34,7 +34,7 @@ func (v *visited) enter(state uint64, sleep []uint64) {
 	v.sets = append(v.sets, sleep...)
 }
 
-// narrow replaces a state's sleep set by its intersection with keep.
+// narrow removes the actions that are not in keep from a state's sleep set.
 func (v *visited) narrow(state uint64, keep []uint64) {
 	at := v.at[state]
 	if at == 0 {
@@ -52,8 +52,8 @@ func (v *visited) narrow(state uint64, keep []uint64) {
 	v.note(state, set[:n])
 }
 
-// final stores a final state. Final states of violations are not part of marks. Several equivalent orders may lead to a
-// violation, and the one a run follows depends on what was explored before.
+// final stores a final state. The final states of violations are not added to marks: equivalent orders may lead to the
+// violation, and it depends on earlier runs which of them is explored.
 func (v *visited) final(state uint64, violation bool) {
 	if !violation && !v.finals[state] && v.journal != nil {
 		v.journal.Finals = append(v.journal.Finals, state)

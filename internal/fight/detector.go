@@ -1,6 +1,5 @@
-// Package fight distinguishes a world that fights from one that settles. In a fight a state recurs ([Detector]), or one
-// value cycles ([Path]). If no state recurs and the writes continue, [OnlyTimes] and [FirstDifference] describe their
-// changes.
+// Package fight finds fights. A [Detector] finds that the state of a world recurs, and a [Path] finds that one value
+// cycles. If no state recurs but the writes continue, [OnlyTimes] and [FirstDifference] describe what they change.
 package fight
 
 import (
@@ -14,24 +13,25 @@ import (
 	"github.com/threelaws/threelaws/internal/objectdiff"
 )
 
-// Detector finds fights. In a fight the abstract state of the world (without names, UIDs and versions) recurs with a
-// committed write in between and without an outside action, and every process with enabled actions acted. The driver of
-// the world feeds it and records a fight as a Fighting record. The zero value is ready.
+// Detector finds fights in a world. In a fight, the world's abstract state (without names, UIDs and versions) recurs.
+// In between there is a committed write and no outside action, and every process with enabled actions has acted. The
+// driver of the world calls Observe, and adds a Fighting record for a fight. The zero value is ready.
 type Detector struct {
-	// Busy lists the processes that have an enabled action now. They must have acted within the cycle; otherwise the
-	// schedule causes it by starving one. Without Busy, every process that acted since the last outside action must.
+	// Busy returns the processes that have an enabled action now. They must have acted within the cycle; otherwise the
+	// schedule causes the cycle by starving them. If Busy is nil, all processes that acted since the last outside
+	// action must have acted.
 	Busy  func() []string
-	Limit int // number of writes remembered, after which the detector starts again; 0 means 65536
+	Limit int // maximal number of writes in memory; then the detector starts again; 0 means 65536
 
 	names  []string
 	writes []landed
 	first  map[uint64]int // state after a write -> its first occurrence in writes
 	last   map[uint64]int
-	acted  threads // by index in names: since the last write
-	ever   threads // since the last action from outside
+	acted  threads // the processes (indexes in names) that acted since the last write
+	ever   threads // the processes that acted since the last outside action
 }
 
-// landed is one write: its record, and the processes that acted since the write before it.
+// landed is a write: its record, and the processes that acted since the write before it.
 type landed struct {
 	record int
 	acted  threads
@@ -39,9 +39,9 @@ type landed struct {
 
 const detectorLimit = 1 << 16
 
-// Observe is called for each step, or each record, in order. hash is the world's abstract state afterwards, needed for
-// committed writes only. user marks a user action or a fault: no fight began before it. The cycle is the records of its
-// writes.
+// Observe must be called for each step, or for each record, in order. hash is the world's abstract state after it,
+// which is only needed for committed writes. user is true for a user action or a fault, after which the detector starts
+// again. If Observe finds a fight, cycle contains the records of its writes.
 func (d *Detector) Observe(hash uint64, record int, process string, write, user bool) (cycle []int, found bool) {
 	if user {
 		d.Reset()
@@ -127,10 +127,10 @@ func (d *Detector) place(process string) int {
 	return len(d.names) - 1
 }
 
-// threads is a set of processes, by index. One word is enough for an ordinary world.
+// threads is a set of indexes of processes. Most worlds need only one word.
 type threads struct {
 	first uint64
-	more  []uint64 // from the 64th on
+	more  []uint64 // from index 64 on
 }
 
 func (t *threads) add(at int) {
@@ -161,7 +161,7 @@ func (t *threads) merge(u *threads) {
 	}
 }
 
-// CycleReason formats the records of a cycle for the Reason of a Fighting record: "3,5".
+// CycleReason formats the records of a cycle for the Reason of a Fighting record, for example "3,5".
 func CycleReason(cycle []int) string {
 	var parts []string
 	for _, n := range cycle {
@@ -170,7 +170,7 @@ func CycleReason(cycle []int) string {
 	return strings.Join(parts, ",")
 }
 
-// ParseCycle reads the format of [CycleReason].
+// ParseCycle parses the format of [CycleReason].
 func ParseCycle(s string) []int {
 	var out []int
 	for part := range strings.SplitSeq(s, ",") {
@@ -181,30 +181,30 @@ func ParseCycle(s string) []int {
 	return out
 }
 
-// Path is the history of one value: a field, an owner, a number. When a state recurs, the cycle that led back to it is
-// removed, so a cycle has only the states that took part. A is the type of an actor. The zero value is ready.
+// Path is the history of one value, for example a field, an owner or a number. When a state recurs, the states since
+// its first occurrence are removed, so that a cycle contains only states that belong to it. A is the type of an actor.
 type Path[A comparable] struct {
 	visits []Visit[A]
 }
 
-// Visit is a state of a value, and the actor that caused it.
+// Visit is a state of the value, with the actor that caused it.
 type Visit[A comparable] struct {
 	State uint64
-	By    A // unknown for the first state
+	By    A // unset for the first state
 	At    time.Time
 	Words string // description of the write
 }
 
 const longestPath = 24
 
-// Begin sets the first state, if there is none yet.
+// Begin sets the first state, if the history is empty.
 func (p *Path[A]) Begin(state uint64, at time.Time) {
 	if len(p.visits) == 0 {
 		p.visits = append(p.visits, Visit[A]{State: state, At: at})
 	}
 }
 
-// Last returns the current state; false if none is known.
+// Last returns the current state. The second result is false if the history is empty.
 func (p *Path[A]) Last() (Visit[A], bool) {
 	if len(p.visits) == 0 {
 		return Visit[A]{}, false
@@ -212,13 +212,13 @@ func (p *Path[A]) Last() (Visit[A], bool) {
 	return p.visits[len(p.visits)-1], true
 }
 
-// Restart forgets the history before a state.
+// Restart replaces the history by one state.
 func (p *Path[A]) Restart(v Visit[A]) { p.visits = append(p.visits[:0], v) }
 
-// Clear forgets everything.
+// Clear removes the history.
 func (p *Path[A]) Clear() { p.visits = p.visits[:0] }
 
-// Visit adds a state. It returns the cycle that this closes, with v last, or nil.
+// Visit adds a state. If the history has it already, Visit returns the cycle that ends with v, otherwise nil.
 func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	if n := len(p.visits); n > 0 && p.visits[n-1].State == v.State {
 		return nil
@@ -237,8 +237,8 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	return circle
 }
 
-// OnlyTimes reports whether two versions of an object differ only in times, as after a heartbeat. A text that is a
-// JSON object is compared by its fields: a lock of leader election is an annotation of that form.
+// OnlyTimes reports whether two versions of an object differ only in times, for example after a heartbeat. Strings that
+// contain JSON objects are compared field by field, because an annotation for leader election has that form.
 func OnlyTimes(a, b any) bool {
 	for l := range differences(a, b) {
 		was, is := objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)
@@ -252,7 +252,7 @@ func OnlyTimes(a, b any) bool {
 	return true
 }
 
-// fieldsIn returns the fields of a JSON object in a JSON string, nil for other values.
+// fieldsIn returns the fields of a JSON object in a JSON string. It returns nil for other values.
 func fieldsIn(value string) (fields map[string]any) {
 	var text string
 	if !strings.HasPrefix(value, `"{`) || json.Unmarshal([]byte(value), &text) != nil ||
@@ -262,8 +262,8 @@ func fieldsIn(value string) (fields map[string]any) {
 	return fields
 }
 
-// FirstDifference returns the first field in which two versions of an object differ, as a JSON path, with both values;
-// "" if they are equal. Metadata that the server changes by itself does not count.
+// FirstDifference returns the JSON path of the first field in which two versions of an object differ, and both values.
+// It returns "" if they are equal. It ignores metadata that the server sets.
 func FirstDifference(a, b any) (path, was, is string) {
 	for l := range differences(a, b) {
 		return l.Path, objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)
@@ -271,12 +271,12 @@ func FirstDifference(a, b any) (path, was, is string) {
 	return "", "", ""
 }
 
-// differences lists fields without the metadata that the server changes by itself.
+// differences lists the fields that differ, except metadata that the server sets.
 func differences(a, b any) iter.Seq[objectdiff.Leaf] {
 	return objectdiff.Each(content(a), content(b), "metadata.resourceVersion", "metadata.generation", "metadata.managedFields")
 }
 
-// content unwraps an unstructured object.
+// content returns the content of an unstructured object, or the object itself.
 func content(object any) any {
 	if u, ok := object.(interface{ UnstructuredContent() map[string]any }); ok {
 		return u.UnstructuredContent()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// feed plays steps to a detector: a letter is a process's step, upper case a
-// write that leads to the state after it. "u" is the user.
+// feed passes steps to a detector. A letter is a step of a process. An upper-case letter is a write, followed by the
+// state after it. "u" is a user action.
 func feed(d *Detector, steps ...string) ([]int, bool) {
 	for i, s := range steps {
 		who, hash := s[:1], uint64(0)
@@ -28,7 +28,7 @@ func TestDetector(t *testing.T) {
 		name  string
 		busy  []string
 		steps []string
-		cycle []int // nil: none
+		cycle []int // nil if there is none
 	}{
 		{"two thrash", nil, []string{"a1", "b2", "a1"}, []int{1, 2}},
 		{"reads in between", nil, []string{"a", "a1", "b", "b2", "a", "a1"}, []int{3, 5}},
@@ -69,7 +69,7 @@ func TestDetectorForgets(t *testing.T) {
 	}
 }
 
-// Of many threads each counts by itself: one of seventy that starves is noticed.
+// Each of many threads is checked separately: if one of seventy threads is starved, there is no fight.
 func TestDetectorOfManyThreads(t *testing.T) {
 	for _, starved := range []int{-1, 3, 63, 64, 69} {
 		d := &Detector{}
@@ -93,8 +93,8 @@ func TestDetectorOfManyThreads(t *testing.T) {
 	}
 }
 
-// A circle is what took part in it, and no more: detours are taken out, and what is further
-// back than a path is long is forgotten.
+// A cycle contains only states that belong to it: detours are removed, and states older than the maximal length are
+// forgotten.
 func TestPath(t *testing.T) {
 	far := ""
 	for i := range 30 {

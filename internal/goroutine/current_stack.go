@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Current returns the calling goroutine's ID: the number that the runtime prints at the head of its stack.
+// Current returns the calling goroutine's ID: the number in the first line of its stack trace.
 func Current() ID {
 	var head [64]byte
 	text := bytes.TrimPrefix(head[:runtime.Stack(head[:], false)], []byte("goroutine "))

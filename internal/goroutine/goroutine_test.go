@@ -28,7 +28,7 @@ func TestCurrent(t *testing.T) {
 			mu.Lock()
 			seen[Current()] = true
 			mu.Unlock()
-			<-start // all live at once
+			<-start // all run at the same time
 		})
 	}
 	next, stop := iter.Pull(func(yield func(ID) bool) {

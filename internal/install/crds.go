@@ -29,7 +29,7 @@ func (f *finder) addCRD(o Object) bool {
 	return true
 }
 
-// defines reports whether an object is a complete CRD. A patch of a CRD has the same kind.
+// defines reports whether an object is a complete CRD, and not a patch of a CRD.
 func defines(o Object) bool {
 	group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
@@ -38,8 +38,8 @@ func defines(o Object) bool {
 		len(versions) > 0
 }
 
-// findCRDs adds the CRDs in config/crd/bases that the install manifests lack. If that folder has none either, it takes
-// the CRDs of the first place that has any. Examples are the last place, because they may belong to other operators.
+// findCRDs adds CRDs from config/crd/bases that the install manifests do not contain. If there are still no CRDs, it
+// uses the first other place that has any. Examples come last, because their CRDs may belong to other operators.
 func (f *finder) findCRDs(context.Context) error {
 	installed := f.CRDs
 	if len(f.opts.CRDs) > 0 {
@@ -87,8 +87,8 @@ func inCRDFolder(file string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return part == "crd" || part == "crds" })
 }
 
-// takeCRDs takes the CRDs of matching files, and notes their folders. It does not parse copies, because they can be
-// large.
+// takeCRDs adds the CRDs in files for which place returns true, and notes their directories. It does not parse a CRD
+// whose name it has already, because CRDs can be large.
 func (f *finder) takeCRDs(place func(file string) bool) {
 	had := len(f.CRDs)
 	taken, copies := map[string]int{}, map[string]bool{}
@@ -143,7 +143,7 @@ func crdKindOf(o Object) (group, kind, scope string) {
 	return group, kind, scope
 }
 
-// scope returns the scope of a custom object's kind.
+// scope returns the scope of an object's kind, if a CRD defines the kind.
 func (f *finder) scope(o Object) (scope string, custom bool) {
 	gvk := o.GroupVersionKind()
 	for _, crd := range f.CRDs {
@@ -154,11 +154,11 @@ func (f *finder) scope(o Object) (scope string, custom bool) {
 	return "", false
 }
 
-// required matches the requirements of a go.mod.
+// required matches a required module in a go.mod.
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 
-// remoteCRDs replaces a remote manifest by the CRDs of a module that go.mod requires from the same repository. They
-// have the version with which the operator is built.
+// remoteCRDs returns the CRDs of a module in place of a remote manifest. The module must be from the same repository,
+// and go.mod must require it. Its CRDs have the version with which the operator is built.
 func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	u, err := url.Parse(manifest)
 	if err != nil {
@@ -192,7 +192,7 @@ func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	return nil, ""
 }
 
-// crdsBelow returns the CRDs in the folders crd and crds of a module. Each name occurs once.
+// crdsBelow returns the CRDs in the directories crd and crds of a module. Each name occurs once.
 func (f *finder) crdsBelow(dir string) (all []Object) {
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // unreadable files contain no CRD
 		switch rel, _ := filepath.Rel(dir, name); {
@@ -211,7 +211,7 @@ func (f *finder) crdsBelow(dir string) (all []Object) {
 			if d.kind != crdKind {
 				continue
 			}
-			objects, _ := d.objects() // templates of charts are not YAML
+			objects, _ := d.objects() // an error is expected: templates of charts are not YAML
 			for _, o := range objects {
 				if defines(o) && !slices.ContainsFunc(all, func(have Object) bool { return have.GetName() == o.GetName() }) {
 					all = append(all, o)

@@ -17,14 +17,14 @@ import (
 // variableOf is an environment variable. Its value may depend on the pod.
 type variableOf struct {
 	name, value string
-	field       string // the field of the pod that is the value; "" for a plain value
+	field       string // the pod's field that contains the value; "" if value is used
 }
 
-// Process has the arguments and the environment of the operator in one pod.
+// Process contains the arguments and the environment of the operator in one pod.
 type Process struct {
 	Pod  string   // the pod's name
-	Args []string // arguments after the program
-	Env  []string // "NAME=value", in the order of the manifest, each name once
+	Args []string // the arguments, without the program
+	Env  []string // "NAME=value", in the order of the manifest, without duplicate names
 }
 
 // Process returns the arguments and the environment of a replica. Replicas count from 0.
@@ -50,7 +50,7 @@ func (w *Workload) Process(replica int) Process {
 	return p
 }
 
-// keyed matches a field of metadata with a key: metadata.labels['app'].
+// keyed matches a field path with a key: metadata.labels['app'].
 var keyed = regexp.MustCompile(`^metadata\.(labels|annotations)\['(.*)'\]$`)
 
 func (w *Workload) field(field, pod string, replica int) string {
@@ -94,11 +94,11 @@ func expandEnv(text string, values map[string]string) string {
 // literal escapes a value so that expandEnv does not change it.
 func literal(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
-// mostPods is the number of instances of the operator in one world.
+// mostPods is the maximal number of the operator's pods in a world.
 const mostPods = 2
 
-// Own returns the workload and the Pods of its processes, because some operators read them, for example as the owners
-// of a lock or a Secret. No controller has to act on them: a Deployment is paused, and a StatefulSet has no replicas.
+// Own returns the workload and its Pods. Some operators use them as owners of a lock or a Secret. The workload is
+// changed so that no controller has to act: a Deployment is paused, and a StatefulSet has no replicas.
 func (w *Workload) Own() []*unstructured.Unstructured {
 	workload := w.DeepCopy()
 	switch w.GetKind() {
@@ -173,7 +173,7 @@ func (f *finder) readAll(w *Workload, prefix, kind, name string, optional bool) 
 	}
 }
 
-// data returns the content of a Secret or a ConfigMap of the manifests.
+// data returns the content of a Secret or ConfigMap in the manifests.
 func (f *finder) data(kind, namespace, name string) (map[string]string, bool) {
 	for _, o := range f.Objects {
 		if o.GetKind() != kind || o.GetAPIVersion() != "v1" || o.GetNamespace() != namespace || o.GetName() != name {
@@ -213,7 +213,7 @@ func (f *finder) key(kind, namespace, name, key string, optional bool) (value, w
 	}
 }
 
-// limit returns the value of a resource in units of its divisor, rounded up. Without a value it returns the reason.
+// limit returns a resource limit or request, divided by the divisor and rounded up. If there is none, it returns why.
 func limit(container *corev1.Container, ref *corev1.ResourceFieldSelector) (value, why string) {
 	kind, name, _ := strings.Cut(ref.Resource, ".")
 	list := map[string]corev1.ResourceList{"limits": container.Resources.Limits,

@@ -28,13 +28,13 @@ func repository(t *testing.T, archive string) string {
 	return dir
 }
 
-// find reads a repository, which must stay as it is.
+// find reads a repository. It fails the test if the repository changes.
 func find(t *testing.T, archive string, opts install.Options) (*install.Repository, error) {
 	t.Helper()
 	dir := repository(t, archive)
 	opts.Dir = filepath.Join(dir, opts.Dir)
 	if opts.Helm == "" {
-		t.Setenv("PATH", filepath.Dir(goBinary(t))) // no helm
+		t.Setenv("PATH", filepath.Dir(goBinary(t))) // without helm
 	}
 	before := listing(t, dir)
 	r, err := install.Find(t.Context(), opts)
@@ -141,7 +141,7 @@ spec:
         args: [--leader-elect]
 `
 
-// What kubebuilder makes is found whole.
+// All parts of a project that kubebuilder has generated are found.
 func TestFindKubebuilder(t *testing.T) {
 	archive, err := os.ReadFile("testdata/kubebuilder.txtar")
 	if err != nil {

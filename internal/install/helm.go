@@ -18,7 +18,7 @@ import (
 
 var errNoHelm = errors.New("no helm binary in PATH")
 
-// charts returns the Helm charts of the repository that contain a workload and are not part of another chart.
+// charts returns the repository's Helm charts that contain a workload and are not part of another chart.
 func (f *finder) charts() []string {
 	var all []string
 	for _, file := range f.files {
@@ -101,7 +101,7 @@ func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
 			return nil, fmt.Errorf("%s: helm template: %w", f.rel(dir), err)
 		}
 		for _, o := range objects {
-			o.File, o.Line = file, 0 // the line in the rendered text is not a line of a file
+			o.File, o.Line = file, 0 // a line in rendered text does not correspond to a line in a file
 			if hook := o.GetAnnotations()["helm.sh/hook"]; hook != "" && !strings.Contains(hook, "install") {
 				f.note("%s %s is a hook of the chart (%s): left out", o.GetKind(), o.GetName(), hook)
 				continue
@@ -133,7 +133,7 @@ func (f *finder) template(ctx context.Context, binary, name, dir string) ([]byte
 	return nil, err
 }
 
-// withoutDependencies renders a copy of the chart without some dependencies.
+// withoutDependencies renders a copy of a chart from which these dependencies were removed.
 func (f *finder) withoutDependencies(ctx context.Context, binary, name, dir string, names []string) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "threelaws-chart")
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package install reads an operator's repository: the main package, the install manifests, the CRDs, and samples. It
-// reads files, renders kustomizations and charts, and runs go list. It does not build, does not contact a cluster, and
-// does not write into the repository.
+// reads files, renders kustomizations and charts, and runs go list. It does not build the operator, contact a cluster,
+// or write into the repository.
 package install
 
 import (
@@ -15,38 +15,37 @@ import (
 
 // Repository describes an operator's repository.
 type Repository struct {
-	Dir  string // the directory of the main module's go.mod, absolute
+	Dir  string // the directory of the main module's go.mod, as an absolute path
 	Main string // the main package, as an argument of go build in Dir: "./cmd/manager"
 	Name string // the project's name: projectName of PROJECT, or the last element of the module's path
 
-	// CRDs has one CustomResourceDefinition per name.
+	// CRDs contains the CustomResourceDefinitions, without duplicate names.
 	CRDs []Object
 
-	// Objects are the other installed objects, without the operator's workload, in the order in which a server accepts
-	// them.
+	// Objects contains the other installed objects, without the operator's workload, dependencies first.
 	Objects []Object
 
-	// Samples has at most one sample of each custom kind, or all samples that Options names.
+	// Samples contains at most one sample for each custom kind, or all samples that Options names.
 	Samples []Sample
 
-	// From is the path in Dir from which Objects were read, as in Options.Install, or "".
+	// From is the path, relative to Dir, from which Objects was read, in the form of Options.Install; or "".
 	From string
 
-	// Workload is the workload that runs the operator, or nil if the install manifests have none.
+	// Workload is the workload that runs the operator, or nil if it is not in the install manifests.
 	Workload *Workload
 
-	// Args are the image's arguments, for an operator without Workload.
+	// Args contains the arguments in the image. It is only used if Workload is nil.
 	Args []string
 
-	// Notes are sentences that say which parts were taken from which file, and which parts were left out and why.
+	// Notes are sentences about which part was read from which file, and which parts were left out and why.
 	Notes []string
 }
 
-// Object is an object with its place in a file.
+// Object is an object and its place in a file.
 type Object struct {
 	*unstructured.Unstructured
-	File string // relative to Repository.Dir if it is below it
-	Line int    // of the document's first line, 0 if unknown
+	File string // relative to Repository.Dir if the file is below it
+	Line int    // the first line of the document; 0 if unknown
 }
 
 func (o Object) place() string {
@@ -56,38 +55,38 @@ func (o Object) place() string {
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
 }
 
-// Sample is a custom object, with the objects of other kinds in its file.
+// Sample is a custom object. Beside contains objects of other kinds in the same file.
 type Sample struct {
 	Object
 	Beside []Object
 }
 
 type Options struct {
-	Dir      string   // in the operator's module; "" is the working directory
+	Dir      string   // a directory in the operator's module; "" means the working directory
 	Main     string   // the main package: a directory, a file in it, or an import path
 	Test     bool     // Main contains a test instead of a main
-	Install  string   // a kustomization, a chart, a folder or a file of YAML; "none" reads no install manifests
+	Install  string   // a kustomization, a chart, or a directory or file of YAML; "none" means no install manifests
 	Workload string   // the name of the workload that runs the operator
-	CRDs     []string // files and folders with CRDs, which replace CRDs of the same name
+	CRDs     []string // files and directories with CRDs, which replace other CRDs with the same names
 	Samples  []string // files and folders with samples
-	Helm     string   // the helm binary; "" is the one of PATH
-	Version  string   // the Kubernetes version for which charts are rendered, as "1.36.3"; "" leaves it to helm
+	Helm     string   // the helm binary; "" means the one in PATH
+	Version  string   // the Kubernetes version for which charts are rendered, such as "1.36.3"; "" means helm's default
 }
 
 type finder struct {
 	Repository
 	opts  Options
-	files []string              // the YAML and JSON files of the repository, relative to Dir, shallow ones first
+	files []string              // the repository's YAML and JSON files, relative to Dir, sorted by depth
 	texts map[string][]document // the parsed documents of files
 	names names
 
-	foreign   map[string]bool // names of CRDs that another module of go.mod defines
-	remote    []Object        // the replacements of remote manifests in the last kustomization read
-	namespace string          // of objects that name none; "" if it is unknown
-	picked    *picked         // the workload, before it is described in Repository
+	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
+	remote    []Object        // CRDs in place of the remote manifests of the last kustomization
+	namespace string          // the namespace of objects without one; "" if unknown
+	picked    *picked         // the workload, before it becomes Repository.Workload
 }
 
-// Find reads the repository around opts.Dir. An error is a mistake in the repository or the options, in one line.
+// Find reads the repository that contains opts.Dir. An error is one line about a mistake in it or in the options.
 func Find(ctx context.Context, opts Options) (*Repository, error) {
 	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{
@@ -110,7 +109,7 @@ func (f *finder) note(format string, args ...any) {
 	}
 }
 
-// abs makes a path of the repository absolute.
+// abs returns an absolute path for a path in the repository.
 func (f *finder) abs(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -118,7 +117,7 @@ func (f *finder) abs(name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
-// rel makes a path relative to the repository if it is below it.
+// rel returns the path relative to the repository, if it is below it.
 func (f *finder) rel(name string) string {
 	if rel, err := filepath.Rel(f.Dir, name); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -126,7 +125,7 @@ func (f *finder) rel(name string) string {
 	return name
 }
 
-// given makes a path of the options absolute. It is relative to opts.Dir.
+// given returns an absolute path for a path in the options, which is relative to opts.Dir.
 func (f *finder) given(name string) (string, error) {
 	path := name
 	if !filepath.IsAbs(path) {

@@ -32,7 +32,7 @@ func kustomization(dir string) string {
 	return ""
 }
 
-// kustomize renders the kustomization of a directory. It runs no plugins and fetches nothing.
+// kustomize renders the kustomization in a directory. It runs no plugins and uses no network.
 func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	f.remote = nil
 	if _, err := f.checkLocal(dir, map[string]bool{}); err != nil {
@@ -80,8 +80,8 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	return append(all, f.remote...), nil
 }
 
-// silently runs kustomize without its warnings about deprecated fields, which it prints to os.Stderr and with package
-// log. These warnings say nothing about the operator.
+// silently runs kustomize without its warnings about deprecated fields. kustomize prints them to os.Stderr and with
+// package log; they are not about the operator.
 func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 	stderr, logged := os.Stderr, log.Writer()
 	defer func() {
@@ -89,13 +89,14 @@ func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 		log.SetOutput(logged)
 	}()
 	log.SetOutput(io.Discard)
-	os.Stderr = nil // writing to a nil file fails without other effects
+	os.Stderr = nil // all writes to a nil file fail
 	return k.Run(readOnly{filesys.MakeFsOnDisk()}, dir)
 }
 
 const originAnnotation = "config.kubernetes.io/origin"
 
-// lineOf finds the document of a rendered object. The rendered name may have a new prefix and suffix.
+// lineOf returns the line of the document from which an object was rendered. The object's name may have a prefix and a
+// suffix that the document's name does not have.
 func (f *finder) lineOf(o Object) int {
 	line, longest := 0, -1
 	for _, d := range f.documents(o.File) {
@@ -109,7 +110,7 @@ func (f *finder) lineOf(o Object) int {
 	return line
 }
 
-// readOnly is a read-only view of the disk. It adds the origin annotation to kustomizations, and drops remote files.
+// readOnly is a read-only file system. It adds the origin annotation to kustomizations, and drops remote files.
 type readOnly struct{ filesys.FileSystem }
 
 var errReadOnly = errors.New("the repository is only read")
@@ -142,8 +143,8 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 	return yaml.Marshal(fields)
 }
 
-// checkLocal refuses a kustomization with a missing file, or with a remote base, for which kustomize would run git. It
-// notes remote files, which are left out. It returns the files that it read.
+// checkLocal returns an error if a kustomization has a missing file, or a remote base, for which kustomize would run
+// git. It adds notes about remote files, which are left out. It returns the files that were read.
 func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
 		return nil, nil
@@ -166,7 +167,7 @@ func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _
 		k.Validators} {
 		for _, entry := range list {
 			if strings.Contains(entry, "\n") {
-				continue // a manifest that is written in the kustomization
+				continue // a patch or manifest that is inline in the kustomization
 			}
 			at := filepath.Join(dir, entry)
 			info, err := os.Stat(at)
@@ -218,7 +219,7 @@ func remoteFile(entry string) bool {
 	return isManifest(entry) && (strings.HasPrefix(entry, "http://") || strings.HasPrefix(entry, "https://"))
 }
 
-// lineWith returns the number of the first line with a word. It skips comments.
+// lineWith returns the number of the first line that contains a word and is not a comment.
 func lineWith(text []byte, word string) int {
 	n := 0
 	for line := range strings.Lines(string(text)) {
@@ -230,11 +231,11 @@ func lineWith(text []byte, word string) int {
 	return 1
 }
 
-// wrapped matches the prefixes that kustomize puts in front of the cause of an error.
+// wrapped matches the prefixes that kustomize adds to an error.
 var wrapped = regexp.MustCompile(`^(accumulating (resources|components)( from '[^']*')?: |accumulation err='|` +
 	`recursed (accumulation of|merging from) path '[^']*': |merging resources from '[^']*': )`)
 
-// kustomizeError returns the cause of a kustomize error, which names the innermost directory.
+// kustomizeError returns the cause of a kustomize error, with the innermost directory.
 func (f *finder) kustomizeError(dir string, err error) error {
 	text := err.Error()
 	where := f.rel(dir)

@@ -17,15 +17,15 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// manifests are one way to install the operator.
+// manifests contains the objects of one way to install the operator.
 type manifests struct {
 	from    string // a path in the repository
 	objects []Object
-	notes   []string // how they were read
+	notes   []string // about how they were read
 }
 
-// findInstall reads the manifests. It tries the path in the options, config/default, other kustomizations, a chart, and
-// plain YAML.
+// findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
+// config/default, another kustomization, a chart, plain YAML.
 func (f *finder) findInstall(ctx context.Context) error {
 	switch {
 	case f.opts.Install == "none":
@@ -142,7 +142,7 @@ func (f *finder) install(m manifests, by string) {
 	f.note("installed from %s (%s): %s", m.from, by, strings.Join(kinds, ", "))
 }
 
-// aside reports whether a path belongs to examples, documentation or tests.
+// aside reports whether a path is in a directory of examples, documentation or tests.
 func aside(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
 		return slices.Contains([]string{"sample", "samples", "example", "examples", "doc", "docs", "test", "tests", "e2e",
@@ -150,7 +150,7 @@ func aside(name string) bool {
 	})
 }
 
-// kustomizations renders the kustomizations that contain the operator's workload, the most complete one first.
+// kustomizations renders the kustomizations that contain the operator's workload. The most complete one comes first.
 func (f *finder) kustomizations() []manifests {
 	var found []manifests
 	for _, file := range f.files {
@@ -180,8 +180,8 @@ func (f *finder) kustomizations() []manifests {
 	return f.complete(found)
 }
 
-// complete keeps the manifests whose workloads fit the operator best, the most complete ones first. Of equally complete
-// manifests the smaller ones come first, because they have fewer objects that the operator does not need.
+// complete returns the manifests whose workload fits the operator best. The most complete ones come first. If two are
+// equally complete, the smaller one comes first, because it has fewer objects that the operator does not need.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {
@@ -208,7 +208,7 @@ func (m manifests) completeness() int {
 	return len(parts)
 }
 
-// chart renders the repository's Helm chart. It reports whether there is one.
+// chart renders the repository's Helm chart. It reports whether a chart was rendered.
 func (f *finder) chart(ctx context.Context) (bool, error) {
 	charts := f.charts()
 	if named := slices.DeleteFunc(slices.Clone(charts), func(dir string) bool {
@@ -237,8 +237,7 @@ func (f *finder) chart(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// folders returns the files and folders of plain YAML that contain the operator's workload, the most complete one
-// first.
+// folders returns files and directories of plain YAML that contain the operator's workload. The most complete is first.
 func (f *finder) folders() []manifests {
 	var found []manifests
 	seen := map[string]bool{}
@@ -283,7 +282,7 @@ func (document) any() bool { return true }
 
 func (d document) isWorkload() bool { return slices.Contains(workloadKinds, d.kind) }
 
-// place sets missing namespaces, adds the Namespaces that the manifests expect, and sorts the objects.
+// place adds missing namespaces to objects, adds missing Namespaces, and sorts the objects.
 func (f *finder) place(context.Context) error {
 	all := f.Objects
 	if f.picked != nil {
@@ -316,8 +315,8 @@ func (f *finder) place(context.Context) error {
 	return nil
 }
 
-// boundNamespace returns the namespace in which bindings expect the service account. In another namespace the account
-// would have no permissions.
+// boundNamespace returns the namespace of the operator's service account in the bindings. In another namespace, the
+// account would have no permissions.
 func (f *finder) boundNamespace(all []Object) string {
 	if f.picked == nil || f.picked.GetNamespace() != "" {
 		return ""
@@ -350,8 +349,8 @@ func (f *finder) namespaced(o Object) bool {
 	return known && is
 }
 
-// rank orders objects: an object comes after the objects that it needs. Webhooks come last, because nothing answers
-// them before the operator runs.
+// rank is the sort key of an object: an object comes after those that it needs. Webhooks come last, because before the
+// operator runs, nothing would answer them.
 func rank(o Object) int {
 	group := o.GroupVersionKind().Group
 	switch kind := o.GetKind(); {

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/internal/install"
 )
 
-// rights are what an operator needs to run.
+// rights contains the objects that an operator needs to run.
 const rights = `---
 apiVersion: v1
 kind: ServiceAccount
@@ -45,7 +45,7 @@ func TestInstallManifests(t *testing.T) {
 	for _, c := range []struct {
 		name, archive string
 		opts          install.Options
-		from          string // of the workload
+		from          string // the path from which the workload is read
 		notes         []string
 	}{
 		{"another kustomization, the most complete one", program + `
@@ -168,7 +168,7 @@ resources: [deployment.yaml]
 	}
 }
 
-// The warnings of the kustomize library are not printed.
+// Warnings of the kustomize library are not printed.
 func TestKustomizeIsSilent(t *testing.T) {
 	printed, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {
@@ -189,7 +189,7 @@ vars: [{name: UNUSED, objref: {apiVersion: apps/v1, kind: Deployment, name: widg
 	}
 }
 
-// helm is a helm binary that checks its arguments and prints a text.
+// helm returns the path of a helm binary that checks its arguments and prints a text.
 func helm(t *testing.T, script string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -238,7 +238,7 @@ func TestChartDoesNotRender(t *testing.T) {
 	wantError(t, err, "charts/widget: helm template: values: name is required: render the chart with your values")
 }
 
-// What is not fetched of a chart's dependencies is left out, and the others stay.
+// If some dependencies of a chart were not downloaded, they are left out. The other dependencies are used.
 func TestChartWithoutItsDependencies(t *testing.T) {
 	binary := helm(t, `if grep -q proxy "$3/Chart.yaml"; then
 echo "Error: An error occurred: found in Chart.yaml, but missing in charts/ directory: widget-proxy, other-proxy" >&2; exit 1
@@ -257,8 +257,7 @@ END
 	wantNote(t, r, "charts/widget: the charts that it depends on are not fetched, and left out: widget-proxy, other-proxy; ")
 }
 
-// The namespace of manifests that name none is the one in which a binding expects
-// the operator's service account.
+// If manifests have no namespace, their namespace is the one in which a binding expects the operator's service account.
 func TestNamespaceOfBinding(t *testing.T) {
 	r := found(t, program+`
 -- install.yaml --

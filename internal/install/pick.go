@@ -18,19 +18,19 @@ import (
 
 var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
-// picked is a workload with the container that runs the operator.
+// picked is a workload, and its container that runs the operator.
 type picked struct {
 	Object
 	pod       *corev1.PodTemplateSpec
 	container *corev1.Container
-	score     int // how well it fits; 0 if nothing indicates it
+	score     int // how well the container fits; 0 if nothing indicates that it does
 }
 
 func serviceAccount(pod *corev1.PodTemplateSpec) string {
 	return cmp.Or(pod.Spec.ServiceAccountName, pod.Spec.DeprecatedServiceAccount, "default")
 }
 
-// pickWorkload finds the operator's workload and removes it from the objects.
+// pickWorkload finds the operator's workload and removes it from Objects.
 func (f *finder) pickWorkload(context.Context) error {
 	p, err := f.pick(f.Objects)
 	if err != nil {
@@ -57,8 +57,8 @@ func isWorkload(o Object) bool {
 	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
 }
 
-// pick finds the container that fits the main package best, or nil if there is no workload. If several fit equally
-// well, the error names them.
+// pick returns the container that fits the main package best, or nil if there is no workload. If several containers fit
+// equally well, it returns an error that names them.
 func (f *finder) pick(objects []Object) (*picked, error) {
 	var best []*picked
 	var all []string
@@ -72,7 +72,7 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 		}
 		p := f.judge(o)
 		switch {
-		case p == nil: // a patch
+		case p == nil: // the object is a patch
 		case len(best) == 0 || p.score > best[0].score:
 			best = []*picked{p}
 		case p.score == best[0].score:
@@ -97,7 +97,7 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 	return nil, nil
 }
 
-// judge finds the most likely container of a workload, or nil if no container has an image.
+// judge returns the most likely container of a workload, or nil if no container has an image.
 func (f *finder) judge(o Object) *picked {
 	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
 	text, err := json.Marshal(template)
@@ -105,7 +105,7 @@ func (f *finder) judge(o Object) *picked {
 	if err == nil {
 		err = json.Unmarshal(text, pod)
 	}
-	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // with this error, json still decodes all other fields
+	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // json decodes the rest
 		f.note("%s: the pod template of %s %s cannot be read: %v", o.place(), o.GetKind(), o.GetName(), err)
 		return nil
 	}
@@ -122,7 +122,7 @@ func (f *finder) judge(o Object) *picked {
 	return best
 }
 
-// score rates how well a container fits the operator. The command counts most, because it names the program.
+// score says how well a container fits the operator. The command, which names the program, weighs most.
 func (f *finder) score(workload string, c *corev1.Container) int {
 	score := 0
 	if len(c.Command) > 0 {
@@ -167,8 +167,8 @@ func words(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
-// dropWebhooks removes webhooks that another workload serves. That workload's program does not run, so each request
-// would be refused.
+// dropWebhooks removes webhooks that another workload serves. The program of that workload does not run, so every
+// request to such a webhook would be refused.
 func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil

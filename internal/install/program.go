@@ -18,11 +18,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// names are the names that the operator may have in its manifests.
+// names contains the names under which the manifests may mention the operator.
 type names struct {
-	binaries []string // the program in its image: "manager"
-	project  []string // the operator: the module's and the project's name
-	image    *recipe  // how its image is built; nil if no Dockerfile shows it
+	binaries []string // the name of the program in the image: "manager"
+	project  []string // the names of the module and of the project
+	image    *recipe  // how the image is built; nil if there is no Dockerfile
 }
 
 func (f *finder) findModule(context.Context) error {
@@ -89,7 +89,7 @@ func (f *finder) findMain(ctx context.Context) error {
 	return f.listMain(ctx)
 }
 
-// project reads kubebuilder's PROJECT file. It returns the main package of the file's layout, or "".
+// project reads kubebuilder's PROJECT file. It returns the main package that belongs to the file's layout, or "".
 func (f *finder) project() string {
 	text, err := os.ReadFile(filepath.Join(f.Dir, "PROJECT"))
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *finder) isMain(pkg string) bool {
 	return err == nil && p.Name == "main"
 }
 
-// local returns the package of a build line as "./cmd/x", or "" if it is not a main package of the repository.
+// local returns the package of a build command as "./cmd/x", or "" if it is not a main package of the repository.
 func (f *finder) local(pkg string) string {
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "go.mod")); err == nil {
 		if module := modulePath(text); pkg == module {
@@ -152,7 +152,7 @@ func dotted(pkg string) string {
 
 func (f *finder) givenMain() error {
 	path, err := f.given(f.opts.Main)
-	if err != nil { // an import path
+	if err != nil { // the option is an import path
 		f.Main = cmp.Or(f.local(f.opts.Main), f.opts.Main)
 		return nil
 	}
@@ -165,7 +165,7 @@ func (f *finder) givenMain() error {
 
 func (f *finder) searchMain(layout string, recipes []*recipe) error {
 	images := slices.DeleteFunc(slices.Clone(recipes), func(r *recipe) bool { return f.builtBy(r) == "" })
-	// The package of the layout may be a stub that kubebuilder needs. No image then contains it.
+	// The package of the layout may be a stub that exists only for kubebuilder. Then no image contains it.
 	shipped := slices.ContainsFunc(images, func(r *recipe) bool { return f.builtBy(r) == layout })
 	if layout != "" && (shipped || len(images) == 0 || images[0].file != "Dockerfile") {
 		f.take(layout, "PROJECT")
@@ -223,8 +223,9 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy finds the main package of the program in an image. It looks for a build line with the entry point's name,
-// then for that name below cmd, then for a single build line.
+// builtBy returns the main package of the program in an image. It is the package of the build command whose output has
+// the name of the entry point. If there is none, it is the directory with this name below cmd. If there is none either,
+// it is the package of the only build command.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {
@@ -279,7 +280,7 @@ func (f *finder) nameBinaries(recipes []*recipe) {
 	}
 }
 
-// listMain runs go list to check that the package is main and that its imports exist.
+// listMain runs go list to check that the package is a main package and that its imports exist.
 func (f *finder) listMain(ctx context.Context) error {
 	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{.Name}}", f.Main)
 	list.Dir = f.Dir
@@ -295,7 +296,7 @@ func (f *finder) listMain(ctx context.Context) error {
 		}
 		return fmt.Errorf("%s: %s", f.Main, goListError(stderr.String(), err))
 	}
-	names := strings.Fields(stdout.String()) // a package comes after its imports
+	names := strings.Fields(stdout.String()) // go list prints the package last, after its imports
 	if len(names) == 0 {
 		return fmt.Errorf("%s: no such package", f.Main)
 	}

@@ -119,7 +119,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// The samples of a kustomization are whole objects, and come with its built-in ones.
+// The samples of a kustomization are complete objects. Its objects of built-in kinds exist beside them.
 func TestSampleOfKustomization(t *testing.T) {
 	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+`
 -- examples/a/kustomization.yaml --
@@ -146,7 +146,7 @@ metadata: {name: s}
 	}
 }
 
-// An object that its CRD does not accept is no sample if there is another one.
+// An object that does not fit the schema of its CRD is not used as a sample if there is another one.
 func TestSampleThatFitsItsSchema(t *testing.T) {
 	schema := `storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object,
     required: [pools, size], properties: {size: {type: integer, default: 1}, pools: {type: array, items: {type: object,
@@ -161,7 +161,7 @@ func TestSampleThatFitsItsSchema(t *testing.T) {
 	}
 }
 
-// An object of a kind or version that no CRD serves is named, where a sample is missing.
+// If there is no sample, objects whose kind or version no CRD serves are noted.
 func TestSamplesOfNoKind(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" +
 		strings.Replace(widget("v1", "a", "{x: 1}"), "kind: Widget", "kind: Wigdet", 1) + "-- config/samples/b.yaml --\n" +
@@ -192,7 +192,7 @@ func TestSamplesThatWereNamed(t *testing.T) {
 	wantError(t, err, "--sample nowhere.yaml: no such file or directory")
 }
 
-// What else its file holds exists beside a sample, custom objects too.
+// Other objects in a sample's file exist beside the sample, even custom objects.
 func TestCustomObjectsBesideSamples(t *testing.T) {
 	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+"-- config/crd/bases/gadgets.yaml --\n"+gadget(crd)+
 		"-- my.yaml --\n"+widget("v1", "a", "{}")+"---\n"+gadget(widget("v1", "b", "{}")),
@@ -204,7 +204,7 @@ func TestCustomObjectsBesideSamples(t *testing.T) {
 	}
 }
 
-// Files of a repository hold much that is no manifest.
+// Many YAML files in a repository are not manifests.
 func TestReading(t *testing.T) {
 	r := found(t, program+`
 -- crds/template.yaml --

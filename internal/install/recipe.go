@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// recipe holds the known facts about a Dockerfile.
+// recipe contains what a Dockerfile says about the operator's image.
 type recipe struct {
 	file   string // relative to the repository
 	builds []build
@@ -18,7 +18,7 @@ type recipe struct {
 	cmd    []string // CMD of the last stage
 }
 
-// build is a go build command: the name of its output, and the package.
+// build is a go build command: the name of the output and the package.
 type build struct{ output, pkg string }
 
 func (r *recipe) binary() string {
@@ -28,7 +28,7 @@ func (r *recipe) binary() string {
 	return path.Base(r.entry[0])
 }
 
-// readDockerfile reads ARG, ENV, the go builds of RUN instructions, and ENTRYPOINT and CMD of the last stage.
+// readDockerfile reads ARG and ENV, the go build commands in RUN, and ENTRYPOINT and CMD of the last stage.
 func readDockerfile(file string, text []byte) *recipe {
 	r := &recipe{file: file}
 	values := map[string]string{}
@@ -84,7 +84,7 @@ func readMakefile(text []byte) []build {
 	return all
 }
 
-// logicalLines joins continued lines, and drops comments.
+// logicalLines joins continued lines and removes comments.
 func logicalLines(text string) []string {
 	var all []string
 	joined := ""
@@ -123,7 +123,7 @@ func expand(line string, values map[string]string) string {
 	})
 }
 
-// execForm reads ENTRYPOINT or CMD, which may be JSON or words.
+// execForm parses ENTRYPOINT or CMD, which is either JSON or words.
 func execForm(text string) []string {
 	var list []string
 	if json.Unmarshal([]byte(text), &list) == nil {
@@ -132,12 +132,12 @@ func execForm(text string) []string {
 	return shellWords(text)
 }
 
-// takesValue are the flags of go build that take the next word as their value.
+// takesValue contains the flags of go build that take the next word as their value.
 var takesValue = map[string]bool{"-C": true, "-o": true, "-ldflags": true, "-tags": true, "-mod": true,
 	"-gcflags": true, "-asmflags": true, "-p": true, "-buildmode": true, "-overlay": true, "-modfile": true,
 	"-installsuffix": true, "-compiler": true, "-toolexec": true, "-pkgdir": true, "-pgo": true}
 
-// builds finds go build and go install in a shell line. The go command may be a variable.
+// builds returns the go build and go install commands in a shell line. The go command may be a variable.
 func builds(line string) []build {
 	if !strings.Contains(line, "build") && !strings.Contains(line, "install") {
 		return nil
@@ -186,7 +186,7 @@ func endsCommand(word string) bool {
 	return slices.Contains([]string{"&&", "||", ";", "|", ">", ">>", "2>&1"}, word)
 }
 
-// shellWords splits a line into words like a shell. Operators are words, and nothing is expanded.
+// shellWords splits a line into words like a shell. Operators are separate words, and variables are not expanded.
 func shellWords(line string) []string {
 	var all []string
 	var word strings.Builder
@@ -231,7 +231,7 @@ func shellWords(line string) []string {
 	return all
 }
 
-// recipes reads the Dockerfiles of the repository, those nearest to the root first.
+// recipes reads the repository's Dockerfiles, those nearest to the root first.
 func (f *finder) recipes() []*recipe {
 	var all []*recipe
 	seen := map[string]bool{}

@@ -25,7 +25,7 @@ func (f *finder) findSamples(context.Context) error {
 	var without []string
 	for _, crd := range f.CRDs {
 		if f.foreign[crd.GetName()] {
-			continue // the operator of that module reconciles it
+			continue // another module's operator reconciles it
 		}
 		group, kind, _ := crdKindOf(crd)
 		versions := served(crd)
@@ -59,7 +59,7 @@ func (f *finder) findSamples(context.Context) error {
 	return nil
 }
 
-// unserved notes objects of the CRDs' groups whose kind or version no CRD serves. Their authors may have meant samples.
+// unserved notes objects that may be samples but cannot be used: a CRD has their group, but not their kind or version.
 func (f *finder) unserved(files []string) {
 	var groups, kinds []string
 	for _, crd := range f.CRDs {
@@ -135,7 +135,7 @@ func (f *finder) installs(o Object) bool {
 	})
 }
 
-// served returns the served versions of a CRD, the stored one first.
+// served returns the served versions of a CRD, with the stored version first.
 func served(crd Object) []string {
 	var all []string
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
@@ -153,8 +153,8 @@ func served(crd Object) []string {
 	return all
 }
 
-// kustomized reads the kustomization in the folder of a file. If the kustomization lists the file, it returns the other
-// listed files. It also reports whether the file is a patch.
+// kustomized reads the kustomization in a file's directory. If it lists the file as a resource, kustomized returns the
+// other resources. patch reports whether it lists the file as a patch.
 func (f *finder) kustomized(file string) (others []string, patch bool) {
 	dir, base := path.Split(file)
 	text, err := os.ReadFile(kustomization(filepath.Join(f.Dir, dir)))
@@ -190,7 +190,7 @@ func schemaOf(crd, of Object) map[string]any {
 	return nil
 }
 
-// fits reports whether a value has the required fields of a schema and no fields that the schema lacks.
+// fits reports whether a value has all required fields of a schema, and only fields of the schema.
 func fits(schema map[string]any, value any) bool {
 	switch v := value.(type) {
 	case []any:
@@ -223,7 +223,7 @@ func fits(schema map[string]any, value any) bool {
 // unfit is the rank of files that are not searched for samples.
 const unfit = 5
 
-// likelihood ranks a file by its path. A file with a low rank probably holds samples.
+// likelihood ranks a file by its path. A file with a low rank is more likely to contain samples.
 func likelihood(file string) int {
 	parts := strings.Split(path.Dir(file), "/")
 	has := func(names ...string) bool {
@@ -250,8 +250,8 @@ func likelihood(file string) int {
 	}
 }
 
-// compare orders two samples of a kind, the better one first. kubebuilder scaffolds samples without a spec. Long names
-// indicate variants.
+// compare compares two samples of a kind. The better one comes first. A sample without a spec is worse, because
+// kubebuilder generates such samples. A sample with a long name is worse, because it is often a variant.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {

@@ -24,18 +24,18 @@ type Workload struct {
 	env     []variableOf
 }
 
-// Mount is a volume in the operator's file system.
+// Mount is a volume that is mounted in the operator's container.
 type Mount struct {
 	Path    string
-	SubPath string   // in the volume, "" for all of it
-	Sources []Source // none for other volumes
+	SubPath string   // the path in the volume; "" for the whole volume
+	Sources []Source // nil if the volume does not show Secrets or ConfigMaps
 }
 
-// Source is an object whose content a volume shows.
+// Source is a Secret or ConfigMap that a volume shows.
 type Source struct {
 	Kind  string             // Secret or ConfigMap
 	Name  string             // in the workload's namespace
-	Items []corev1.KeyToPath // empty means every key under its own name
+	Items []corev1.KeyToPath // empty for all keys under their own names
 }
 
 func (f *finder) describe(context.Context) error {
@@ -69,8 +69,8 @@ func (f *finder) describe(context.Context) error {
 	return nil
 }
 
-// command returns the command line of a container. As in the kubelet, a command replaces the image's entry point and
-// arguments, and arguments replace only the image's arguments.
+// command returns the command line of a container, with the rules of the kubelet: command replaces the image's entry
+// point and arguments, and args replaces only the image's arguments.
 func (f *finder) command(container *corev1.Container) []string {
 	command, args := slices.Clone(container.Command), container.Args
 	if r := f.names.image; len(command) == 0 && r != nil {
@@ -99,15 +99,14 @@ func (f *finder) command(container *corev1.Container) []string {
 	return command[f.program(command):]
 }
 
-// program returns the index of the operator's program in a command line. It skips programs that only start another
-// program.
+// program returns the index of the operator's program in a command line. Words before it are a program that starts it.
 func (f *finder) program(command []string) int {
 	return max(0, slices.IndexFunc(command, func(word string) bool {
 		return slices.Contains(f.names.binaries, path.Base(word))
 	}))
 }
 
-// templated matches a variable of envsubst, which some projects use. Kubernetes leaves it unchanged.
+// templated matches a variable of envsubst. Some manifests need envsubst; Kubernetes does not replace its variables.
 var templated = regexp.MustCompile(`\$\{(\w+)(?::?[-=]([^}]*))?\}`)
 
 func (f *finder) defaults(text string) string {
@@ -158,7 +157,7 @@ func (m *Mount) add(f *finder, w *Workload, kind, name string, items []corev1.Ke
 	}
 }
 
-// projections returns the sources of a volume's content, as those of a projected volume.
+// projections returns what a volume contains, in the form of the sources of a projected volume.
 func projections(v *corev1.VolumeSource) []corev1.VolumeProjection {
 	switch {
 	case v.Projected != nil:
@@ -175,7 +174,7 @@ func projections(v *corev1.VolumeSource) []corev1.VolumeProjection {
 	return nil
 }
 
-// sortOf returns the name of the field that gives the volume its type, for example "hostPath".
+// sortOf returns the volume's type: the name of the field that is set, for example "hostPath".
 func sortOf(v *corev1.VolumeSource) string {
 	fields, _ := runtime.DefaultUnstructuredConverter.ToUnstructured(v)
 	for field := range fields {

@@ -29,7 +29,7 @@ func indented(text string) string {
 	return "      " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ") + "\n"
 }
 
-// How the process starts is what kubelet makes of the container and its image.
+// The process is started as by a kubelet, with the command of the container or of the image.
 func TestCommand(t *testing.T) {
 	image := "\n-- Dockerfile --\nFROM golang\nRUN go build -o widget .\nENTRYPOINT [\"/widget\", \"--log=info\"]\nCMD [\"run\"]\n"
 	for _, c := range []struct {
@@ -238,7 +238,7 @@ func TestWorkload(t *testing.T) {
 	wantError(t, err, "--workload c: the install manifests have only a, b")
 }
 
-// The webhooks of a workload that is not run are left out, those of the operator stay.
+// Webhooks of a workload that does not run are left out. The operator's webhooks are kept.
 func TestWebhooksOfAnotherWorkload(t *testing.T) {
 	serves := func(name, service string) string {
 		return `apiVersion: admissionregistration.k8s.io/v1

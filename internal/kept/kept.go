@@ -1,4 +1,4 @@
-// Package kept keeps the files of failures in a directory, and replays them.
+// Package kept stores the files of failures in a directory, and replays them.
 package kept
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Keep writes the file that replays a failure into a directory, and returns its path.
+// Keep writes a file that replays a failure to a directory. It returns the file's path.
 func Keep(dir string, f *scenarios.Counterexample) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -25,7 +25,7 @@ func Keep(dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
-// Replace overwrites the file at a path with a minimized failure. With an empty path it works like [Keep].
+// Replace overwrites a file with a minimized failure. If path is "", it calls [Keep].
 func Replace(path, dir string, f *scenarios.Counterexample) (string, error) {
 	if path == "" {
 		return Keep(dir, f)
@@ -33,7 +33,7 @@ func Replace(path, dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
-// Files lists the files that Keep has written to a directory, by name.
+// Files lists the files in a directory that Keep has written, sorted by name.
 func Files(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	return files
@@ -41,12 +41,12 @@ func Files(dir string) []string {
 
 // Replayed is the result of replaying a kept failure.
 type Replayed struct {
-	Page   *render.Page       // of the failure that happened again, or nil
-	Errors []*scenarios.Error // why the file cannot be run; empty if it can
-	Unfit  bool               // its schedule does not fit any more: the controllers act differently
+	Page   *render.Page       // the page of the failure, if it happened again; or nil
+	Errors []*scenarios.Error // why the file cannot be run
+	Unfit  bool               // the schedule no longer fits, because the controllers act differently
 }
 
-// Replay runs the file of a failure once.
+// Replay runs a failure's file once.
 func Replay(g *scenarios.Registry, path string) *Replayed {
 	r := &Replayed{}
 	res := scenarios.RunFile(path, scenarios.Options{Registry: g, Inspect: func(run *scenarios.Run) {
@@ -69,16 +69,16 @@ func Replay(g *scenarios.Registry, path string) *Replayed {
 	return r
 }
 
-// violates reports whether a failure violates a law or an expectation. A world may stay unsettled because the file ends
-// while a watch is paused: a right controller retries until it is resumed.
+// violates reports whether a failure is a violation of a law or of an expectation. A file may end while a watch is
+// paused. Then a right controller retries and does not settle, which is not a violation.
 func violates(run *scenarios.Run, f *scenarios.Failure) bool {
 	return f.Code != scenarios.ExitNotSettled || slices.ContainsFunc(run.Violations(), func(m render.Mark) bool {
 		return m.Law == f.Violation.Law
 	})
 }
 
-// Leave writes the page of a failure beside the file that replays it, and makes git ignore pages: only the file should
-// be kept. found returns the run before minimizing, or nil.
+// Leave writes the page of a failure next to the file that replays it. It makes git ignore the page, because only the
+// file should be committed. found returns the run before it was minimized, or nil.
 func Leave(path string, p *render.Page, found func() *render.Page) error {
 	text, err := page.Counterexample(p, found).HTML()
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package livepage feeds the HTML page that shows a running world. A [Feed] reads the world from time to time and keeps
-// its last records. It sends each reader the records that the reader lacks, as server-sent events.
+// Package livepage serves the HTML page that shows a running world. A [Feed] reads the world periodically and keeps its
+// last records. It sends each page the records that the page does not have yet, as server-sent events.
 //
-// Without readers it does nothing. The world stops only while the feed copies new records. Slow readers do not delay
-// it.
+// If no page is open, the Feed does nothing. It locks the world only to copy new records, so slow pages do not delay
+// the world.
 package livepage
 
 import (
@@ -19,50 +19,50 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// World holds the parts of a world that a feed reads while the world is locked.
+// World contains what a Feed reads while the world is locked.
 type World struct {
 	History  *sim.History
-	Broken   []render.Mark       // all violations so far
-	Standing func() []sim.Record // returns a creation for each existing object
+	Broken   []render.Mark       // all violations until now
+	Standing func() []sim.Record // returns a creation record for each existing object
 }
 
-// Kept is the minimum number of records on a page. The maximum is twice that number.
+// Kept is the minimal number of records on a page. The maximal number is twice as large.
 const Kept = 5000
 
-// Feed holds the last records of a running world, and sends them to pages.
+// Feed keeps the last records of a running world, and sends them to the open pages.
 type Feed struct {
-	look     func(see func(World)) // calls see while the world is locked
-	name     string                // identifies this run of the world in event IDs
+	look     func(see func(World)) // locks the world and calls see
+	name     string                // the name of this run of the world in event IDs
 	kept     int
-	every    time.Duration // how often a reader gets news
+	every    time.Duration // the interval at which a page gets new records
 	beat     time.Duration // the interval of keep-alive messages
-	patience time.Duration // how long a reader may leave data unread
+	patience time.Duration // the time after which a page that does not read is disconnected
 	closed   chan struct{}
 	once     sync.Once
 
 	mu      sync.Mutex
 	run     *page.Live
-	epoch   int // how often the run was restarted
-	marks   int // the number of violations it has added
+	epoch   int // how often the run on the page was restarted
+	marks   int // the number of violations that were added to the page
 	readers int
 }
 
-// New makes the feed of a world. look calls its argument while the world is locked. Times count from from. The name
-// distinguishes this run of the world from others.
+// New returns the feed of a world. look locks the world and calls its argument. Displayed times begin at from. name
+// distinguishes this run of the world from other runs.
 func New(look func(see func(World)), from time.Duration, name string) *Feed {
 	return &Feed{look: look, name: name, kept: Kept, every: 250 * time.Millisecond, beat: 15 * time.Second,
 		patience: 10 * time.Second, closed: make(chan struct{}), run: page.NewLive(from)}
 }
 
-// Close ends all streams, including later ones.
+// Close ends all open streams. Later streams end at once.
 func (f *Feed) Close() { f.once.Do(func() { close(f.closed) }) }
 
-// place is the position of a reader: the number of parts that it has received.
+// place is the position of a page: the number of parts that it has received in this epoch.
 type place struct{ epoch, parts int }
 
 func (f *Feed) id(p place) string { return fmt.Sprintf("%s-%d-%d", f.name, p.epoch, p.parts) }
 
-// placeOf parses an event ID. For an ID of another run it returns the beginning.
+// placeOf parses an event ID. For the ID of another run it returns the zero place.
 func (f *Feed) placeOf(id string) (p place) {
 	words := strings.Split(id, "-")
 	if len(words) != 3 || words[0] != f.name {
@@ -76,8 +76,8 @@ func (f *Feed) placeOf(id string) (p place) {
 	return place{epoch, parts}
 }
 
-// since reads the world. It returns the parts that a reader lacks, as JSON, and the reader's new place. The parts are
-// nil if there are none.
+// since reads the world. It returns, as JSON, the parts that a page at place p does not have yet, and the page's new
+// place. If there are no new parts, it returns nil.
 func (f *Feed) since(p place) ([]byte, place, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,16 +114,15 @@ func (f *Feed) follow() {
 	f.run.Add(records, marks)
 }
 
-// Path is the address of the page. No path of the API begins with it: resources begin with /api and /apis, and
-// kube-apiserver has no other path of this name.
+// Path is the URL path of the page. It does not conflict with the API, whose resources begin with /api and /apis.
 const Path = "/threelaws/"
 
 const events = Path + "events"
 
-// mostReaders limits the number of pages that are fed at the same time.
+// mostReaders is the maximal number of open pages.
 const mostReaders = 16
 
-// Over serves the page beside another handler.
+// Over returns a handler that serves the page, and passes other requests to api.
 func (f *Feed) Over(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path+"/" != Path && !strings.HasPrefix(r.URL.Path, Path) {
@@ -154,9 +153,9 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 	})
 }
 
-// RefusalOf returns the reason for which a request must be refused, or "". It accepts pages of this server, addresses
-// that the user opens, and programs. A browser also sends requests from pages of other origins. Such requests have an
-// Origin, or a foreign hostname that resolves to this server.
+// RefusalOf returns why a request must be refused, or "". It accepts requests from pages of this server, from the
+// address bar of a browser, and from programs. A browser also sends requests for pages of other origins. They have an
+// Origin header, or a foreign host name that resolves to this server.
 func RefusalOf(r *http.Request) string {
 	name := r.Host
 	if h, _, err := net.SplitHostPort(name); err == nil {
@@ -176,7 +175,7 @@ func RefusalOf(r *http.Request) string {
 	return ""
 }
 
-// stream feeds one page until the page is closed or stops reading.
+// stream sends events to one page until the page is closed or no longer reads.
 func (f *Feed) stream(w http.ResponseWriter, r *http.Request) {
 	if !f.enter() {
 		http.Error(w, fmt.Sprintf("%d pages are open, the limit", mostReaders), http.StatusServiceUnavailable)

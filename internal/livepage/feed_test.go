@@ -19,12 +19,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// world is a world that a test changes.
+// world is a world that the test changes.
 type world struct {
 	sync.Mutex
 
 	all  *sim.History
-	now  sim.History // everything that has happened
+	now  sim.History // what has happened so far
 	laws []render.Mark
 }
 
@@ -34,14 +34,14 @@ func (w *world) look(see func(World)) {
 	see(World{History: &w.now, Broken: w.laws, Standing: func() []sim.Record { return nil }})
 }
 
-// happen adds n records.
+// happen adds the next n records.
 func (w *world) happen(n int) {
 	w.Lock()
 	defer w.Unlock()
 	w.now.Records = append(w.now.Records, w.all.Records[len(w.now.Records):][:n]...)
 }
 
-// fed is a feed served by a test.
+// fed returns a feed and a server for it.
 func fed(t *testing.T, records int) (*world, *Feed, *httptest.Server) {
 	t.Helper()
 	w := &world{all: pagetest.Long(records)}
@@ -53,22 +53,22 @@ func fed(t *testing.T, records int) (*world, *Feed, *httptest.Server) {
 	return w, f, server
 }
 
-// event is an event that a reader gets.
+// event is an event that a page receives.
 type event struct {
 	id      string
 	Keep    struct{ Records int }
-	First   int // objects of the initial world
+	First   int // the number of objects in the initial world
 	Records []json.RawMessage
 	Breaks  []struct{ Law string }
 }
 
-// stream is a reader's stream.
+// stream is the stream of a page.
 type stream struct {
 	t  *testing.T
 	in *bufio.Scanner
 }
 
-// read opens a stream, after an event.
+// read opens a stream after an event.
 func read(t *testing.T, server *httptest.Server, after string) *stream {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+events, nil)
@@ -107,8 +107,8 @@ func (s *stream) next() (e event) {
 	return e
 }
 
-// A reader gets events as they happen. A late reader gets all that is kept. A reader that reconnects gets what it
-// missed, or everything if it read from another server before.
+// A page receives events as they happen. A page that is opened later receives everything that is kept. A page that
+// reconnects receives what it has missed, or everything if it was connected to another server.
 func TestReaders(t *testing.T) {
 	w, _, server := fed(t, 100)
 	w.happen(10)
@@ -139,7 +139,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// A run restarts if the world has forgotten the next record, or if it has become too long. So it stays bounded.
+// The run restarts if the world no longer has the next record, or if the run has become too long.
 func TestRunIsBounded(t *testing.T) {
 	w, f, server := fed(t, 400)
 	f.kept = 50
@@ -160,7 +160,7 @@ func TestRunIsBounded(t *testing.T) {
 	}
 }
 
-// Requests from pages elsewhere are refused, whatever hostname they use. The API behind gets all other requests.
+// Requests from foreign pages are refused, with any host name. Other requests are passed to the API.
 func TestForeignRequestsAreRefused(t *testing.T) {
 	f := New((&world{all: pagetest.Long(1)}).look, 0, "test")
 	h := f.Over(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
@@ -213,14 +213,14 @@ func TestForeignRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// reluctant is a connection whose reader does not read.
+// reluctant is a connection whose client does not read.
 type reluctant struct {
 	*httptest.ResponseRecorder
 
 	world    *world
 	deadline time.Time
-	held     bool // the world was held during a write
-	late     bool // something was written without a deadline
+	held     bool // the world was locked during a write
+	late     bool // there was a write without a deadline
 	writes   int
 }
 
@@ -242,7 +242,7 @@ func (r *reluctant) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A slow reader delays nobody. The server waits for a while without holding the world, and then drops it.
+// A slow page does not delay the world. The server waits without the world's lock, then disconnects the page.
 func TestSlowReader(t *testing.T) {
 	w, f, _ := fed(t, 10)
 	w.happen(10)
@@ -256,7 +256,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// The number of readers is limited; one that leaves makes room.
+// The number of pages is limited. A closed page does not count.
 func TestReadersAreCounted(t *testing.T) {
 	w, f, server := fed(t, 10)
 	w.happen(1)
@@ -281,7 +281,7 @@ func TestReadersAreCounted(t *testing.T) {
 		return w.Code
 	}
 	if code := ask(); code != http.StatusServiceUnavailable {
-		t.Errorf("one more is answered %d", code)
+		t.Errorf("the response to one more page is %d", code)
 	}
 	leave()
 	for ask() != http.StatusOK {
@@ -291,7 +291,7 @@ func TestReadersAreCounted(t *testing.T) {
 	}
 }
 
-// A stream ends when the feed does.
+// Closing the feed ends its streams.
 func TestClose(t *testing.T) {
 	w, f, server := fed(t, 10)
 	w.happen(1)
@@ -301,6 +301,6 @@ func TestClose(t *testing.T) {
 	for r.in.Scan() {
 	}
 	if err := r.in.Err(); err != nil && err != io.EOF {
-		t.Error(fmt.Errorf("the stream is broken off: %w", err))
+		t.Error(fmt.Errorf("the stream did not end properly: %w", err))
 	}
 }

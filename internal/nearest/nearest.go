@@ -1,20 +1,20 @@
-// Package nearest finds the word that a user meant by a mistyped one.
+// Package nearest finds the valid word that a user probably meant by a mistyped word.
 package nearest
 
 import "strings"
 
-// most is the largest number of wrong letters, however long a word is.
+// most is the maximal number of wrong letters for words of any length.
 const most = 3
 
-// Word returns the valid word closest to the typed text, or "" if none is near enough: one letter in three may be
-// wrong, three at most. If there is none, a word is near if it begins with the typed text, or if less than half of its
-// letters were left out.
+// Word returns the valid word that is nearest to the typed word, or "". One letter in three may be wrong, but at most
+// three letters. If there is no such word, Word also accepts a word that begins with the typed word, and a word of
+// which less than half of the letters were left out.
 func Word(word string, valid []string) string {
 	best, distance := "", min((len(word)+2)/3, most)+1
 	low := strings.ToLower(word)
 	for _, v := range valid {
 		if len(low)-len(v) > most {
-			continue // v is too short to be meant
+			continue // v is too short
 		}
 		if d := edits(low, strings.ToLower(v)); d < distance {
 			best, distance = v, d
@@ -31,7 +31,7 @@ func Word(word string, valid []string) string {
 	return ""
 }
 
-// within reports whether the letters of a stand in b, in their order.
+// within reports whether the letters of a occur in b in the same order.
 func within(a, b string) bool {
 	for i := range len(a) {
 		at := strings.IndexByte(b, a[i])
@@ -43,8 +43,7 @@ func within(a, b string) bool {
 	return true
 }
 
-// edits returns the edit distance of two words in bytes. An edit inserts, deletes or replaces a byte, or swaps two
-// adjacent bytes.
+// edits returns the edit distance of two words. Edits insert, delete or replace a byte, or swap two adjacent bytes.
 func edits(a, b string) int {
 	table := make([][]int, len(a)+1)
 	for i := range table {

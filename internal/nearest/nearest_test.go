@@ -30,8 +30,7 @@ func TestWord(t *testing.T) {
 	}
 }
 
-// What is far longer than any word is compared with none of them: somebody may send a server
-// megabytes.
+// A text that is much longer than any word is not compared, because a client may send megabytes to a server.
 func TestWordIsNoText(t *testing.T) {
 	text := strings.Repeat("a", 1<<20)
 	var got string

@@ -90,8 +90,8 @@ spec.containers[c] none {"name":"c","resources":{}}`},
 	}
 }
 
-// Two objects differ here where go-cmp and their JSON say that they do, and nowhere
-// else: objects at random, and each with one copy of which one part is another.
+// Of finds differences between two objects exactly when go-cmp and the objects' JSON do. The pairs are random objects,
+// and a random object with a copy in which one part is changed.
 func TestAgreesWithGoCmp(t *testing.T) {
 	fill := randfill.NewWithSeed(1).NilChance(0.5).NumElements(0, 2).MaxDepth(8)
 	same, differ := 0, 0

@@ -1,9 +1,10 @@
-// Package overlay makes the files for `go build -overlay` that build a hosted program. They change the standard
-// library: it is deterministic inside a bubble, isolates a hosted process, and contains the agent.
+// Package overlay creates the files for `go build -overlay` with which hosted programs are built. They change the
+// standard library in three ways: it is deterministic in a bubble, it isolates a hosted process, and it contains the
+// agent.
 //
-// In a bubble of testing/synctest, the order of maps, of selects and of timers that are due at the same time depends
-// only on the bubble's seed. So do math/rand and preemption. In a process that a world hosts (see package wire),
-// requests to the API server go to the world, and listeners are in memory. No connection leaves the process.
+// In a bubble of testing/synctest, these depend only on the bubble's seed: the order of maps, of selects, and of timers
+// that are due at the same time, math/rand, and preemption. In a process that a world hosts (see package wire),
+// requests to the API server go to the world, and listeners are in memory. The process opens no network connection.
 package overlay
 
 import (
@@ -27,12 +28,12 @@ var added embed.FS
 //go:embed sums.txt
 var sums string
 
-// Files is an overlay on disk.
+// Files lists the files of an overlay on disk.
 type Files struct {
 	Replace map[string]string // file of GOROOT -> file that replaces it
 }
 
-// UnknownError is the error of a toolchain whose sources were not tested with the patches.
+// UnknownError is the error for a toolchain on whose sources the patches were not tested.
 type UnknownError struct {
 	Version string   // "go1.28.0"
 	Files   []string // files with unknown checksums
@@ -43,7 +44,7 @@ func (e *UnknownError) Error() string {
 		strings.Join(Versions(), ", "))
 }
 
-// Versions lists the Go releases with known sources.
+// Versions lists the Go releases on which the patches were tested.
 func Versions() []string {
 	for line := range strings.Lines(sums) {
 		if list, is := strings.CutPrefix(line, "versions "); is {
@@ -53,8 +54,8 @@ func Versions() []string {
 	panic("overlay: sums.txt has no line of versions")
 }
 
-// Make writes the overlay of a toolchain below a cache directory, unless it exists. If the toolchain is in the module
-// cache, Make copies it first, because files of the module cache must not be replaced.
+// Make writes the overlay of a toolchain to a cache directory, unless it is there already. Files in the module cache
+// must not be replaced. So if the toolchain is in the module cache, Make first copies the toolchain.
 func Make(t *Toolchain, cache string) (path string, err error) {
 	patched, err := patchAll(*t)
 	if err != nil {
@@ -81,7 +82,7 @@ func Make(t *Toolchain, cache string) (path string, err error) {
 	return path, files.Write(path)
 }
 
-// of reports whether the overlay belongs to the toolchain in a directory, and all its files exist.
+// of reports whether the overlay is for the toolchain in a directory, and all its files exist.
 func (f *Files) of(root string) bool {
 	for at, with := range f.Replace {
 		if _, err := os.Stat(with); err != nil || !strings.HasPrefix(at, root+string(filepath.Separator)) {
@@ -97,11 +98,11 @@ func (f *Files) add(dir, root, name, text string) error {
 	return write(at, []byte(text))
 }
 
-// written is the modification time of the overlay's files. The go command of 1.25 ignores new packages whose files are
-// less than two seconds old.
+// written is the modification time of the overlay's files. The go command of 1.25 ignores new packages whose files were
+// modified less than two seconds ago.
 var written = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// write replaces a file atomically, because two processes may write it at the same time.
+// write replaces a file atomically, because two processes may write the file concurrently.
 func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -129,7 +130,7 @@ func (f *Files) Write(path string) error {
 	return write(path, data)
 }
 
-// Read reads a file of [Files.Write].
+// Read reads a file that [Files.Write] has written.
 func Read(path string) (*Files, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -139,7 +140,7 @@ func Read(path string) (*Files, error) {
 	return f, json.Unmarshal(data, f)
 }
 
-// eachAdded visits the files that are added to the standard library.
+// eachAdded calls do for each file that is added to the standard library.
 func eachAdded(do func(name string, text []byte) error) error {
 	return fs.WalkDir(added, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -157,8 +158,8 @@ func eachAdded(do func(name string, text []byte) error) error {
 	})
 }
 
-// patchAll returns the patched files of a toolchain, by name below GOROOT/src. For a file that was not tested with the
-// patches, the error is an [UnknownError].
+// patchAll returns the patched files of a toolchain, by name relative to GOROOT/src. For a file on which the patches
+// were not tested it returns an [UnknownError].
 func patchAll(t Toolchain) (map[string]string, error) {
 	sources, err := t.sources()
 	if err != nil {
@@ -190,7 +191,7 @@ func patchAll(t Toolchain) (map[string]string, error) {
 	return patched, nil
 }
 
-// Sums returns the lines of sums.txt for a toolchain. It applies the patches first.
+// Sums returns the lines for sums.txt about a toolchain. It returns an error if a patch cannot be applied.
 func Sums(t Toolchain) ([]string, error) {
 	sources, err := t.sources()
 	if err != nil {
@@ -212,7 +213,7 @@ func sum(text string) string {
 	return hex.EncodeToString(s[:])
 }
 
-// digest identifies the overlay of this version of the package.
+// digest returns a hash of the overlay's content, so that each version of this package has its own overlay.
 func digest() string {
 	all := fmt.Sprint(patches, hash, placed, tables)
 	if err := eachAdded(func(name string, text []byte) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/internal/overlay"
 )
 
-// goroot copies what the overlay reads of this test's own toolchain.
+// goroot returns a copy of this test's toolchain, with the files that the overlay reads.
 func goroot(t *testing.T) overlay.Toolchain {
 	t.Helper()
 	own, err := overlay.In(t.Context(), ".")
@@ -54,7 +54,7 @@ func TestOwnToolchainIsKnown(t *testing.T) {
 	}
 }
 
-// A toolchain that somebody has changed is refused by the name of its version.
+// A toolchain with changed sources is refused, and the error contains its version.
 func TestChangedToolchainIsRefused(t *testing.T) {
 	changed := goroot(t)
 	at := filepath.Join(changed.Root, "src", "runtime", "rand.go")
@@ -78,7 +78,7 @@ func TestChangedToolchainIsRefused(t *testing.T) {
 	}
 }
 
-// A file of the overlay that is lost is written again.
+// A lost file of the overlay is written again.
 func TestLostFileIsWrittenAgain(t *testing.T) {
 	own, err := overlay.In(t.Context(), ".")
 	if err != nil {
@@ -115,7 +115,7 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A test that the package does not have is refused before anything is built.
+// If the package does not have the test, nothing is built.
 func TestNoTest(t *testing.T) {
 	for _, test := range []struct{ pkg, name, want string }{
 		{".", "TestNowhere", ". has no test TestNowhere"},
@@ -129,7 +129,7 @@ func TestNoTest(t *testing.T) {
 	}
 }
 
-// What is no single main package is refused before anything is built.
+// If the package is not a single main package, nothing is built.
 func TestNoMain(t *testing.T) {
 	for _, test := range []struct{ pkg, want string }{
 		{".", "is package overlay, not main"},
@@ -144,7 +144,7 @@ func TestNoMain(t *testing.T) {
 	}
 }
 
-// A build that fails prints the first lines of the compiler, and one line where the disk is full.
+// The error of a failed build contains the first lines of the compiler's output. If the disk is full, it is one line.
 func TestFailedBuild(t *testing.T) {
 	for _, test := range []struct {
 		name, prints string
@@ -172,7 +172,7 @@ func TestFailedBuild(t *testing.T) {
 	}
 }
 
-// The overlay compiles for the systems on which nothing is hosted as well.
+// The overlay also compiles for systems on which programs cannot be hosted.
 func TestOverlayCompilesElsewhere(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("the standard library is compiled for three systems: with SOAK in the environment only")

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// patch holds the edits of one file of the standard library.
+// patch contains the edits of one file of the standard library.
 type patch struct {
-	file  string // below GOROOT/src
+	file  string // relative to GOROOT/src
 	edits []edit
 }
 
-// edit replaces text that occurs exactly count times; 0 means once. If pattern is set, old is a regular expression that
-// occurs at least once.
+// edit replaces old by new. old must occur exactly count times; 0 means once. If pattern is set, old is a regular
+// expression that must match at least once.
 type edit struct {
 	old, new string
 	count    int
 	pattern  bool
 }
 
-// applies reports whether an edit with a pattern changes a text.
+// applies reports whether an edit with a pattern would change a text.
 func (e edit) applies(text string) bool {
 	return regexp.MustCompile(e.old).ReplaceAllString(text, e.new) != text
 }
@@ -43,24 +43,26 @@ func (p patch) apply(text string) (string, error) {
 	return text, nil
 }
 
-// imports adds an import of the package that reports whether the process is hosted.
+// imports returns an edit that adds imports: the given packages, and internal/hosted, which reports whether the process
+// is hosted.
 func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path makes a function of package os use the path that a hosted process has in place of another.
+// path returns an edit of a function in package os. The function then passes its parameter name through hostedPath,
+// which returns another path in a hosted process.
 func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }
 
-// maps is the directory of the runtime's maps. In its files, maps hash with a constant seed, so that their order
-// depends only on their history.
+// maps is the directory with the runtime's maps. In its files, the hash seed of maps is replaced by a constant. So the
+// order of a map depends only on its history.
 const maps = "internal/runtime/maps"
 
 var hash = edit{pattern: true, old: `\bm\.seed\b([^ ]| [^=]| =[=])`, new: "0x1d8e4e27c47d124f$1"}
 
-// Iteration over a map with more than eight entries uses insertion order if the keys hold addresses, because addresses
-// differ between runs. placed notes that order wherever a table gets an entry.
+// If the keys of a map are addresses, which differ between runs, iteration uses the insertion order (for more than
+// eight entries). placed records the order at every place where a table gets an entry.
 var placed = edit{pattern: true, old: `(?m)^(\t{3,})(g\.ctrls\(\)\.set\(i, ctrl\(h2.*\)\))$`,
 	new: "${1}${2}\n${1}t.hostedPlace(typ.GroupSize, g, i)"}
 
@@ -73,10 +75,10 @@ var tables = []edit{
 	{old: "	if it.dirIdx < 0 {\n", new: "	if it.dirIdx == hostedIndex {\n		it.hostedNext()\n		return\n	}\n	if it.dirIdx < 0 {\n"},
 }
 
-// patches are the other changed files. The comment of each edit has its reason.
+// patches are the changes of further files of the standard library. A comment before an edit gives its reason.
 var patches = []patch{
 	{"runtime/rand.go", []edit{
-		// Random numbers before the first goroutine runs, such as hash keys, come from a fixed sequence.
+		// Random numbers that are read before the first goroutine runs, such as hash keys, come from a fixed sequence.
 		{old: "func bootstrapRand() uint64 {\n", new: `var bootstrapDrawn uint64
 
 func bootstrapRand() uint64 {
@@ -94,18 +96,18 @@ func bootstrapRand() uint64 {
 		return hostedRand()
 	}
 `},
-		// The order of a map does not depend on earlier random numbers.
+		// The order of a map does not depend on how many random numbers were read before.
 		{old: "func maps_rand() uint64 {\n", new: "func maps_rand() uint64 {\n	if b := getg().bubble; b != nil {\n		return hostedMix(b.order)\n	}\n"},
 		imports(),
 	}},
 	{"runtime/synctest.go", []edit{
 		{old: "	waiting bool   // true if a goroutine is calling synctest.Wait\n",
 			new: "	waiting bool   // true if a goroutine is calling synctest.Wait\n	drawn   uint64 // the state of its random source\n	order   uint64 // of maps and selects\n	locked  int    // goroutines that wait for a mutex\n	primes  uint64 // how often a number of the length of a prime was read\n"},
-		// A reading of the clock may have moved it past the time of a due timer.
+		// Reading the clock may have moved it past the time of a timer that is due.
 		{old: "			throw(\"time went backwards\")\n", new: "			next = bubble.now\n"},
 	}},
 	{"runtime/select.go", []edit{
-		// Which case select tries first is deterministic.
+		// The case that select tries first is deterministic.
 		{old: "j := cheaprandn(uint32(norder + 1))", new: `j := cheaprandn(uint32(norder + 1))
 		if gp.bubble != nil {
 			j = hostedTurn(gp, uint32(norder+1))
@@ -114,7 +116,8 @@ func bootstrapRand() uint64 {
 	{"runtime/time.go", []edit{
 		// Timers that are due at the same time fire in a fixed order.
 		{old: "			t.rand = cheaprand()", new: "			t.rand = 0"},
-		// A hosted program never reads the same time twice, as on a real machine, because event names contain the time.
+		// A hosted program never reads the same time twice. On a real machine this is also true, and names of events
+		// contain the time.
 		{old: "		sec = bubble.now / (1000 * 1000 * 1000)\n", new: "		if hosted.On {\n			bubble.now++\n		}\n		sec = bubble.now / (1000 * 1000 * 1000)\n"},
 		{old: "		return sec, nsec, 0\n	}\n	return time_now()\n", new: `		return sec, nsec, 0
 	}
@@ -126,21 +129,22 @@ func bootstrapRand() uint64 {
 		imports(),
 	}},
 	{"runtime/proc.go", []edit{
-		// A goroutine of a bubble runs until it waits.
+		// A goroutine in a bubble runs until it waits.
 		{old: "} else if pd.schedwhen+forcePreemptNS <= now {", new: "} else if pd.schedwhen+forcePreemptNS <= now && !hostedRuns(pp, now-pd.schedwhen) {"},
-		// On one processor, a system call keeps the processor, even if the disk or the reader of a pipe is slow.
+		// On one processor, a goroutine in a system call keeps the processor, even if the disk or the reader of a pipe
+		// is slow.
 		{old: "if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {",
 			new: "if gomaxprocs == 1 && pd.syscallwhen+hostedPatience > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
 		{old: "			sysretake = true\n", new: "			sysretake = gomaxprocs > 1\n"},
 		{old: "\n	goenvs()\n", new: "\n	goenvs()\n	hostedInit()\n"},
-		// The global queue, which receives the overflow of hundreds of goroutines, is used only when the local queue is
-		// empty. Otherwise real time would matter: it decides how many goroutines have run.
+		// The global queue receives goroutines when the local queue is full, after hundreds of goroutines. It is used
+		// only when the local queue is empty. Otherwise real time would decide when its goroutines run.
 		{old: "if pp.schedtick%61 == 0 && !sched.runq.empty() {", new: "if !hosted.On && pp.schedtick%61 == 0 && !sched.runq.empty() {"},
-		// The same applies to pipes, whose readers are woken when nothing else runs.
+		// For the same reason, the readers of pipes are woken only when nothing else runs.
 		{old: "if netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {",
 			new: "if !hosted.On && netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {"},
-		// Timers outside of a bubble, such as those of package initialization, stop when the bubble begins, because
-		// they use real time.
+		// Timers outside of a bubble, for example of package initialization, stop when the bubble begins, because they
+		// use real time.
 		{old: "	now, pollUntil, _ := pp.timers.check(0, nil)\n", new: "	var now, pollUntil int64\n	if !hostedBegan {\n		now, pollUntil, _ = pp.timers.check(0, nil)\n	}\n"},
 		imports(),
 	}},
@@ -150,7 +154,7 @@ func bootstrapRand() uint64 {
 		imports(),
 	}},
 	{"internal/sync/mutex.go", []edit{
-		// A mutex notes its holder, so that deadlocks are found.
+		// A mutex records which goroutine holds it, so that deadlocks can be found.
 		{old: "	state int32\n	sema  uint32\n}\n", new: `	state  int32
 	sema   uint32
 	holder uint64 // the goroutine that locked it last
@@ -167,11 +171,11 @@ func hostedWaits(m *Mutex)
 		{old: "		race.Acquire(unsafe.Pointer(m))\n	}\n	return true\n", new: "		race.Acquire(unsafe.Pointer(m))\n	}\n	m.holder = hostedGoroutine()\n	return true\n"},
 		{old: "func (m *Mutex) lockSlow() {\n", new: "func (m *Mutex) lockSlow() {\n	defer func() { m.holder = hostedGoroutine() }()\n"},
 		{old: "			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n", new: "			hostedWaits(m)\n			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n			hostedWaits(nil)\n"},
-		// Whether a waiter is preferred does not depend on real time.
+		// Whether a mutex prefers a waiting goroutine does not depend on real time.
 		{old: "	starvationThresholdNs = 1e6\n", new: "	starvationThresholdNs = 1e18\n"},
 	}},
 	{"runtime/debug.go", []edit{
-		// A hosted process has one processor, even if the program sets another number.
+		// A hosted process uses one processor, even if the program sets another number.
 		{old: "func GOMAXPROCS(n int) int {\n", new: "func GOMAXPROCS(n int) int {\n	if hosted.On {\n		return 1\n	}\n"},
 		{old: "	return int(numCPUStartup)\n", new: "	if hosted.On {\n		return 2\n	}\n	return int(numCPUStartup)\n"},
 		imports(),
@@ -208,7 +212,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		imports(),
 	}},
 	{"net/sock_posix.go", []edit{
-		// No socket leads out of the process.
+		// The process opens no network socket.
 		{old: "	s, err := sysSocket(family, sotype, proto)\n", new: "	if hosted.On {\n		return nil, hostedRefused\n	}\n	s, err := sysSocket(family, sotype, proto)\n"},
 		imports(),
 	}},
@@ -229,7 +233,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		return len(b), nil
 	}
 `},
-		// A hosted program reads the files that the world provides, and writes to its own folder.
+		// A hosted program reads the files that the world provides, and writes to its own directory.
 		path("func OpenFile(name string, flag int, perm FileMode) (*File, error) {", "name", "flag&(O_WRONLY|O_RDWR|O_CREATE) != 0"),
 		path("func Mkdir(name string, perm FileMode) error {", "name", "true"),
 		path("func Chdir(dir string) error {", "dir", "false"),
@@ -251,7 +255,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		path("func Symlink(oldname, newname string) error {", "newname", "true"),
 	}},
 	{"syscall/syscall_linux.go", []edit{
-		// A hosted program gets no notifications of changed files. A program that watches files also polls them.
+		// A hosted program gets no notifications about changed files. Programs that watch files also poll them.
 		{old: "func Syscall(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err Errno) {\n", new: `func Syscall(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err Errno) {
 	if trap == SYS_INOTIFY_ADD_WATCH && hosted.On {
 		return 1, 0, 0

@@ -20,7 +20,7 @@ type Toolchain struct {
 	modules string // GOMODCACHE
 }
 
-// In returns the toolchain with which Go builds the module of a directory.
+// In returns the toolchain that the go command selects for the module in a directory.
 func In(ctx context.Context, dir string) (Toolchain, error) {
 	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOROOT", "GOVERSION", "GOMODCACHE")
 	cmd.Dir = dir
@@ -42,13 +42,13 @@ func In(ctx context.Context, dir string) (Toolchain, error) {
 // Go returns the path of the toolchain's go command.
 func (t Toolchain) Go() string { return filepath.Join(t.Root, "bin", "go") }
 
-// source is a file of the toolchain, with its patch.
+// source is a file of the toolchain that has a patch.
 type source struct {
 	name, text string
 	patch      patch
 }
 
-// sources reads the files that have patches.
+// sources reads all files that have patches.
 func (t Toolchain) sources() ([]source, error) {
 	all := patches
 	in := filepath.Join(t.Root, "src", filepath.FromSlash(maps))
@@ -82,7 +82,7 @@ func (t Toolchain) sources() ([]source, error) {
 	return list, nil
 }
 
-// leaveModules copies a toolchain from the module cache to a cache directory.
+// leaveModules copies a toolchain that is in the module cache to the cache directory, and uses the copy.
 func (t *Toolchain) leaveModules(cache string) error {
 	if t.modules == "" || !strings.HasPrefix(t.Root, t.modules+string(filepath.Separator)) {
 		return nil
@@ -104,7 +104,7 @@ func (t *Toolchain) leaveModules(cache string) error {
 		return err
 	}
 	if err := os.Rename(half, to); err != nil {
-		if _, there := os.Stat(to); there != nil { // another process has copied it already
+		if _, there := os.Stat(to); there != nil { // if it exists, another process has copied it
 			return err
 		}
 	}

@@ -27,10 +27,10 @@ func asset(name string) string {
 	return string(text)
 }
 
-// MostRecords limits the records of a run on one page. A browser opens a page of twice as many in a second.
+// MostRecords is the maximal number of records of a run on a page. Browsers open twice as many in a second.
 const MostRecords = 50_000
 
-// HTML returns the page as one self-contained file. A run with more than [MostRecords] is an error.
+// HTML returns the page as a self-contained file. It returns an error if a run has more than [MostRecords] records.
 func (p *Page) HTML() ([]byte, error) {
 	for _, r := range p.Runs {
 		if n := len(r.Records); n > MostRecords {
@@ -45,7 +45,7 @@ func (p *Page) HTML() ([]byte, error) {
 		Foot: "this file loads nothing"}), nil
 }
 
-// scripts joins the parts of a page's script. Additional parts go before the last one, which starts the script.
+// scripts joins the parts of a page's script. The part page.js, which starts the script, comes last.
 func scripts(more ...string) template.JS {
 	var parts []string
 	for _, name := range slices.Concat([]string{"state.js", "rows.js", "lanes.js", "panel.js"}, more, []string{"page.js"}) {
@@ -58,7 +58,7 @@ type frame struct {
 	Title, Foot string
 	Style       template.CSS
 	Policy      string
-	Connect     string // the connections that the policy allows; "" for none
+	Connect     string // the connections that the content security policy allows; "" for none
 
 	Script, Data template.JS // of a page
 
@@ -66,7 +66,7 @@ type frame struct {
 	Rows []indexRow
 }
 
-// document fills in a template. The content security policy allows only the document's own style and script.
+// document executes a template. The content security policy allows only the style and the script of the document.
 func document(name string, f *frame) []byte {
 	f.Style = template.CSS(asset("page.css"))
 	f.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src " + hash(string(f.Style)) +
@@ -76,7 +76,7 @@ func document(name string, f *frame) []byte {
 	}
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, f); err != nil {
-		panic(err) // a template does not match its data
+		panic(err) // the template and its data do not match
 	}
 	return b.Bytes()
 }
@@ -89,7 +89,7 @@ func hash(text string) string {
 // Row is one run in an index.
 type Row struct {
 	Name     string
-	Page     string // the file that shows it, "" if there is none
+	Page     string // the file with the run's page; "" if there is none
 	Why      string // why there is no page
 	Broken   []Cell
 	Expected bool // the run's violations were expected
@@ -103,13 +103,13 @@ type Cell struct {
 
 type indexRow struct {
 	Head link
-	In   []link // one link per law
+	In   []link // one link for each law
 }
 
-// link is a link to the page of a run, or the reason why there is none.
+// link links to the page of a run, or says why there is no page.
 type link struct{ Page, Words, Why, Class string }
 
-// Index returns the page of many runs: a row per run, a column per violated law, and in a cell the link to the run.
+// Index returns a page about many runs. Runs are rows, violated laws are columns, and a cell links to the run's page.
 func Index(title string, rows []Row) []byte {
 	f := &frame{Title: title,
 		Foot: "Every run has a page of its own. A law has a column if a run violates it."}
@@ -131,7 +131,7 @@ func Index(title string, rows []Row) []byte {
 func (r *Row) link(class, words string) link {
 	l := link{Words: words, Why: r.Why, Class: class}
 	if r.Page != "" {
-		to := url.URL{Path: "./" + r.Page} // the prefix keeps a file name from being read as a URL
+		to := url.URL{Path: "./" + r.Page} // the prefix prevents that a file name is parsed as a URL
 		l.Page = to.String()
 	}
 	return l

@@ -11,17 +11,17 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Lane is a lane of the page's diagram, for one object or several.
+// Lane is a lane of the page's diagram. It shows one object or several objects.
 type Lane struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	Size int    `json:"size"` // how many objects are in it
+	Size int    `json:"size"` // the number of objects in the lane
 }
 
 const mostLanes = 12
 
-// lanes assigns lanes to the timeline's objects and their owners. Owners come first, and then objects in order of
-// appearance. It does so three times: with one lane per object, per generated name, and per kind.
+// lanes assigns the timeline's objects and their owners to lanes. Owners come first; the other objects follow in the
+// order in which they appear. lanes makes three assignments: a lane per object, per generated name, and per kind.
 func (m *maker) lanes() {
 	order := m.matter()
 	prefix := m.generated()
@@ -50,7 +50,7 @@ type laneKey struct {
 	name, kind string
 }
 
-// lane returns the position of a lane, from one. It creates a missing lane.
+// lane returns the position of a lane, counted from 1. If the lane does not exist, it is added.
 func (m *maker) lane(at map[laneKey]int, k laneKey) int {
 	if at[k] == 0 {
 		m.run.Lanes[k.fold] = append(m.run.Lanes[k.fold], Lane{Name: k.name, Kind: k.kind})
@@ -107,7 +107,7 @@ func (m *maker) matter() []int {
 	return append(owners, others...)
 }
 
-// owners lists the owners of a record's object that are objects of the run.
+// owners lists those owners of a record's object that are objects of the run.
 func (m *maker) owners(r *sim.Record) (out []int) {
 	for _, version := range []any{r.Before, r.After} {
 		for _, w := range render.Owners(version) {
@@ -119,7 +119,7 @@ func (m *maker) owners(r *sim.Record) (out []int) {
 	return out
 }
 
-// generated maps objects with generated names to their prefix: "pod/b-*".
+// generated returns the name prefix, "pod/b-*", of each object with a generated name.
 func (m *maker) generated() map[int]string {
 	out := map[int]string{}
 	for i := range m.run.Records {
@@ -143,7 +143,7 @@ func (l *Lane) label() string {
 	return l.Name
 }
 
-// Break is a violation in the run.
+// Break is a violation in a run.
 type Break struct {
 	Law      string   `json:"law"`
 	Sentence string   `json:"sentence"`
@@ -153,13 +153,13 @@ type Break struct {
 	Line     int      `json:"line,omitempty"`  // the number of the violating line
 	First    int      `json:"first,omitempty"` // for a fight: the lines of its cycle
 	Last     int      `json:"last,omitempty"`
-	Story    []string `json:"story,omitempty"` // the events in sentences; for a fight, those of its cycle
+	Story    []string `json:"story,omitempty"` // the events as sentences; for a fight, those of its cycle
 }
 
-// mostStory limits the sentences that describe a fight before its lines.
+// mostStory is the maximal number of sentences about a fight.
 const mostStory = 6
 
-// broken adds a violation, unless it was added before.
+// broken adds a violation to the run, unless the run has it already.
 func (m *maker) broken(b *render.Mark) {
 	j := m.breakOf(b)
 	again := func(b Break) bool { return b.Law == j.Law && b.Line == j.Line && b.Text == j.Text }
@@ -168,7 +168,7 @@ func (m *maker) broken(b *render.Mark) {
 	}
 }
 
-// breakOf returns a violation with its lines.
+// breakOf returns a violation, with the lines that belong to it.
 func (m *maker) breakOf(b *render.Mark) Break {
 	j := Break{Law: b.Law, Sentence: b.Sentence, Source: b.Source, Text: b.Text, Race: b.Race}
 	for i := range m.lines {
@@ -191,7 +191,7 @@ func (m *maker) breakOf(b *render.Mark) Break {
 	return j
 }
 
-// sentence describes a line: "rs/a deletes pod/b-1".
+// sentence describes a line of the timeline: "rs/a deletes pod/b-1".
 func sentence(l *render.Line) string {
 	verb, rest, _ := strings.Cut(l.Verb, " ")
 	switch {

@@ -11,23 +11,24 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Live is the run of a running world, up to the last record added. It grows by parts, and returns the parts that a
-// reader lacks. [Live.Begin] restarts it from time to time, so that the page does not grow without limit.
+// Live is the growing run of a world that is still running. It grows in parts, so that a page can request only the
+// parts that it does not have. [Live.Begin] must be called from time to time. It restarts the run, so that the page
+// does not grow without limit.
 type Live struct {
 	maker
 
-	zero   time.Duration // the time of the world from which times count
-	offset int           // the difference between its indexes and those of the history
-	world  int           // records of the initial world
+	zero   time.Duration // the world's time that is shown as zero
+	offset int           // added to an index in the history to get the index in the run
+	world  int           // the number of records of the initial world
 	lines  []render.Line
-	shared int           // kinds that several controllers reconcile
-	marks  []render.Mark // with the indexes of the history
-	breaks []Break       // as first reported, one for each mark
+	shared int           // the number of kinds that several controllers reconcile
+	marks  []render.Mark // with indexes in the history
+	breaks []Break       // the violation of each mark, as first reported
 	parts  []reach
-	next   int // history index of the next record
+	next   int // index in the history of the next record
 }
 
-// reach is the size of a run before a part was added. Lines before it have not changed.
+// reach is the size of a run before a part was added. Earlier lines have not changed since.
 type reach struct {
 	Records  int `json:"records"`
 	Versions int `json:"versions"`
@@ -35,24 +36,24 @@ type reach struct {
 	Lines    int `json:"lines"`
 }
 
-// Part holds the changes of a run since a reader's last part: how much of each growing list to keep, what to append,
-// and all of the other lists.
+// Part contains the changes of a run since an earlier part. For lists that grow, it contains how many elements to keep,
+// and what to append. Other lists are complete.
 type Part struct {
 	Run
 
 	Keep reach `json:"keep"`
 }
 
-// mostBegun limits the objects in the initial world of a live page.
+// mostBegun is the maximal number of objects in the initial world of a live page.
 const mostBegun = 2000
 
-// NewLive makes a run without records. Its times count from zero.
+// NewLive returns a run without records. The world's time zero is shown as zero.
 func NewLive(zero time.Duration) *Live { return &Live{zero: zero} }
 
 // Next returns the index of the next record to add.
 func (l *Live) Next() int { return l.next }
 
-// Len returns the number of records, without those of the initial world.
+// Len returns the number of records, without the records of the initial world.
 func (l *Live) Len() int {
 	if l.run == nil {
 		return 0
@@ -60,8 +61,9 @@ func (l *Live) Len() int {
 	return len(l.run.Records) - l.world
 }
 
-// Begin restarts the run with the last records of a history. first is the index of the first record. standing has a
-// creation for each existing object; Begin undoes the records to get the earlier world. Earlier violations stay.
+// Begin restarts the run with the last records of a history; first is the index of the first record. standing contains
+// a creation record for each object that exists now. Begin undoes the records to get the initial world. Earlier
+// violations stay in the run.
 func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 	world := before(standing, records)
 	l.maker = *newMaker(&Source{Name: "live", History: &sim.History{Records: world}})
@@ -77,13 +79,13 @@ func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 		if first > 0 || records[i].Step != records[0].Step || records[i].Process != "user" {
 			break
 		}
-		l.run.First++ // the record that created the initial world
+		l.run.First++ // it is one of the records that created the initial world
 	}
 	l.grow(records)
 	l.finish(l.run.First)
 }
 
-// Add adds records, starting at [Live.Next], and violations.
+// Add adds records, which begin at [Live.Next], and violations.
 func (l *Live) Add(records []sim.Record, marks []render.Mark) {
 	if len(records)+len(marks) == 0 {
 		return
@@ -107,7 +109,7 @@ func (l *Live) grow(records []sim.Record) {
 	for _, r := range records {
 		r.Index += l.offset
 		if r.Cause += l.offset; r.Cause < l.world {
-			r.Cause = -1 // the cause was forgotten
+			r.Cause = -1 // the record of the cause is no longer in the run
 		}
 		h.Records = append(h.Records, r)
 		l.run.Records = append(l.run.Records, l.record(&r))
@@ -115,8 +117,8 @@ func (l *Live) grow(records []sim.Record) {
 	l.next += len(records)
 }
 
-// finish recomputes what depends on all records: the lines of records that begin at from, the violations, the lanes. It
-// returns the number of unchanged lines.
+// finish updates the lines of records from index from on, and what depends on all records: violations and lanes. It
+// returns the number of lines that did not change.
 func (l *Live) finish(from int) int {
 	h := l.src.History
 	marks := l.inSight()
@@ -127,7 +129,7 @@ func (l *Live) finish(from int) int {
 	for keep > 0 && slices.Max(l.lines[keep-1].Records) >= from {
 		keep--
 	}
-	for keep > 0 && l.lines[keep-1].Refused { // a refusal may get equal ones added
+	for keep > 0 && l.lines[keep-1].Refused { // equal refusals may have been added to this line
 		keep--
 	}
 	if keep < len(l.lines) {
@@ -152,7 +154,7 @@ func (l *Live) finish(from int) int {
 	return keep
 }
 
-// inSight returns the violations with the indexes of this run. The index of a forgotten record is -1.
+// inSight returns the violations with indexes of this run. The index is -1 if the record is no longer in the run.
 func (l *Live) inSight() []render.Mark {
 	marks := slices.Clone(l.marks)
 	for i := range marks {
@@ -174,7 +176,7 @@ func (l *Live) inSight() []render.Mark {
 	return marks
 }
 
-// broke adds the violations, the last one first. If the line of a violation was forgotten, it keeps its earlier text.
+// broke sets the run's violations, the last one first. A violation whose line is no longer in the run keeps its text.
 func (l *Live) broke(marks []render.Mark) {
 	l.run.Breaks = []Break{}
 	for i := range marks {
@@ -192,7 +194,7 @@ func (l *Live) broke(marks []render.Mark) {
 // Parts returns the number of parts.
 func (l *Live) Parts() int { return len(l.parts) }
 
-// Since returns, as JSON, the parts that a reader lacks who has this many parts. It returns nil if there are none.
+// Since returns, as JSON, what a page needs that has this many parts. It returns nil if the page has all parts.
 func (l *Live) Since(known int) ([]byte, error) {
 	if known >= len(l.parts) {
 		return nil, nil
@@ -206,8 +208,8 @@ func (l *Live) Since(known int) ([]byte, error) {
 	return json.Marshal(&p)
 }
 
-// before returns the world before some records. It removes the objects that they created, and restores the objects that
-// they changed or deleted. If there are many objects, it keeps those that were written last.
+// before returns the world as it was before some records. It removes the objects that the records created, and restores
+// the objects that they changed or deleted. If there are too many objects, it keeps those that were written last.
 func before(standing, records []sim.Record) []sim.Record {
 	at := make(map[sim.Ref]int, len(standing))
 	key := func(ref sim.Ref) sim.Ref { ref.UID = ""; return ref }
@@ -232,8 +234,8 @@ func before(standing, records []sim.Record) []sim.Record {
 	return standing[max(0, len(standing)-mostBegun):]
 }
 
-// LiveHTML returns the page of a run that an address on the same server streams. The stream consists of server-sent
-// events, each with a [Part].
+// LiveHTML returns the page of a run that is streamed from the URL from on the same server. The stream consists of
+// server-sent events that contain a [Part] each.
 func LiveHTML(title, from string) []byte {
 	nothing := NewLive(0)
 	nothing.Begin(nil, 0, nil)

@@ -1,11 +1,11 @@
-// Package page shows a run as one self-contained HTML file, or as a picture for a document.
+// Package page shows a run as a self-contained HTML file, or as a picture.
 //
-// The input is the history, the lines of its timeline and the violations, in the types of package render. [Of] turns
-// the input into a value that encodes to JSON. [Page.HTML] puts the JSON into a file with its own style and script.
-// [Page.SVG] draws only the swimlanes. [Index] makes a page with links to many pages.
+// The input is a history, the lines of its timeline, and violations, in the types of package render. [Of] converts the
+// input to a value that can be encoded as JSON. [Page.HTML] puts the JSON into a file with a style and a script.
+// [Page.SVG] draws only the swimlanes. [Index] makes a page that links to many pages.
 //
-// The file cannot use the network. Its content security policy allows only its own style and script, by their hashes.
-// The script inserts texts of a history as text, never as markup.
+// The file cannot use the network: its content security policy allows only its own style and script, by their hashes.
+// The script inserts texts from the history as text, never as markup.
 package page
 
 import (
@@ -21,26 +21,26 @@ type Source struct {
 	Name       string // "minimized", "before minimizing"
 	History    *sim.History
 	Violations []render.Mark
-	First      int // the first shown record; earlier ones are the initial world
+	First      int // index of the first shown record; earlier records are the initial world
 	Lines      []render.Line
-	Small      string           // its size after minimizing; "" if not minimized
+	Small      string           // the size after minimizing; "" if the run is not minimized
 	Printed    []render.Printed // the last output of its programs
-	Replay     string           // the command that runs it again, "" for none
-	Began      time.Time        // the real time of time zero; zero if times are virtual
+	Replay     string           // the command that replays the run; "" if there is none
+	Began      time.Time        // the real time at the beginning; the zero time if times are virtual
 }
 
-// Failure returns the run of a page of text.
+// Failure returns the run of a text page.
 func Failure(name string, p *render.Page) Source {
 	h, first, lines := p.Run()
 	return Source{Name: name, History: h, Violations: []render.Mark{p.Violation}, First: first, Lines: lines,
 		Small: p.Small, Printed: p.Printed, Replay: p.Replay}
 }
 
-// mostFound limits the records of the original run beside the minimized one, because people send pages to each other.
+// mostFound is the maximal number of records of the run before minimizing. It keeps pages small, because they are sent.
 const mostFound = 2000
 
-// Counterexample returns the page of a minimized failure: the minimized run, and the run before minimizing. found
-// returns the page of the latter, or nil if it is unknown.
+// Counterexample returns the page of a failure. It shows the minimized run, and the run before minimizing. found
+// returns the text page of the latter, or nil.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("minimized", p)
 	if found == nil {
@@ -61,8 +61,7 @@ func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	return Of(p.Title, small, before)
 }
 
-// Whole returns a run with all violations. It begins after the initial world: after the user actions that precede all
-// actions of processes.
+// Whole returns a run with all violations. The user creates the initial world before a process first acts.
 func Whole(name string, h *sim.History, violations []render.Mark) Source {
 	first := 0
 	for i := range h.Len() {
@@ -76,28 +75,28 @@ func Whole(name string, h *sim.History, violations []render.Mark) Source {
 	return Source{Name: name, History: h, Violations: violations, First: first, Lines: lines}
 }
 
-// Page holds what an HTML file shows: one run, or the same failure in several.
+// Page is the content of an HTML file: one run, or several runs of the same failure.
 type Page struct {
 	Title string `json:"title"`
 	Runs  []*Run `json:"runs"`
 }
 
-// Run is a run for the page's script. Positions in lists count from one where zero means none.
+// Run is a run in the form that the page's script reads. If 0 means none, positions in lists count from 1.
 type Run struct {
 	Name      string           `json:"name"`
 	Small     string           `json:"small,omitempty"`
 	Replay    string           `json:"replay,omitempty"`
-	First     int              `json:"first"` // position in Records, from zero
+	First     int              `json:"first"` // position in Records, counted from 0
 	Breaks    []Break          `json:"breaks"`
 	Processes []Process        `json:"processes"`
 	Objects   []Object         `json:"objects"`
-	Lanes     [3][]Lane        `json:"lanes"` // of objects: one per object, one per generated name, one per kind
-	Fold      int              `json:"fold"`  // which of Lanes is shown first
+	Lanes     [3][]Lane        `json:"lanes"` // lanes of objects: one per object, one per generated name, one per kind
+	Fold      int              `json:"fold"`  // the element of Lanes that is shown first
 	Records   []Record         `json:"records"`
 	Lines     []Line           `json:"lines"`
 	Versions  []Version        `json:"versions"`
 	Printed   []render.Printed `json:"printed,omitempty"` // the last output of its programs
-	Text      []string         `json:"text"`              // the lines of the versions
+	Text      []string         `json:"text"`              // all lines of all versions, each text once
 }
 
 // Process is an actor: a controller's process, or the user.
@@ -105,14 +104,14 @@ type Process struct {
 	Name  string   `json:"name"`
 	Era   string   `json:"era,omitempty"`
 	Syncs []string `json:"syncs,omitempty"` // the objects that it reconciles
-	Acts  bool     `json:"acts"`            // the process acts in the part that is shown
+	Acts  bool     `json:"acts"`            // the process acts in the shown part
 }
 
-// Object is an object of the run, by name. A recreated object is the same object.
+// Object is an object of the run, identified by its name. A recreated object is the same Object.
 type Object struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	Lane [3]int `json:"lane"` // in each of the run's Lanes
+	Lane [3]int `json:"lane"` // the lane in each element of Run.Lanes
 }
 
 // Line is a line of the timeline.
@@ -128,14 +127,14 @@ type Line struct {
 	Write   bool     `json:"write,omitempty"`
 	Refused bool     `json:"refused,omitempty"`
 	Stale   bool     `json:"stale,omitempty"`
-	Record  int      `json:"record"` // the position of the record where it is drawn, from zero
+	Record  int      `json:"record"` // position of the record at which the line is drawn, counted from 0
 }
 
 // Record is a record of the history.
 type Record struct {
 	Op       string   `json:"o"`
 	Step     int      `json:"s"`
-	At       string   `json:"t,omitempty"` // set if it differs from the previous record
+	At       string   `json:"t,omitempty"` // "" if equal to the time of the previous record
 	Cause    int      `json:"c,omitempty"`
 	Process  int      `json:"p,omitempty"`
 	Object   int      `json:"r,omitempty"`
@@ -148,7 +147,7 @@ type Record struct {
 	SawFor   int      `json:"z,omitempty"`
 	Enqueued []string `json:"q,omitempty"`
 	Observed []string `json:"x,omitempty"`
-	Line     int      `json:"n,omitempty"` // number of its line
+	Line     int      `json:"n,omitempty"` // number of the line that shows it
 	Noise    bool     `json:"u,omitempty"` // a write of status, a renewal of a lease
 	Lost     bool     `json:"l,omitempty"`
 	Again    bool     `json:"g,omitempty"` // a delivery from an initial list or a relist
@@ -166,7 +165,7 @@ func Of(title string, runs ...Source) *Page {
 type maker struct {
 	src       *Source
 	run       *Run
-	base      int // index of the first record still in the history
+	base      int // index of the first record that is still in the history
 	lines     []render.Line
 	processes map[string]int
 	objects   map[string]int
@@ -206,7 +205,7 @@ func runOf(src *Source) *Run {
 	return m.run
 }
 
-// record adds one record with the versions it contains.
+// record returns a record for the page, and adds the versions of objects in it.
 func (m *maker) record(r *sim.Record) Record {
 	j := Record{Op: render.OpName(r.Op), Step: r.Step, Cause: m.position(r.Cause), Process: m.process(r),
 		Object: m.object(r.Object), For: m.object(r.For), Verb: r.Verb, Detail: r.Message,
@@ -235,7 +234,7 @@ func (m *maker) record(r *sim.Record) Record {
 	return j
 }
 
-// position returns a record's position in the run's list, from one, or 0.
+// position returns the position of a record in the run, counted from 1, or 0.
 func (m *maker) position(index int) int { return max(0, index-m.base+1) }
 
 func (m *maker) process(r *sim.Record) int {
@@ -253,7 +252,7 @@ func (m *maker) process(r *sim.Record) int {
 	return m.processes[r.Process]
 }
 
-// object returns an object's number by its name, from one, or 0.
+// object returns the number of an object, counted from 1, or 0 for no object.
 func (m *maker) object(ref sim.Ref) int {
 	if ref.IsZero() || ref.Name == "" {
 		return 0
@@ -267,13 +266,13 @@ func (m *maker) object(ref sim.Ref) int {
 	return m.objects[key]
 }
 
-// timeline adds the lines, and links each record to its line.
+// timeline adds the lines to the run, and sets the line of each record.
 func (m *maker) timeline() {
 	for i := range m.lines {
 		l := &m.lines[i]
 		at := l.Records[len(l.Records)-1]
 		if l.Refused {
-			at = l.Records[0] // the line may also count equal records later on
+			at = l.Records[0] // the line may also count equal records that come later
 		}
 		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: m.when(l.From), Who: l.Who, Verb: l.Verb,
 			Object: l.Object, Did: l.Did(), Because: l.Because, Breaks: l.Breaks, Write: l.Write,

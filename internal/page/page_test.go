@@ -22,7 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A version reads back from YAML unchanged, whatever it contains, although it shares parts with the previous one.
+// A version that is encoded as a change of the previous version is decoded unchanged, with any content.
 func TestVersionsReadBack(t *testing.T) {
 	for name, h := range map[string]*sim.History{"long": pagetest.Long(400), "hostile": pagetest.Hostile()} {
 		run := Of(name, Whole(name, h, nil)).Runs[0]
@@ -65,7 +65,7 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// A version shares lines with the previous one of its object, so a page stays small.
+// A version shares lines with the previous version of its object, so pages are small.
 func TestVersionsShare(t *testing.T) {
 	run := Of("", Whole("", pagetest.Long(3000), nil)).Runs[0]
 	own := 0
@@ -73,11 +73,11 @@ func TestVersionsShare(t *testing.T) {
 		own += len(v.Lines) + len(v.Put)/2
 	}
 	if perVersion := float64(own) / float64(len(run.Versions)); perVersion > 4 {
-		t.Errorf("a version has %.1f lines of its own; one field changes in each", perVersion)
+		t.Errorf("a version has %.1f new lines, but only one field changes in each", perVersion)
 	}
 }
 
-// The data contains no tag, whatever the history holds, and the policy has the hash of the script in the file.
+// The data contains no tag, with any content of a history. The policy contains the hash of the script.
 func TestNothingOfAHistoryIsMarkup(t *testing.T) {
 	text, err := Of(pagetest.Evil, Whole(pagetest.Evil, pagetest.Hostile(), nil)).HTML()
 	if err != nil {
@@ -116,7 +116,7 @@ func TestPictureIsXML(t *testing.T) {
 	}
 }
 
-// Many objects share lanes: by generated names, then by kind.
+// If there are many objects, objects with the same generated name, or of the same kind, share a lane.
 func TestLanesFold(t *testing.T) {
 	run := Of("", Whole("", pagetest.Long(900), nil)).Runs[0]
 	if run.Fold != 2 || len(run.Lanes[0]) != 40 || len(run.Lanes[2]) != 1 || run.Lanes[2][0].Size != 40 {
@@ -128,8 +128,8 @@ func TestLanesFold(t *testing.T) {
 	}
 }
 
-// The page shows races, violations, the lines of a fight and its story in sentences. What two records of one step
-// repeat is shown once.
+// The page shows races, violations, the lines of a fight, and the fight as sentences. A violation that a step repeats
+// is shown once.
 func TestBreaks(t *testing.T) {
 	h := pagetest.Long(30)
 	fight := render.Mark{Record: 27, Law: "never-fight", Sentence: "s", Text: "t", Cycle: []int{21, 24}}
@@ -145,7 +145,7 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// A run that is too long for a page is an error that says so.
+// If a run is too long for a page, the error says so.
 func TestTooLong(t *testing.T) {
 	p := &Page{Title: "long", Runs: []*Run{{Records: make([]Record, MostRecords+1)}}}
 	if _, err := p.HTML(); err == nil || !strings.Contains(err.Error(), "50001 records gets no page: the limit is 50000") {
@@ -196,7 +196,7 @@ func positions(r *Run, version int) []int {
 	return slices.Concat(base[:v.Head], v.Lines, base[len(base)-v.Tail:])
 }
 
-// A page contains the programs' output.
+// A page contains the output of the programs.
 func TestPrinted(t *testing.T) {
 	h := pagetest.Long(10)
 	p := render.NewPage(h, render.Mark{Record: 5, Law: "keep-quiet"}, 0)
@@ -207,7 +207,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// reader reads a live run as the page's script does.
+// reader reads a live run in the way of the page's script.
 type reader struct {
 	Part
 	parts int
@@ -234,13 +234,13 @@ func (r *reader) read(t *testing.T, l *Live) {
 	p.Versions = append(r.Versions[:p.Keep.Versions:p.Keep.Versions], p.Versions...)
 	p.Text = append(r.Text[:p.Keep.Text:p.Keep.Text], p.Text...)
 	for i := range p.Records {
-		p.Records[i].Line = 0 // the lines name their records; the script uses that
+		p.Records[i].Line = 0 // the lines contain the numbers of their records, which the script uses
 	}
 	p.Keep = reach{}
 	r.Part, r.parts = p, l.Parts()
 }
 
-// refused is a history in which equal requests are refused repeatedly, followed by a write.
+// refused returns a history in which equal requests are refused repeatedly, followed by a write.
 func refused() *sim.History {
 	h := pagetest.Long(6)
 	for i := range 9 {
@@ -254,7 +254,7 @@ func refused() *sim.History {
 	return h
 }
 
-// However a run is divided into parts, and whenever somebody reads it, the reader ends with the same result.
+// A reader ends with the same result, however the run is divided into parts, and whenever it reads them.
 func TestLivePartsAddUp(t *testing.T) {
 	for name, h := range map[string]*sim.History{"long": pagetest.Long(240), "hostile": pagetest.Hostile(),
 		"refused": refused()} {
@@ -295,7 +295,7 @@ func TestLivePartsAddUp(t *testing.T) {
 	}
 }
 
-// Equal refusals share a line, even across parts.
+// Equal refusals share a line, even if they are in different parts.
 func TestLiveCountsRefusals(t *testing.T) {
 	l, h := NewLive(0), refused()
 	l.Begin(nil, 0, nil)
@@ -309,7 +309,7 @@ func TestLiveCountsRefusals(t *testing.T) {
 
 // A restarted run begins with the world at that time, and keeps earlier violations.
 func TestLiveBeginsAgain(t *testing.T) {
-	h := pagetest.Long(240) // forty objects, each written twice; records 3n write o-n, the first forty times create
+	h := pagetest.Long(240) // forty objects, each written twice; record 3n writes o-n; the first forty are creations
 	l := NewLive(0)
 	l.Begin(nil, 0, nil)
 	l.Add(h.Records[:60], []render.Mark{{Record: 3, Law: "dont-share"}, {Record: 51, Law: "never-fight",
@@ -317,10 +317,10 @@ func TestLiveBeginsAgain(t *testing.T) {
 	if l.Len() != 60 || l.Next() != 60 {
 		t.Fatalf("%d records, next %d", l.Len(), l.Next())
 	}
-	gone := h.Records[45] // o-15 is deleted at the end
+	gone := h.Records[45] // o-15 does not exist at the end
 	gone.Index, gone.Step, gone.Verb, gone.Before, gone.After = 60, 200, "delete", gone.After, nil
 	records := append(append([]sim.Record{}, h.Records[30:60]...), gone)
-	var standing []sim.Record // o-0 to o-19, without o-15
+	var standing []sim.Record // o-0 to o-19 without o-15
 	for i := range 20 {
 		if r := h.Records[3*i]; i != 15 {
 			standing = append(standing, sim.Record{Op: sim.Commit, Object: r.Object, After: r.After, Verb: "create"})
@@ -342,14 +342,14 @@ func TestLiveBeginsAgain(t *testing.T) {
 		t.Errorf("the earlier violation has changed: %+v", b)
 	}
 	if c := l.run.Records[10].Cause; c != 0 {
-		t.Errorf("what has been forgotten is the cause %d", c)
+		t.Errorf("the cause is the dropped record %d", c)
 	}
 	if r := l.run.Records[11]; r.Cause != 11 {
 		t.Errorf("a delivery of the first write has the cause %d, want 11: %+v", r.Cause, r)
 	}
 }
 
-// Of a large world, the objects written last are kept.
+// Of a large world, only the objects that were written last are kept.
 func TestLiveWorldIsBounded(t *testing.T) {
 	var standing []sim.Record
 	for i := range mostBegun + 5 {
@@ -363,7 +363,7 @@ func TestLiveWorldIsBounded(t *testing.T) {
 	}
 }
 
-// The page of a live run connects to its own server only.
+// The page of a live run may connect only to its own server.
 func TestLivePolicy(t *testing.T) {
 	html := string(LiveHTML(pagetest.Evil, "/feed"))
 	if !strings.Contains(html, "; connect-src &#39;self&#39;\"") ||

@@ -13,7 +13,7 @@ const (
 	rowHigh, headHigh          = 34, 64
 	textWide, bracketWide      = 340, 34
 	processWide, objectWide    = 118, 96
-	mostRows                   = 60    // a longer run is shown without its middle
+	mostRows                   = 60    // maximal number of rows; the middle of a longer run is left out
 	mostWords, letterWide      = 40, 9 // the letter width of bold text includes the space between names
 	fontSize, smallSize        = 12, 10
 	lightStyle                 = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#1b1f24}"
@@ -26,9 +26,9 @@ type picture struct {
 
 	run     *Run
 	rows    []Line
-	left    int         // lines left out
-	process map[int]int // the positions of the lanes
-	object  map[int]int // by lane
+	left    int         // the number of lines that were left out
+	process map[int]int // the position of each lane of a process
+	object  map[int]int // the position of each lane of objects
 	wide    int
 	top     int
 }
@@ -89,7 +89,7 @@ func (d *picture) lane(object int) int {
 	return d.object[d.run.Objects[object-1].Lane[d.run.Fold]]
 }
 
-// escape escapes text for XML, and removes control characters, which XML does not allow.
+// escape escapes text for XML. It replaces control characters, which XML does not allow.
 func escape(text string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\ufffe' || r == '\uffff' {
@@ -106,7 +106,7 @@ func short(text string, most int) string {
 	return text
 }
 
-// tail shortens a name at the front, because its end distinguishes it.
+// tail shortens a name at its beginning, because its end distinguishes it.
 func tail(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return "…" + string(r[len(r)-most+1:])
@@ -155,7 +155,7 @@ func (d *picture) heads(high int) {
 	}
 }
 
-// lives draws for each object how long it existed.
+// lives draws the time in which each object existed.
 func (d *picture) lives() {
 	born := map[int]int{}
 	for i := range d.run.Records {

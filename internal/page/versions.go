@@ -15,16 +15,16 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Version is a stored version of an object, as YAML. It is the version Base with the lines in Put replaced, or the
-// first Head and the last Tail lines of Base with Lines between them.
+// Version is a stored version of an object as lines of YAML. Its lines are encoded as a change of the version Base:
+// either the lines in Put are replaced, or Lines are inserted between the first Head lines and the last Tail lines.
 type Version struct {
 	Object int   `json:"r"`
-	By     int   `json:"c,omitempty"` // the record that stored it, from one; 0 if it existed before
-	Base   int   `json:"v,omitempty"` // from one; 0 for none
+	By     int   `json:"c,omitempty"` // the record that stored it, counted from 1; 0 if it existed before the run
+	Base   int   `json:"v,omitempty"` // counted from 1; 0 for none
 	Head   int   `json:"h,omitempty"`
 	Tail   int   `json:"e,omitempty"`
-	Lines  []int `json:"l,omitempty"` // positions in the run's Text, from zero
-	Put    []int `json:"p,omitempty"` // pairs of a line's place and its position in Text
+	Lines  []int `json:"l,omitempty"` // positions in Run.Text, counted from 0
+	Put    []int `json:"p,omitempty"` // pairs of a line's position and the new position in Run.Text
 
 	UID        string   `json:"u,omitempty"`
 	Revision   string   `json:"n,omitempty"`
@@ -41,11 +41,11 @@ type Owner struct {
 }
 
 type versions struct {
-	of   map[any]int // version -> position, from one
+	of   map[any]int // the position of each version, counted from 1
 	list []Version
 	text []string
 	line map[string]int
-	last map[int]latest // by object
+	last map[int]latest // the latest version of each object
 }
 
 type latest struct {
@@ -58,8 +58,8 @@ func newVersions() versions {
 		last: map[int]latest{}}
 }
 
-// add returns the position of a version, from one, or 0. It recognizes a known version by its pointer, because versions
-// are shared.
+// add returns the position of a version, counted from 1, or 0 for nil. It compares pointers, because records share
+// versions.
 func (v *versions) add(version any, object, by int) int {
 	if version == nil {
 		return 0
@@ -92,7 +92,7 @@ func (v *versions) add(version any, object, by int) int {
 	return len(v.list)
 }
 
-// meta copies the metadata that the ownership tree needs.
+// meta copies the metadata that the ownership tree shows.
 func (v *Version) meta(version any) {
 	o, ok := version.(metav1.Object)
 	if !ok {
@@ -105,8 +105,7 @@ func (v *Version) meta(version any) {
 	}
 }
 
-// replaced returns the lines that differ from those of a version of equal length. It returns nil if most of them
-// differ.
+// replaced returns the lines that differ between two versions of equal length. It returns nil if too many lines differ.
 func replaced(a, b []int) (put []int) {
 	if len(a) != len(b) {
 		return nil
@@ -123,7 +122,7 @@ func replaced(a, b []int) (put []int) {
 	return put
 }
 
-// shared returns the lengths of the common head and tail of two versions.
+// shared returns the number of equal lines at the beginning and at the end of two versions.
 func shared(a, b []int) (head, tail int) {
 	for head < min(len(a), len(b)) && a[head] == b[head] {
 		head++
@@ -134,7 +133,7 @@ func shared(a, b []int) (head, tail int) {
 	return head, tail
 }
 
-// yamlOf formats a version as lines of YAML. It omits managedFields, which are long and change with every write.
+// yamlOf returns a version as lines of YAML, without managedFields, which are long and change with every write.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
 	if err != nil { // the object has no Go type: use its JSON
@@ -175,7 +174,7 @@ func decoded(version any) (map[string]any, error) {
 	return map[string]any{"value": value}, nil
 }
 
-// compareKeys orders keys as kubectl does: kind and metadata first.
+// compareKeys compares keys so that they have the same order as in kubectl: kind and metadata come first.
 func compareKeys(a, b string) int {
 	place := func(k string) int {
 		return slices.Index([]string{"spec", "metadata", "kind", "apiVersion"}, k)

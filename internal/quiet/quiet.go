@@ -1,5 +1,5 @@
-// Package quiet lets time pass for whole programs, whose timers are not timers of the world, and detects when they have
-// settled.
+// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when they
+// settle.
 package quiet
 
 import (
@@ -8,47 +8,48 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Time passes in steps of growing length. A step ends at once when a program makes a request. The programs have settled
-// when the longest step has passed without a request, which takes seven minutes in total. That is longer than
-// upstream's expectations last (five minutes), and longer than client-go's queues wait before the sixteenth retry. A
-// program that acts later on its own needs a settle with an explicit time.
+// Time passes in steps whose length grows. If a program makes a request, the step ends at once. The programs have
+// settled when the longest step has passed without a request; all steps together take seven minutes. This is longer
+// than the timeout of expectations in upstream controllers (five minutes), and longer than the delay before the
+// sixteenth retry in client-go's queues. A program that acts even later without an event needs a settle step with an
+// explicit time.
 //
-// A program may make a request after a pause as long as between late retries of client-go's queues. Then one of its
-// keys may wait even longer. The program has settled only when nothing has changed for longer than the longest wait of
-// those queues, so that the key was retried once more. Events do not count as changes.
+// Between two requests of a program, there may be a pause as long as between late retries in client-go's queues. Then
+// one of its keys may wait even longer. The program has settled only when nothing has changed for longer than the
+// longest delay of these queues, so that the key was retried once more. Changes of Event objects do not count.
 const (
-	firstWait = 5 * time.Millisecond // the first retry delay of client-go's queues
+	firstWait = 5 * time.Millisecond // the first retry delay in client-go's queues
 	longer    = 4
 	lastWait  = firstWait << 16
 
 	late    = firstWait << 13    // after such a pause between two retries, a key may wait longer than lastWait
-	longest = 1010 * time.Second // the longest wait of client-go's queues, plus the retry itself
+	longest = 1010 * time.Second // the longest delay in client-go's queues, plus the time of the retry
 )
 
-// passes is the label of the alarm.
+// passes is the label of the alarm that ends a step.
 const passes = "time passes"
 
-// Quiet measures the time since the programs of a world last made a request.
+// Quiet measures how long the programs of a world have made no request.
 type Quiet struct {
 	clock   *sim.Clock
 	history *sim.History
-	// Next, if not nil, returns the time until the next timer of a program is due. It reports false if no timer is set.
+	// Next, if not nil, returns the time until the next timer of a program. The bool is false if no timer is set.
 	Next func() (time.Duration, bool)
 	// Settled, if not nil, is called when the programs have settled.
 	Settled func()
 
 	wait    time.Duration
 	alarm   *sim.Alarm
-	since   time.Duration // time of the last activity
-	retries bool          // a key is retried at long intervals
-	seen    int           // number of records examined
-	changed time.Duration // time of the last change of an object
+	since   time.Duration // the time of the last activity
+	retries bool          // a key is being retried at long intervals
+	seen    int           // the number of records that were read
+	changed time.Duration // the time of the last change of an object
 }
 
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity. The first step after it is short, but reaches at least the next timer of a program.
+// Stir records activity and begins a new step. The first step is short, but reaches the next timer of a program.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now
@@ -70,7 +71,7 @@ func (q *Quiet) Stir() {
 	q.alarm = q.clock.After(q.wait, "", passes, q.passed)
 }
 
-// passed ends a step without a request.
+// passed ends a step in which no program made a request.
 func (q *Quiet) passed() {
 	q.alarm = nil
 	if q.wait < lastWait {
@@ -87,15 +88,15 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records that a program made a request on its own at that time.
+// Asked records that a program made a request without an event. there is the time of the request.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()
 	q.since = there
 }
 
-// Wake lets time pass again after a change that no program observes, if a key is retried at long intervals. The retry
-// may depend on the change.
+// Wake advances time again after a change that no program watches, if a key is being retried at long intervals: the
+// retry may depend on the change.
 func (q *Quiet) Wake() {
 	if q.retries && q.alarm == nil && q.clock.Elapsed() < q.lastChange()+longest {
 		q.Stir()

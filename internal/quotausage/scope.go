@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Governs reports whether a quota counts an object: all its scopes match. Only Pods and claims have scopes, so a quota
-// with a scope counts nothing else.
+// Governs reports whether a quota counts an object, which means that all scopes of the quota match. Only Pods and
+// PersistentVolumeClaims have scopes, so a quota with a scope counts no other objects.
 func Governs(q *corev1.ResourceQuota, obj runtime.Object) bool {
 	asked := []corev1.ScopedResourceSelectorRequirement{}
 	for _, s := range q.Spec.Scopes {
@@ -35,7 +35,7 @@ func Governs(q *corev1.ResourceQuota, obj runtime.Object) bool {
 	return true
 }
 
-// claimHolds reports whether a claim's only scope matches. A claim without a class counts like a Pod without one.
+// claimHolds reports whether a scope matches a claim. A claim without a class counts like a Pod without a class.
 func claimHolds(s *corev1.ScopedResourceSelectorRequirement, c *corev1.PersistentVolumeClaim) bool {
 	if s.ScopeName != corev1.ResourceQuotaScopeVolumeAttributesClass {
 		return false
@@ -88,7 +88,8 @@ func hasClass(s *corev1.ScopedResourceSelectorRequirement, class string) bool {
 	return false
 }
 
-// bestEffort reports the QoS class from the status, or else that no container requests CPU or memory.
+// bestEffort returns whether the Pod's QoS class is BestEffort. If the status has no class, it returns whether no
+// container requests or limits CPU or memory.
 func bestEffort(pod *corev1.Pod) bool {
 	if pod.Status.QOSClass != "" {
 		return pod.Status.QOSClass == corev1.PodQOSBestEffort
@@ -114,7 +115,7 @@ func bestEffort(pod *corev1.Pod) bool {
 	return true
 }
 
-// looksElsewhere reports whether a term of the Pod affinity names other namespaces.
+// looksElsewhere reports whether a term of the Pod's affinity refers to other namespaces.
 func looksElsewhere(pod *corev1.Pod) bool {
 	elsewhere := func(t *corev1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 || t.NamespaceSelector != nil }
 	terms := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) bool {
@@ -135,18 +136,18 @@ func looksElsewhere(pod *corev1.Pod) bool {
 
 // CountOf returns the name under which quotas count the objects of a resource.
 func CountOf(of schema.GroupResource) corev1.ResourceName {
-	if of.Group == "" && of.Resource == "pods" { // most objects are pods, and each creation is measured
+	if of.Group == "" && of.Resource == "pods" { // most objects are Pods; this avoids building the name
 		return "count/pods"
 	}
 	return corev1.ResourceName("count/" + of.String())
 }
 
-// Measures reports whether a quota's name is measured in objects of a resource.
+// Measures reports whether a quota's name refers to objects of a resource.
 func Measures(of schema.GroupResource, name corev1.ResourceName) bool {
 	return counts(name, of) || of.Group == "" && measuredIn(name, of.Resource)
 }
 
-// counts reports whether a name is [CountOf] of a resource, without building that name.
+// counts returns whether name equals [CountOf] of a resource. It does not build that name.
 func counts(name corev1.ResourceName, of schema.GroupResource) bool {
 	rest, ok := strings.CutPrefix(string(name), "count/")
 	if !ok {
@@ -159,7 +160,7 @@ func counts(name corev1.ResourceName, of schema.GroupResource) bool {
 	return ok && strings.HasPrefix(group, ".") && group[1:] == of.Group
 }
 
-// measuredIn reports whether a resource of the core group is measured under a name of its own.
+// measuredIn reports whether a quota's name refers to a resource of the core group.
 func measuredIn(name corev1.ResourceName, kind string) bool {
 	switch kind {
 	case "configmaps", "resourcequotas", "replicationcontrollers", "secrets":
@@ -180,7 +181,7 @@ func measuredIn(name corev1.ResourceName, kind string) bool {
 
 const requests = corev1.DefaultResourceRequestsPrefix
 
-// ofPods reports whether a name is measured in Pods.
+// ofPods reports whether a quota's name refers to Pods.
 func ofPods(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
@@ -193,7 +194,7 @@ func ofPods(name corev1.ResourceName) bool {
 		strings.HasPrefix(s, corev1.ResourceRequestsHugePagesPrefix) || strings.HasPrefix(s, requests) && extended(s)
 }
 
-// deviceClass is the prefix of resources that are devices of a class.
+// deviceClass is the prefix of quota names for a class of devices.
 const deviceClass = "deviceclass.resource.kubernetes.io/"
 
 // extended reports whether a resource is not defined by Kubernetes, or is a class of devices.

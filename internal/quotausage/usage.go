@@ -1,7 +1,7 @@
-// Package quotausage measures how much objects use of a ResourceQuota's resources. The server and the quota controller
-// both use it, so that they agree.
+// Package quotausage measures how much of a ResourceQuota's resources an object uses. The server and the quota
+// controller both use it, so that they agree.
 //
-// It does not count resources that an in-place resize of a running Pod was granted.
+// It does not count resources that an in-place resize of a running Pod has allocated.
 package quotausage
 
 import (
@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// storageClass separates the name of a storage class from its limited resource.
+// storageClass separates a storage class from the limited resource in the name of a quota's resource.
 const storageClass = ".storageclass.storage.k8s.io/"
 
-// Of returns the usage of one object of a resource, by the names in quotas.
+// Of returns the usage of an object, by the names of quotas.
 func Of(of schema.GroupResource, obj runtime.Object, now time.Time) Amounts {
 	out := make(Amounts, 1, 8)
 	out[0] = Amount{CountOf(of), one()}
@@ -65,7 +65,7 @@ func ofService(svc *corev1.Service, out *Amounts) {
 	out.set(corev1.ResourceServicesLoadBalancers, *resource.NewQuantity(balancers, resource.DecimalSI))
 }
 
-// ofClaim: a claim uses its request, or the size that a failed resize has already taken.
+// ofClaim adds the usage of a claim: its request, or the larger size that a failed resize has allocated.
 func ofClaim(c *corev1.PersistentVolumeClaim, out *Amounts) {
 	class := ClassOf(c)
 	put := func(name corev1.ResourceName, n resource.Quantity) {
@@ -87,7 +87,7 @@ func ofClaim(c *corev1.PersistentVolumeClaim, out *Amounts) {
 	put(corev1.ResourceRequestsStorage, n)
 }
 
-// ClassOf returns the storage class of a claim: the older annotation takes precedence over the field.
+// ClassOf returns the storage class of a claim. The old annotation has precedence over the field.
 func ClassOf(c *corev1.PersistentVolumeClaim) string {
 	if class, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return class
@@ -129,7 +129,7 @@ func ofPod(pod *corev1.Pod, out *Amounts) {
 	}
 }
 
-// requested returns the name that limits requests of a resource.
+// requested returns the name under which quotas limit requests of a resource.
 func requested(name corev1.ResourceName) corev1.ResourceName {
 	switch name {
 	case corev1.ResourceCPU:
@@ -143,8 +143,8 @@ func requested(name corev1.ResourceName) corev1.ResourceName {
 func asks(r *corev1.ResourceRequirements) corev1.ResourceList     { return r.Requests }
 func limitsTo(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Limits }
 
-// total returns the peak need of a Pod's containers: all containers and sidecars together, or one init container with
-// the sidecars started before it. The Pod's own values override it.
+// total returns the maximal need of a Pod's containers. This is the sum of all containers and sidecars, or the need of
+// one init container with the sidecars that start before it. Resources of the Pod itself override it.
 func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) (sum Amounts) {
 	for i := range pod.Spec.Containers {
 		sum.add(of(&pod.Spec.Containers[i].Resources))
@@ -162,8 +162,7 @@ func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.Resourc
 	return sum
 }
 
-// begin returns the peak need of the init containers. Sidecars among them keep running beside the containers, so they
-// are added to the sum.
+// begin returns the maximal need of the init containers. Sidecars run beside the containers, so they are added to sum.
 func begin(pod *corev1.Pod, sum *Amounts,
 	of func(*corev1.ResourceRequirements) corev1.ResourceList) (most Amounts) {
 	var beside Amounts
@@ -186,13 +185,12 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// writtenOff reports whether a Pod should be gone by now. Its node may be lost, and the namespace's quota must not
-// suffer from that.
+// writtenOff reports whether a Pod should no longer exist. Its node may be lost; it then must not use up the quota.
 func writtenOff(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && UntilWrittenOff(pod, now) == 0
 }
 
-// UntilWrittenOff returns how long a terminating Pod still counts; 0 for others.
+// UntilWrittenOff returns how long a terminating Pod still counts. For other Pods it returns 0.
 func UntilWrittenOff(pod *corev1.Pod, now time.Time) time.Duration {
 	if pod.DeletionTimestamp == nil || pod.DeletionGracePeriodSeconds == nil {
 		return 0
@@ -201,16 +199,16 @@ func UntilWrittenOff(pod *corev1.Pod, now time.Time) time.Duration {
 	return max(0, end.Sub(now)+1)
 }
 
-// TotalOf returns the peak requests and limits of a Pod's containers.
+// TotalOf returns the requests and limits of a whole Pod, to which a LimitRange of type Pod applies.
 func TotalOf(pod *corev1.Pod) (requests, limits corev1.ResourceList) {
 	return total(pod, asks).list(), total(pod, limitsTo).list()
 }
 
-// Amounts lists used resources, each name once, in no order. There are few, and each write that may have a cost is
-// measured: a list is cheaper than a map.
+// Amounts lists used resources, without duplicate names, in no particular order. It is a list because there are few
+// resources: a list is faster than a map, and every write that may use a quota is measured.
 type Amounts []Amount
 
-// Amount is the usage of one name in a quota.
+// Amount is the used amount of one resource, by its name in quotas.
 type Amount struct {
 	Name corev1.ResourceName
 	N    resource.Quantity

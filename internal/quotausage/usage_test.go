@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A name measures its own resource, and no other.
+// Each name of a quota measures its own resource, and no other.
 func TestMeasures(t *testing.T) {
 	for _, c := range []struct {
 		name, group, resource string
@@ -36,8 +36,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// A Pod needs what its containers and sidecars need together, or one of its init
-// containers beside the sidecars before it, whichever is more.
+// A Pod needs the sum of its containers and sidecars, or more if an init container with the sidecars before it does.
 func TestTotalOf(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	asking := func(cpu string, sidecar bool) corev1.Container {
@@ -69,7 +68,7 @@ func TestTotalOf(t *testing.T) {
 	}
 }
 
-// The pods for testing scopes.
+// pods returns the Pods for testing scopes.
 func pods() map[string]*corev1.Pod {
 	elsewhere := corev1.PodAffinityTerm{Namespaces: []string{"other"}}
 	anywhere := corev1.PodAffinityTerm{NamespaceSelector: &metav1.LabelSelector{}}
@@ -118,7 +117,7 @@ func pods() map[string]*corev1.Pod {
 	}
 }
 
-// Each scope matches exactly the listed pods.
+// Each scope matches exactly the listed Pods.
 func TestScopes(t *testing.T) {
 	class := func(op corev1.ScopeSelectorOperator) corev1.ScopedResourceSelectorRequirement {
 		return corev1.ScopedResourceSelectorRequirement{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: op,

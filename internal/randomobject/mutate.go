@@ -1,5 +1,6 @@
-// Package randomobject makes API objects for comparing servers. It changes a few fields of good objects to values that may
-// be good or bad. A seed, rapid, or a list decides by numbers, of which 0 is the plainest. Only tests use it.
+// Package randomobject creates API objects for comparing servers. It changes a few fields of valid objects to values
+// that may be valid or invalid. Numbers from a seed, from rapid or from a list decide which values; 0 is the simplest
+// choice. Only tests use the package.
 package randomobject
 
 import (
@@ -28,15 +29,15 @@ type Mutator struct {
 	// Pick returns a number from 0 to n-1.
 	Pick func(n int) int
 
-	words map[string][]string // values seen in fields, by Go type and field
+	words map[string][]string // values that occurred in fields, by Go type and field name
 }
 
-// Learn records an object's field values, to try them in other fields of their type.
+// Learn records the values of an object's fields. Mutate uses them in other fields of the same type.
 func (m *Mutator) Learn(obj runtime.Object) {
 	m.learn(reflect.ValueOf(obj), "")
 }
 
-// Word records a value for fields of this name, such as the "supported values" in a refusal.
+// Word records a value for fields with this name, for example one of the "supported values" in an error.
 func (m *Mutator) Word(field, word string) {
 	if m.words == nil {
 		m.words = map[string][]string{}
@@ -81,7 +82,7 @@ func (m *Mutator) learn(v reflect.Value, name string) {
 	}
 }
 
-// Mutate changes up to three fields of an object, in its status or outside of it.
+// Mutate changes up to three fields of an object, in its status or outside of its status.
 func (m *Mutator) Mutate(obj runtime.Object, status bool) {
 	v := reflect.ValueOf(obj).Elem()
 	for range 1 + m.Pick(3) {
@@ -93,7 +94,7 @@ func (m *Mutator) Mutate(obj runtime.Object, status bool) {
 	}
 }
 
-// metaFields are the fields of metadata to change: the others behave alike for all kinds.
+// metaFields contains the metadata fields to change. The other metadata fields behave alike for all kinds.
 var metaFields = map[string]bool{"Labels": true, "Annotations": true, "Finalizers": true, "OwnerReferences": true}
 
 func (m *Mutator) changeField(v reflect.Value, depth int, may func(name string) bool) {
@@ -159,7 +160,7 @@ func (m *Mutator) changeSlice(v reflect.Value, name string, depth int) {
 	switch m.Pick(10) {
 	case 6:
 		m.grow(v, name, depth)
-	case 7: // the same twice
+	case 7: // the same entry twice
 		v.Set(reflect.Append(v, v.Index(m.Pick(n))))
 	case 8:
 		i := m.Pick(n)
@@ -209,7 +210,7 @@ func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 			if !f.IsExported() || strings.HasPrefix(f.Tag.Get("json"), "-") || f.Name == "TypeMeta" {
 				continue
 			}
-			// Required fields are mostly set; others are set less often the deeper they are.
+			// Required fields are mostly set. Other fields are set less often the deeper they are nested.
 			odds := 2 + depth
 			if !strings.Contains(f.Tag.Get("json"), "omitempty") {
 				odds = 8
@@ -230,14 +231,14 @@ func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 	}
 }
 
-// Good collects valid objects to start from, by kind.
+// Good collects valid objects by kind.
 type Good struct {
-	// New makes an empty object of a kind; nil skips the kind.
+	// New returns an empty object of a kind, or nil to skip the kind.
 	New func(schema.GroupVersionKind) runtime.Object
 	Of  map[schema.GroupVersionKind][]runtime.Object
 }
 
-// Add reads an object in JSON, and skips kinds without New.
+// Add adds an object in JSON. It skips kinds for which New returns nil.
 func (g *Good) Add(raw []byte) error {
 	var u unstructured.Unstructured
 	if err := json.Unmarshal(raw, &u.Object); err != nil {
@@ -277,7 +278,7 @@ func (g *Good) AddFile(name string) error {
 	return nil
 }
 
-// AddRecorded adds the creates sent to a recorded server, and the stored results.
+// AddRecorded adds the objects of successful creations in recorded cases, and the objects that the server stored.
 func (g *Good) AddRecorded(cases []*vectors.Recording) {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "default")
@@ -285,14 +286,13 @@ func (g *Good) AddRecorded(cases []*vectors.Recording) {
 		for i := range c.Exchanges {
 			ex := &c.Exchanges[i]
 			if ex.Method == "POST" && ex.Response.Status == 201 && ex.RawBody == nil {
-				// Other bodies, such as an eviction's, are skipped.
 				_ = g.Add([]byte(b.Fill(string(ex.Body))))
 			}
 		}
 	}
 }
 
-// Strings that some validation rule treats specially.
+// texts are strings that validation rules treat specially.
 var texts = []string{"a", "", "b", "x", "a-b.c", "example.com/a", "kubernetes.io/a", "Bad_Name!", "-", "A", "1", "*",
 	"10.0.0.1", "1.2.3.4/8", "10.0.0.0/24", "999.1.1.1", "::1", "/abs", "../x", "https://example.com", "80", "a/b/c",
 	"0", "100%", "5m", strings.Repeat("a", 64), strings.Repeat("a", 254), "\u00e9", " "}
@@ -322,7 +322,6 @@ func (m *Mutator) scalar(v reflect.Value, name string) {
 	}
 }
 
-// Likely values of a quantity, a number or a percentage.
 var (
 	quantities = []string{"1", "0", "-1", "100m", "1.5", "1Gi", "2Gi", "1e3", "1e30", "0.1m"}
 	eithers    = []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(0), intstr.FromInt32(-1),
@@ -331,7 +330,7 @@ var (
 	raws = []string{`{"a":1}`, `{"apiVersion":"v1","kind":"X"}`, `5`, `null`}
 )
 
-// atoms are types whose values are made as a whole.
+// atoms contains functions that set values of types whose fields are not changed one by one.
 var atoms = map[reflect.Type]func(*Mutator, reflect.Value){
 	reflect.TypeFor[metav1.Time](): func(m *Mutator, v reflect.Value) {
 		v.Set(reflect.ValueOf(metav1.NewTime(time.Unix(int64(1e9+m.Pick(3)*1e8), 0).UTC())))

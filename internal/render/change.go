@@ -14,11 +14,11 @@ import (
 
 // Change describes one commit.
 type Change struct {
-	Verb   string // adopt, release, create, delete, scale, status, renew, patch, ...
+	Verb   string // "adopt", "release", "create", "delete", "scale", "status", "renew", "patch", ...
 	Detail string // "controller: none -> rs/web-a"
-	Noise  bool   // a controller's status write or a lease renewal, which only a verbose timeline shows
+	Noise  bool   // a status write by a controller, or a lease renewal; only a verbose timeline shows these
 
-	shape string // Detail without field values, which is equal in two rounds of a fight
+	shape string // Detail without field values; equal in two rounds of a fight
 }
 
 // ChangeOf describes a commit.
@@ -46,18 +46,18 @@ func ChangeOf(r *sim.Record) Change {
 	fields, status := asked{}.fields(before, after)
 	c.name(r, verb, details, fields, status)
 	if i := slices.IndexFunc(fields, isHolder); i >= 0 && r.Object.Kind == "Lease" {
-		fields = fields[i : i+1] // only the holder is shown, not the renewal time
+		fields = fields[i : i+1] // show only the holder, not the renewal time
 	}
 	if c.Verb == "status" {
 		for i := range status {
-			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb already contains it
+			status[i].path = strings.TrimPrefix(status[i].path, "status.") // the verb is already "status"
 		}
 	}
 	if len(details) > 0 {
-		status = nil // a deleted namespace is terminating, so the status says nothing new
+		status = nil // a deleted namespace is terminating; its status adds nothing to that
 	}
 	c.Detail, c.shape = word(details, append(fields, status...))
-	c.Detail = Plain(c.Detail) // labels, annotations and values may contain any text
+	c.Detail = Plain(c.Detail) // labels, annotations and values may contain control characters
 	return c
 }
 
@@ -77,7 +77,7 @@ func (c *Change) name(r *sim.Record, verb string, details []string, fields, stat
 	}
 }
 
-// VerbOf is [ChangeOf] without the Detail. It is for counting the writes of many runs.
+// VerbOf returns the same as [ChangeOf] without Detail. It is faster, for counting the writes of many runs.
 func VerbOf(r *sim.Record) Change {
 	c := Change{Verb: r.Verb}
 	switch {
@@ -89,7 +89,7 @@ func VerbOf(r *sim.Record) Change {
 	}
 	verb, details := ownership(r)
 	details = append(details, metaChanges(r.Before.(metav1.Object), r.After.(metav1.Object))...)
-	if len(details) > 0 { // the fields are not needed then
+	if len(details) > 0 { // the verb already follows from the metadata
 		c.name(r, verb, details, nil, nil)
 		return c
 	}
@@ -124,8 +124,7 @@ func same(a, b sim.Ref) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && (a.UID == b.UID || a.UID == "" || b.UID == "")
 }
 
-// ownership describes changes of the owner references. Only writes of the controller itself are called adopt or
-// release.
+// ownership describes changes of owner references. Only the new controller adopts, and only the old one releases.
 func ownership(r *sim.Record) (verb string, details []string) {
 	before, after := Owners(r.Before), Owners(r.After)
 	was, had := ControllerOf(r.Before)
@@ -161,7 +160,7 @@ func ownership(r *sim.Record) (verb string, details []string) {
 	return verb, append(details, blocking(r.Before.(metav1.Object), r.After.(metav1.Object))...)
 }
 
-// blocking lists the owners whose deletion an object began or stopped to block.
+// blocking describes changes of blockOwnerDeletion in owner references that both versions have.
 func blocking(before, after metav1.Object) []string {
 	blocks := func(r metav1.OwnerReference) bool { return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion }
 	var out []string
@@ -217,7 +216,7 @@ func metaChanges(before, after metav1.Object) []string {
 	return append(out, MapChanges("annotations", before.GetAnnotations(), after.GetAnnotations())...)
 }
 
-// MapChanges describes in one line how two maps differ. It returns nothing if they are equal.
+// MapChanges describes how two maps differ. The result has at most one element; it is empty if they are equal.
 func MapChanges(what string, before, after map[string]string) []string {
 	var words []string
 	for k, v := range after { //detcheck:ordered sorted below

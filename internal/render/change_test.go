@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// widget is a custom resource with one field below its top.
+// widget returns a custom resource with one field.
 func widget(top string, value any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Widget",
@@ -44,7 +44,7 @@ func blocking(block bool) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: []metav1.OwnerReference{r}}}
 }
 
-// A changed field is shown with its old and new value, for Go structs and custom resources.
+// A changed field is shown with its old and its new value, for Go structs and for custom resources.
 func TestChangedFields(t *testing.T) {
 	long := strings.Repeat("x", 60)
 	many := map[string]string{}
@@ -125,7 +125,7 @@ func TestChangedFields(t *testing.T) {
 	}
 }
 
-// A lease renewal is noise; a new holder is not.
+// The renewal of a lease is noise. A change of the holder is not.
 func TestLeases(t *testing.T) {
 	lease := func(holder, renewed string) any {
 		return widget("spec", map[string]any{"holderIdentity": holder, "renewTime": renewed})
@@ -147,7 +147,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// countsAlike checks that VerbOf agrees with ChangeOf, in either representation and for any writer.
+// countsAlike checks that VerbOf and ChangeOf agree, for both representations of an object, and for any writer.
 func countsAlike(t *testing.T, r *sim.Record) {
 	t.Helper()
 	for _, sub := range []string{"", "status"} {

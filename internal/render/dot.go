@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// DOT renders ownership as a Graphviz graph, with edges from owner to dependent. ControllerRefs are solid, other owner
-// references dashed. A missing owner is dotted, a terminating object filled. The acts of a fight are red.
+// DOT formats ownership as a Graphviz graph, with edges from owner to dependent. Edges of ControllerRefs are solid,
+// others are dashed. Missing owners are dotted, terminating objects are filled. The acts of a fight are red.
 func DOT(objs []Object, acts []Act) string {
 	nodes := map[string]string{}
 	var missing []sim.Ref
@@ -56,15 +56,15 @@ func DOT(objs []Object, acts []Act) string {
 	return b.String()
 }
 
-// Act is one write of a fight, drawn as an edge.
+// Act is a write of a fight, which is drawn as an edge.
 type Act struct {
-	Who  string  // the writer, used if For names no object
-	For  sim.Ref // the object whose controller wrote
+	Who  string  // the writer; used if For is zero
+	For  sim.Ref // the object for which its controller wrote
 	Ref  sim.Ref // the object that was written
 	Verb string  // "7: delete"
 }
 
-// Acts returns the lines with a cycle's records.
+// Acts returns the lines that contain records of a cycle.
 func Acts(h *sim.History, lines []Line, cycle []int) []Act {
 	var acts []Act
 	for i := range lines {
@@ -79,7 +79,7 @@ func Acts(h *sim.History, lines []Line, cycle []int) []Act {
 	return acts
 }
 
-// Around returns the objects before a fight's cycle and at its end.
+// Around returns the objects that exist before or after a fight's cycle.
 func Around(h *sim.History, cycle []int) []Object {
 	if len(cycle) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func Around(h *sim.History, cycle []int) []Object {
 	return objs
 }
 
-// fightEdges draws each write as an edge to its object. It adds nodes for writers that have none.
+// fightEdges returns an edge for each write. It adds nodes for writers that have none.
 func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []string {
 	var edges []string
 	node := func(key, label string) string {
@@ -107,7 +107,7 @@ func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []strin
 	for _, a := range acts {
 		from := nodes[id(a.For)]
 		if from == "" || a.Who != a.For.String() {
-			from = node("who "+a.Who, a.Who) // without an object, because two controllers may fight over an object that both reconcile
+			from = node("who "+a.Who, a.Who) // the writer: two controllers of this object may fight
 		}
 		edges = append(edges,
 			fmt.Sprintf("  %s -> %s [label=%q, color=red, fontcolor=red]\n", from, node(id(a.Ref), a.Ref.String()),

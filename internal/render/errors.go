@@ -11,21 +11,21 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Error is an error of the reconciles of a key. No later reconcile of the key succeeded.
+// Error is the last error of a key, if no later reconcile of the key succeeded.
 type Error struct {
 	Process string   `json:"process"`
-	Key     string   `json:"key"` // the object that was reconciled, "rs/web"; or the key, if the process reconciles no kind
+	Key     string   `json:"key"` // the reconciled object, "rs/web"; or the queue's key, if no kind is reconciled
 	Text    string   `json:"text"`
 	Count   int      `json:"count"`
 	Panic   bool     `json:"panic,omitempty"`
-	Stack   []string `json:"stack,omitempty"` // of a panic: the controller's own functions, innermost first
+	Stack   []string `json:"stack,omitempty"` // for a panic: the controller's functions, innermost first
 }
 
-// ErrorsBefore collects the reconcile errors before a record, without those of keys that succeeded later. They are in
-// the order of their last occurrence.
+// ErrorsBefore returns the errors of reconciles before a record, for keys that did not succeed later. They are in order
+// of their last occurrence.
 func ErrorsBefore(h *sim.History, to int) []Error {
 	var open []Error
-	names := map[string]sim.Ref{} // by uid, because the garbage collector's keys contain only uids
+	names := map[string]sim.Ref{} // by UID: the garbage collector's keys contain only UIDs
 	for i := range h.Records {
 		r := &h.Records[i]
 		if r.Index >= to {
@@ -77,12 +77,12 @@ func (e *Error) same(o Error) bool {
 
 const mostFrames = 4
 
-// ownFrames extracts the controller's functions from a goroutine's stack in the format of runtime/debug. They are the
-// frames between the panic and the host, which called the reconciler. It removes addresses and folders, so that the
-// text is the same in every run.
+// ownFrames returns the controller's functions in a stack trace in the format of runtime/debug. They are between the
+// panic and the host, which called the reconciler. Addresses and directories are removed, so that the text is the same
+// in every run.
 func ownFrames(stack string) []string {
 	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
-		stack = stack[i+1:] // the panic itself calls the frames above
+		stack = stack[i+1:] // the frames above are those of the panic itself
 	}
 	lines := strings.Split(stack, "\n")
 	var frames []string
@@ -110,7 +110,7 @@ func functionName(call string) string {
 	return call
 }
 
-// fileLine returns "toy.go:33" from a stack's second line.
+// fileLine returns the file and line, "toy.go:33", from the second line of a frame.
 func fileLine(place string) string {
 	place = place[strings.LastIndex(place, "/")+1:]
 	place, _, _ = strings.Cut(strings.TrimSpace(place), " ")
@@ -119,7 +119,7 @@ func fileLine(place string) string {
 
 const mostErrors = 5
 
-// errors formats the errors of a page, each on one line, with the stacks of panics.
+// errors formats the errors of a page: one line for each, and the stacks of panics.
 func (p *Page) errors(b *strings.Builder, width int, whole bool) {
 	if len(p.Errors) == 0 {
 		return
@@ -163,10 +163,10 @@ var (
 	invalidValue = regexp.MustCompile(`Invalid value: (\[.*\]|\{.*\}|".*"|[^:]*): `)
 )
 
-// WithoutUIDs replaces uids by a placeholder, because they say nothing to a reader.
+// WithoutUIDs replaces UIDs by "(uid)".
 func WithoutUIDs(text string) string { return uidShape.ReplaceAllString(text, "(uid)") }
 
-// RefusalOf returns why a request was refused: the status, and the part of the message that says more.
+// RefusalOf returns why a request was refused: the status, and the part of the message that adds to it.
 func RefusalOf(r *sim.Record) string {
 	text := invalidHead.ReplaceAllString(r.Message, "")
 	text = invalidValue.ReplaceAllString(text, "")
@@ -181,20 +181,20 @@ func RefusalOf(r *sim.Record) string {
 	return head + ": " + text
 }
 
-// Printed holds the last output of a process.
+// Printed contains the last output of a process.
 type Printed struct {
 	Process string   `json:"process"`
 	Lines   []string `json:"lines"`
 }
 
-// The numbers of lines of program output that a page shows, for all programs together.
+// The numbers of output lines that a page shows, for all programs together.
 const (
 	logErrors = 5
 	logOthers = 3
 	logRunes  = 170
 )
 
-// log formats the programs' output, errors first.
+// log formats the output of the programs. Errors come first.
 func (p *Page) log(b *strings.Builder, width int, whole bool) {
 	section := func(what, process string, lines []string) {
 		if len(lines) == 0 {
@@ -224,8 +224,8 @@ func (p *Page) log(b *strings.Builder, width int, whole bool) {
 
 func last(lines []string, most int) []string { return lines[max(0, len(lines)-max(most, 1)):] }
 
-// Digest splits the output of a program into errors and other lines. Both are in the order of their last occurrence,
-// with counts. It omits stack traces. Of structured lines it keeps only the message and the error.
+// Digest divides the output of a program into errors and other lines, each sorted by last occurrence and with counts.
+// It omits stack traces. From structured lines it keeps only the message and the error.
 func Digest(lines []string) (errors, others []string) {
 	type told struct {
 		text  string
@@ -244,7 +244,7 @@ func Digest(lines []string) (errors, others []string) {
 		t.text = strings.ReplaceAll(t.text, conflict, "")
 		if err, again := strings.CutPrefix(t.text, "ERROR Reconciler error: "); again && len(all) > 0 &&
 			all[len(all)-1].text != t.text && strings.HasSuffix(all[len(all)-1].text, ": "+err) {
-			continue // controller-runtime logs the reconciler's error again
+			continue // controller-runtime logs the reconciler's error a second time
 		}
 		if at := slices.IndexFunc(all, func(o told) bool { return o.text == t.text }); at >= 0 {
 			t.n += all[at].n
@@ -276,10 +276,10 @@ var (
 	severe   = regexp.MustCompile(`(?i)^(error|fatal|panic|dpanic|critical)\b|\b(level|severity)="?(error|fatal|panic)|^fatal error:`)
 )
 
-// conflict is the end of the text of each 409.
+// conflict is the end of the message of every 409 Conflict.
 const conflict = "; please apply your changes to the latest version and try again"
 
-// frame reports whether a line belongs to a stack trace: it is a place in a file, or a function above such a line.
+// frame reports whether a line belongs to a stack trace: it is a file and line, or a function above such a line.
 func frame(lines []string, i int) bool {
 	if place.MatchString(lines[i]) || strings.HasPrefix(lines[i], "goroutine ") {
 		return true
@@ -287,8 +287,8 @@ func frame(lines []string, i int) bool {
 	return i+1 < len(lines) && place.MatchString(lines[i+1]) && function.MatchString(lines[i])
 }
 
-// logged returns a line without its time, and whether the line reports an error. Of lines of zap, logr, slog and klog
-// it keeps the message and the error.
+// logged returns a line without its time, and whether it reports an error. For the formats of zap, logr, slog and klog
+// it keeps only the message and the error.
 func logged(line string) (text string, wrong bool) {
 	if m := klog.FindStringSubmatch(line); m != nil {
 		text, wrong = m[2], m[1] == "E" || m[1] == "F"
@@ -319,7 +319,7 @@ func logged(line string) (text string, wrong bool) {
 		err := ""
 		if fields := object(parts[n]); fields != nil {
 			err = first(fields, "error", "err")
-		} else if m := zapError.FindStringSubmatch(parts[n]); m != nil { // the line was cut off
+		} else if m := zapError.FindStringSubmatch(parts[n]); m != nil { // the line was truncated
 			err = strings.ReplaceAll(m[1], `\"`, `"`)
 		}
 		if parts = parts[:n]; err != "" {

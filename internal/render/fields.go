@@ -11,7 +11,7 @@ import (
 
 type changed struct {
 	path     string // "spec.template.spec.containers[web].image"
-	from, to string // as JSON, shortened
+	from, to string // shortened JSON
 }
 
 func (d changed) String() string {
@@ -21,8 +21,7 @@ func (d changed) String() string {
 	return d.path + ": " + d.from + " -> " + d.to
 }
 
-// shape returns the path of the field without values. For replicas it keeps the values, because scaling to another
-// number is another change.
+// shape returns the field without values. It keeps the values of spec.replicas, to distinguish scalings.
 func (d changed) shape() string {
 	if d.path == "spec.replicas" {
 		return d.String()
@@ -35,8 +34,8 @@ type asked struct {
 	blind bool // ignore the status
 }
 
-// fields lists the fields outside of metadata that differ between two versions of an object. It returns those of the
-// status separately. Both versions may be Go structs, or maps as for custom resources.
+// fields lists the fields outside of metadata that differ between two versions of an object. Fields of the status are
+// in a separate list. The versions may be Go structs or maps.
 func (o asked) fields(before, after any) (fields, status []changed) {
 	for _, top := range tops(before, after) {
 		switch {
@@ -52,7 +51,7 @@ func (o asked) fields(before, after any) (fields, status []changed) {
 	return fields, status
 }
 
-// below lists the differences in one top field of an object.
+// below lists the differences in one top-level field.
 func (o asked) below(top field) (out []changed) {
 	if top.was.IsValid() && top.is.IsValid() && reflect.DeepEqual(top.was.Interface(), top.is.Interface()) {
 		return nil // a cheap check first, because most fields are equal
@@ -74,7 +73,7 @@ func (o asked) below(top field) (out []changed) {
 	return out
 }
 
-// text formats a value as JSON, or as the names of a list.
+// text formats a value as JSON. If names is set, it formats a list of names.
 func text(v reflect.Value, names bool) string {
 	if names {
 		return strings.Join(v.Interface().([]string), " ")
@@ -87,7 +86,7 @@ type field struct {
 	was, is reflect.Value
 }
 
-// alone returns both versions of the object with only this field.
+// alone returns two objects that contain only this field, with its old and its new value.
 func (f field) alone() (a, b map[string]any) {
 	a, b = map[string]any{}, map[string]any{}
 	if f.was.IsValid() {
@@ -99,7 +98,7 @@ func (f field) alone() (a, b map[string]any) {
 	return a, b
 }
 
-// tops lists the top fields of two versions of an object. It is empty if their types differ.
+// tops lists the top-level fields of two versions of an object. It returns nil if their types differ.
 func tops(before, after any) (out []field) {
 	a, b := content(before), content(after)
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Cycle finds the fight at the end of a timeline. A fight is the shortest sequence of lines that repeats up to the end,
-// at least twice in full. Generated names count as equal. It returns the numbers of the first and last line of the
-// first round; ok is false without a fight. Lines that only create or only delete are no fight, because a cycle undoes
-// its changes.
+// Cycle finds a fight at the end of a timeline: the shortest sequence of lines that repeats up to the end, at least
+// twice. Generated names are equal in this comparison. It returns the numbers of the first and last line of the first
+// round; ok is false if there is no fight. Repeated creations without deletions, or deletions without creations, are
+// not a fight, because a cycle undoes its changes.
 func Cycle(lines []Line) (first, last int, ok bool) {
 	if len(lines) > cycleWindow {
 		if first, last, ok = Cycle(lines[len(lines)-cycleWindow:]); !ok {
@@ -35,10 +35,10 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// cycleWindow limits the lines to search. It is longer than any cycle, and short enough for a quadratic search.
+// cycleWindow is the maximal number of lines that are searched. It exceeds any cycle, and a quadratic search is fast.
 const cycleWindow = 1000
 
-// rewind finds where the repetition with a given period begins.
+// rewind finds the first round of a repetition with period p.
 func rewind(lines []Line, p int) (first, last int, ok bool) {
 	from := len(lines)
 	for from-p-1 >= 0 && lines[from-1].sign() == lines[from-1-p].sign() {
@@ -47,7 +47,7 @@ func rewind(lines []Line, p int) (first, last int, ok bool) {
 	return lines[from-p].N, lines[from-1].N, true
 }
 
-// sign returns the line without generated names and field values.
+// sign returns the line's text without generated names and field values.
 func (l *Line) sign() string {
 	var b strings.Builder
 	b.WriteString(l.Who + " " + l.Verb + " " + abstract(l.Object) + " ")
@@ -61,7 +61,7 @@ func (l *Line) sign() string {
 	return b.String()
 }
 
-// abstract removes the generated part of a name, which are the digits at its end.
+// abstract replaces the generated part of a name, which are digits at its end.
 func abstract(name string) string {
 	cut := strings.TrimRight(name, "0123456789;,")
 	if cut != name && strings.HasSuffix(cut, "-") {
@@ -70,7 +70,7 @@ func abstract(name string) string {
 	return name
 }
 
-// undone reports whether the lines contain a write, and as many creations as deletions.
+// undone reports whether lines contain a write, and equal numbers of creations and deletions.
 func undone(lines []Line) bool {
 	writes, balance := 0, 0
 	for i := range lines {
@@ -87,7 +87,7 @@ func undone(lines []Line) bool {
 	return writes > 0 && balance == 0
 }
 
-// Numbers translates records into line numbers: the first and last line with one of them.
+// Numbers returns the numbers of the first and the last line that contain one of the records.
 func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	in := make(map[int]bool, len(records))
 	for _, r := range records {
@@ -107,8 +107,8 @@ func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	return first, last, first > 0
 }
 
-// Fight describes the lines that a fight repeats, and how many status writes happen besides. It returns "" if the
-// violation is no fight.
+// Fight describes which lines a fight repeats, and how many status writes are in between. Without a fight it returns
+// "".
 func Fight(lines []Line, b Mark) string {
 	first, last, ok := Numbers(lines, b.Cycle)
 	if !ok {

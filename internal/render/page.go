@@ -1,8 +1,8 @@
-// Package render turns histories into text: the timeline under a step of a scenario, the page of a failing run, the
-// cycle of a fight, and ownership as a tree or as DOT. All text fits 100 columns and needs no colour. It contains no
-// uids and resource versions, so a schedule has the same text in every run.
+// Package render formats histories as text: the timeline of a scenario, the page of a failing run, the cycle of a
+// fight, and ownership as a tree or in DOT. All text fits into 100 columns and needs no colour. It contains no UIDs and
+// resource versions, so that a schedule has the same text in every run.
 //
-// The package reads an object's metadata, mainly its owners ([Owners]). It finds other changes by comparing versions.
+// The package reads the metadata of objects, mainly the owners ([Owners]). Other changes are differences of versions.
 package render
 
 import (
@@ -14,36 +14,36 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Page describes a failing run: the law with its sentence and source, the timeline with causes, the errors of the
-// processes, the owners before and after the violation, the size of the run, and the command that replays it.
+// Page describes a failing run: the violated law, the timeline with causes, the errors of the processes, the owners
+// before and after the violation, the size of the run, and the command that replays it.
 type Page struct {
 	Title     string  `json:"title"` // the title of the scenario
 	Violation Mark    `json:"violation"`
 	Lines     []Line  `json:"lines"`
-	Errors    []Error `json:"errors,omitempty"` // errors of keys whose later reconciles failed too
+	Errors    []Error `json:"errors,omitempty"` // errors of keys that did not succeed later
 
-	Printed []Printed `json:"printed,omitempty"` // output of whole programs; the caller sets it
+	Printed []Printed `json:"printed,omitempty"` // set by the caller; output of whole programs
 
-	Before string `json:"before"` // ownership trees around the violation
+	Before string `json:"before"` // ownership trees before and after the violation
 	After  string `json:"after"`
 
 	// "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
 	Small   string `json:"small,omitempty"`
-	Replay  string `json:"replay,omitempty"`  // the command that runs it again
-	Picture string `json:"picture,omitempty"` // the command that draws the run; Draw sets it
+	Replay  string `json:"replay,omitempty"`  // the command that replays it
+	Picture string `json:"picture,omitempty"` // the command that draws the run; set by Draw
 	HTML    string `json:"html,omitempty"`    // the file that shows the run
 
-	history sim.History // the history when the page was made
-	options Options     // the options with which Lines were made
+	history sim.History // the history that the page shows
+	options Options     // the options for Lines
 
 	broken int             // index of the violating line in Lines
-	about  map[string]bool // the names of the objects that the failure concerns
-	drawn  bool            // a picture would show an edge
-	heads  [2]int          // the number of the line before each tree
+	about  map[string]bool // names of the objects that the failure concerns
+	drawn  bool            // a picture would have at least one edge
+	heads  [2]int          // numbers of the lines above the two trees
 }
 
-// NewPage makes the page of a violation from its history. The records before from are the initial world, and are not
-// shown. The caller sets Title, Small, Replay and Picture.
+// NewPage returns the page of a violation. Records before index from are the initial world, which is not shown. The
+// caller sets Title, Small, Replay and Picture.
 func NewPage(h *sim.History, b Mark, from int) *Page {
 	to := b.Record + 1
 	for _, r := range b.Cycle {
@@ -67,7 +67,8 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	return p
 }
 
-// Object returns the object of the violating line. It is "" if there is no such line, as after a settle.
+// Object returns the object in the violating line. It returns "" if there is none, for example when a settled world
+// violates a law.
 func (p *Page) Object() string {
 	if p.broken < 0 {
 		return ""
@@ -75,8 +76,8 @@ func (p *Page) Object() string {
 	return p.Lines[p.broken].Object
 }
 
-// Run returns the history of the page, the first shown record, and the timeline up to the history's end. The lines have
-// the same numbers as on the page.
+// Run returns the page's history, the index of the first shown record, and the timeline until the history's end. The
+// lines have the same numbers as on the page.
 func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 	o := p.options
 	o.To = 0
@@ -85,34 +86,34 @@ func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 	return &p.history, o.From, lines
 }
 
-// Mark is one violation of one law, for display.
+// Mark is a violation of a law, for display.
 type Mark struct {
 	Record   int    `json:"record"`           // index of the violating record
 	Law      string `json:"law"`              // "dont-interfere"
-	Sentence string `json:"sentence"`         // the rule that was violated
+	Sentence string `json:"sentence"`         // the law's sentence
 	Source   string `json:"source,omitempty"` // the source of the law
 	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
-	Race     bool   `json:"race,omitempty"`   // lawful by what the actor knew, but not by the stored state
-	Cycle    []int  `json:"cycle,omitempty"`  // of a fight: the records of its cycle
+	Race     bool   `json:"race,omitempty"`   // a lost race: the write was right for the outdated state of the actor
+	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the records of its cycle
 
-	Invariant bool `json:"-"` // an invariant of a contract is violated; it may concern any field
+	Invariant bool `json:"-"` // the law is an invariant of a Contract; it may concern any field
 }
 
-// MarkOf makes a mark from a violation.
+// MarkOf converts a violation.
 func MarkOf(b law.Violation) Mark {
 	return Mark{Record: b.Record, Law: b.Law.Name, Sentence: b.Law.Sentence, Source: b.Law.Source,
 		Text: WithoutUIDs(b.Text), Race: b.Strength == law.Committed, Cycle: b.Cycle,
 		Invariant: b.Law.IsInvariant()}
 }
 
-// aboutStatus are the laws that a wrong status violates in a settled world.
+// aboutStatus lists the laws that a settled world with a wrong status violates.
 var aboutStatus = []string{"dont-share", "exact-status"}
 
-// concluded matches a status change with which a controller finishes an object or gives up.
+// concluded matches a status change by which a controller completes an object or gives up.
 var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
 
-// about returns a function that selects hidden writes which the violation concerns: writes of a wrong status, writes
-// that finished an owner without its dependents, and the writes of a fight over status only.
+// about returns a function that selects hidden writes that concern the violation: writes of a wrong status, writes that
+// completed an owner without its dependents, and the status writes of a fight that has no other writes.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)
@@ -138,7 +139,7 @@ func (b Mark) String() string {
 	return word + b.Law + ": " + b.Text
 }
 
-// span returns the range of records around a violation: its first record, and the record after its step.
+// span returns the first record of a violation, and the first record after the violation's step.
 func (p *Page) span(h *sim.History) (first, last int) {
 	r := h.At(p.Violation.Record)
 	first = r.Index
@@ -148,7 +149,7 @@ func (p *Page) span(h *sim.History) (first, last int) {
 		}
 	}
 	if w := p.lastWrite(); r.Op == sim.Settled && w != nil {
-		first = min(first, w.Records[0]) // a settled world has no further changes
+		first = min(first, w.Records[0]) // in a settled world, the state before the last write is shown
 	}
 	last = r.Index + 1
 	for h.At(last) != nil && h.At(last).Step == r.Step {
@@ -166,7 +167,7 @@ func (p *Page) lastWrite() *Line {
 	return nil
 }
 
-// trees draws the objects related to the violation, before and after it.
+// trees formats the objects related to the violation, as they were before it and after it.
 func (p *Page) trees(h *sim.History) {
 	r := h.At(p.Violation.Record)
 	if r == nil {
@@ -181,7 +182,7 @@ func (p *Page) trees(h *sim.History) {
 		x, y = before, after
 	}
 	if len(x)+len(y) == 0 {
-		return // an empty world
+		return // the world is empty
 	}
 	p.Before, p.After = pane(x, "(not there yet)"), pane(y, "(gone)")
 	p.heads = [2]int{p.Step(), p.Step()}
@@ -195,7 +196,7 @@ func (p *Page) trees(h *sim.History) {
 		slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
 }
 
-// pane returns a tree, or none if there are no objects.
+// pane returns a tree, or the text none if there are no objects.
 func pane(objs []Object, none string) string {
 	if len(objs) == 0 {
 		return none + "\n"
@@ -203,7 +204,7 @@ func pane(objs []Object, none string) string {
 	return Tree(objs)
 }
 
-// concerned lists the objects of a violation's records, the objects that its text names, and the owners of both.
+// concerned lists the objects in the violation's records, the objects in its text, and the owners of these.
 func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref {
 	refs := []sim.Ref{r.Object, r.For}
 	for _, i := range p.Violation.Cycle {
@@ -218,7 +219,7 @@ func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref
 			refs = append(refs, o.Ref)
 		}
 	}
-	for i, ref := range refs { // a refused request may have no uid
+	for i, ref := range refs { // the reference in a refused request may have no UID
 		for _, o := range objs {
 			if ref.UID == "" && o.Ref.Kind == ref.Kind && o.Ref.Key() == ref.Key() {
 				refs[i] = o.Ref
@@ -228,7 +229,7 @@ func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref
 	return append(refs, ownersAmong(objs, refs)...)
 }
 
-// ownersAmong lists the owners that are among objs, so that both trees show them.
+// ownersAmong returns the owners of refs that are in objs, so that both trees show them.
 func ownersAmong(objs []Object, refs []sim.Ref) []sim.Ref {
 	var owners []sim.Ref
 	for _, o := range objs {

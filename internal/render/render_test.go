@@ -21,12 +21,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// thing is an object with only metadata.
+// thing returns an object that has only metadata.
 func thing(owners ...metav1.OwnerReference) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "default", OwnerReferences: owners}}
 }
 
-// ownedBy is a ControllerRef.
+// ownedBy returns a ControllerRef.
 func ownedBy(r sim.Ref) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: r.Kind, Name: r.Name, UID: types.UID(r.UID),
 		Controller: ptr(true)}
@@ -44,7 +44,7 @@ var (
 	pod        = ref("Pod", "web-1-1")
 )
 
-// orphan is the history of a Deployment that adopts an object just after it was orphaned.
+// orphan returns a history in which a Deployment adopts an object just after it was orphaned.
 func orphan() (*sim.History, render.Mark) {
 	w := sim.New(sim.Zero{})
 	d, s, p := thing(), thing(ownedBy(deployment)), thing(ownedBy(set))
@@ -87,7 +87,7 @@ func orphan() (*sim.History, render.Mark) {
 			Source:   "a document, its section", Text: "owner absent"}
 }
 
-// golden compares with a file of testdata, or rewrites it.
+// golden compares a text with a file in testdata. With the flag -update it rewrites the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -133,7 +133,7 @@ func TestPage(t *testing.T) {
 		"threelaws replay f.txtar"
 	golden(t, "page.txt", p.Text())
 	if p.Step() == 0 {
-		t.Error("the page does not know which line broke the law")
+		t.Error("the page has no violating line")
 	}
 }
 
@@ -155,7 +155,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// A cycle is found if the lines repeat with abstracted names, and only if it undoes its changes.
+// Cycle finds a cycle if the lines repeat, with generated names replaced, and if the cycle undoes its changes.
 func TestCycle(t *testing.T) {
 	var lines []render.Line
 	add := func(who, verb, object string) {
@@ -197,7 +197,7 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// Short timelines leave out Normal Events of programs, but not Warnings or a user's Events.
+// Short timelines leave out the Normal Events of programs. They show Warnings, and Events by the user.
 func TestRecordedEvents(t *testing.T) {
 	for _, c := range []struct {
 		process, kind string
@@ -213,8 +213,8 @@ func TestRecordedEvents(t *testing.T) {
 	}
 }
 
-// A page shows what a failure is about. Its text leaves out Leases, Events, repeated refusals and long values, and says
-// so. The whole page has them.
+// A page shows what concerns the failure. Its text says that it leaves out Leases, Events, repeated refusals and long
+// values. Whole shows them.
 func TestBriefStory(t *testing.T) {
 	const refused = `Operation cannot be fulfilled on configmaps "shared": the object has been modified; please apply your ` +
 		`changes to the latest version and try again`
@@ -265,7 +265,7 @@ func TestPageIsBounded(t *testing.T) {
 	}
 }
 
-// A program's errors come first. Stack traces are left out, and structured lines keep only the message and the error.
+// A program's errors come first. Stack traces are left out. Structured lines keep only message and error.
 func TestDigest(t *testing.T) {
 	lines := strings.Split(`2017-03-01T00:00:00Z	INFO	Starting workers	{"controller": "memcached", "worker count": 1}
 2017-03-01T00:00:00Z	ERROR	Reconciler error	{"controller": "memcached", "reconcileID": "99881fc3", "error": "no such secret"}

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Story formats lines with their causes in width columns, at least [Narrowest]. Call [Explain] first.
+// Story formats lines with their causes in width columns; the minimum is [Narrowest]. Call [Explain] before.
 func Story(lines []Line, width int) string {
 	return (&layout{width: max(width, Narrowest), most: len(lines), time: (*Line).time}).text(lines)
 }
@@ -15,14 +15,14 @@ func Story(lines []Line, width int) string {
 type layout struct {
 	indent string
 	width  int
-	most   int                // maximum number of lines; a longer story keeps violations and the last lines
+	most   int                // maximal number of lines; of a longer story, the violations and the last lines are kept
 	time   func(*Line) string // formats the time
-	fold   bool               // put a change below its line if there is little room
+	fold   bool               // if there is little space, a change is written below its line
 }
 
 const leastChange = 32
 
-// text formats lines with their causes. The causes stand beside the lines, or below them if names are long.
+// text formats lines with their causes. If names are long, causes are written below the lines.
 func (o *layout) text(lines []Line) string {
 	for _, change := range []int{44, 24} {
 		if t := o.table(lines, max(change+(o.width-Width)/2, 12)); t.left() >= 18 {
@@ -36,8 +36,8 @@ func (o *layout) text(lines []Line) string {
 	return t.String()
 }
 
-// table formats lines. change is the maximum width of the column of changes. If it is 0, causes stand below the lines;
-// if it is negative, causes and changes do.
+// table formats lines. change is the maximal width of the column of changes. If it is 0, causes are written below the
+// lines. If it is negative, changes are written below the lines too.
 func (o *layout) table(lines []Line, change int) *Table {
 	t := &Table{Indent: o.indent, Width: o.width, Max: []int{0, 0, 0, 0, 0, 0, change}, Fold: true}
 	head := []string{"", "step", "at", "who", "did", "what", "change", "because"}
@@ -87,10 +87,10 @@ func (o *layout) table(lines []Line, change int) *Table {
 	return t
 }
 
-// step matches the beginning of a cause that is only a line number.
+// step matches the beginning of a cause that names a line.
 var step = regexp.MustCompile(`^because \d+`)
 
-// mark returns the mark in front of a line: "!" for a violation, "~" if its actor used a stale cache.
+// mark returns the mark at the beginning of a line: "!" for a violation, "~" for a write based on a stale cache.
 func (l *Line) mark() string {
 	switch {
 	case len(l.Breaks) > 0:
@@ -109,7 +109,8 @@ func Span(first, last int) string {
 	return "steps " + strconv.Itoa(first) + "-" + strconv.Itoa(last)
 }
 
-// views maps a version of an object to the commit that replaced it. Versions are shared by pointer.
+// views maps each outdated version of an object to the index of the commit that replaced it. Records share versions, so
+// a version is identified by its pointer.
 type views map[any]int
 
 func viewsOf(h *sim.History, upto int) views {
@@ -129,7 +130,7 @@ func viewsOf(h *sim.History, upto int) views {
 	return v
 }
 
-// stale reports whether a request was based on an outdated version of its object, or of the reconciled object.
+// stale reports whether a request was based on an outdated version of its object, or of the object that is reconciled.
 func (v views) stale(r *sim.Record) bool {
 	if r == nil {
 		return false
@@ -138,7 +139,8 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner returns the commit that replaced the version of the owner which the reconcile used.
+// owner returns the commit that replaced the version of the owner that the reconcile used. The second result is false
+// if the version was the latest.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false
@@ -151,11 +153,10 @@ type causes struct {
 	h     *sim.History
 	lines []Line
 	views views
-	of    map[int]int // record -> position in lines
+	of    map[int]int // the position in lines of each record
 }
 
-// Explain sets for each line why it happened: the outdated state that its actor used, and the line that triggered it.
-// User actions get no explanation.
+// Explain sets the cause of each line: the outdated state that its actor used, and the line that triggered it.
 func Explain(h *sim.History, lines []Line) {
 	c := &causes{h: h, lines: lines, views: viewsOf(h, h.Len()), of: map[int]int{}}
 	for i := range lines {
@@ -180,7 +181,7 @@ func (c *causes) because(l *Line) string {
 	return why
 }
 
-// cause follows the causes of a record back to the nearest line. It returns nil if there is none.
+// cause returns the nearest line among the causes of a record, or nil.
 func (c *causes) cause(r *sim.Record) *Line {
 	self := c.of[r.Index]
 	for r != nil && r.Cause >= 0 && r.Cause < r.Index {
@@ -202,7 +203,7 @@ func (l *Line) summary() string {
 	return l.Verb + " " + l.Object
 }
 
-// stale describes the outdated versions that the actor used.
+// stale describes the outdated versions that the actor of a record used.
 func (c *causes) stale(r *sim.Record) string {
 	var why string
 	if r.Stale() {
@@ -215,7 +216,7 @@ func (c *causes) stale(r *sim.Record) string {
 	return why
 }
 
-// before formats "as it was before a commit", with the number of the commit's line.
+// before returns "as it was before N" with the commit's line N, or "as it was earlier" for an unknown line.
 func (c *causes) before(commit int, known bool) string {
 	if i, ok := c.of[commit]; ok && known {
 		return "as it was before " + strconv.Itoa(c.lines[i].N)

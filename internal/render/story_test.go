@@ -13,7 +13,7 @@ import (
 
 var shared = ref("ConfigMap", "shared")
 
-// tape makes a history from records, one per step unless they have a step.
+// tape returns a history with these records. A record without a step gets the next step.
 func tape(records ...sim.Record) *sim.History {
 	h := &sim.History{}
 	for i, r := range records {
@@ -29,8 +29,7 @@ func tape(records ...sim.Record) *sim.History {
 	return h
 }
 
-// If two controllers reconcile one kind, the actor is the controller. Otherwise it is the object, with the number of an
-// instance.
+// If two controllers reconcile a kind, the actor is the controller. Otherwise it is the object, with a number.
 func TestActor(t *testing.T) {
 	sync := func(process string, r sim.Ref) sim.Record {
 		return sim.Record{Op: sim.Commit, Process: process, For: r, Verb: "update", Object: r, Before: configMap(nil),
@@ -61,7 +60,7 @@ func TestActor(t *testing.T) {
 	}
 }
 
-// fight is two controllers that overwrite one field, with a status write in each round.
+// fight returns a history in which two controllers overwrite a field. Each round also contains a status write.
 func fight() (*sim.History, render.Mark) {
 	one, two := configMap(map[string]string{"v": "1"}), configMap(map[string]string{"v": "2"})
 	write := func(process string, before, after any) sim.Record {
@@ -77,8 +76,8 @@ func fight() (*sim.History, render.Mark) {
 		Text: "the state recurs after 3 writes", Cycle: []int{4, 5, 6}}
 }
 
-// A fight names both controllers and their writes, counts hidden writes, and is drawn with its edges although nothing
-// owns anything.
+// A fight is described with both controllers and their writes, and with the number of hidden writes. Its picture has
+// edges, although there are no owners.
 func TestFight(t *testing.T) {
 	h, b := fight()
 	p := render.NewPage(h, b, 1)
@@ -90,7 +89,7 @@ func TestFight(t *testing.T) {
 	}
 }
 
-// A fight over a field that counts up is still a repeating round.
+// If a fight is about a field that counts up, its rounds are still equal.
 func TestCycleOfOtherValues(t *testing.T) {
 	var records []sim.Record
 	for i := range 8 {
@@ -106,8 +105,8 @@ func TestCycleOfOtherValues(t *testing.T) {
 	}
 }
 
-// An action on a stale cache has its mark in every form. A deletion that is requested and done in one step is stale if
-// its request was.
+// A write that is based on a stale cache is marked in every form. A deletion completed in the same step is stale if the
+// request was.
 func TestStale(t *testing.T) {
 	old, now, going := configMap(nil), configMap(map[string]string{"a": "1"}), configMap(map[string]string{"a": "1"})
 	del := func(saw any, step int) []sim.Record {
@@ -133,8 +132,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// Owners are shown at every violation. A violation of a settled world concerns the objects that its text names; one of
-// a refused request shows owners too.
+// Owners are shown for every violation. If a settled world violates a law, these are the owners of the objects in the
+// text. They are also shown for a refused request.
 func TestOwnersAtEveryViolation(t *testing.T) {
 	owner, orphan := thing(), thing(ownedBy(set))
 	base := []sim.Record{
@@ -201,7 +200,8 @@ main.main()
 	/home/me/main.go:1 +0x1
 `
 
-// The page of a world that does not settle shows the reconcile errors, counted, without those that were resolved.
+// The page of a world that does not settle shows the reconcile errors and their numbers. It omits keys that succeeded
+// later.
 func TestErrors(t *testing.T) {
 	end := func(process string, r sim.Ref, text, reason string) sim.Record {
 		return sim.Record{Op: sim.SyncEnd, Process: process, For: r, Verb: "sync", Message: text, Reason: reason}
@@ -222,11 +222,11 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a key that is a unique id is shown as %+v", got)
 	}
 	if got := render.ErrorsBefore(h, 1); len(got) != 1 || got[0].Text != "cured" {
-		t.Errorf("before it was got over, the errors are %+v", got)
+		t.Errorf("before the key succeeded, the errors are %+v", got)
 	}
 }
 
-// The keys of a page's JSON have one style.
+// The keys of a page's JSON are in lowerCamelCase.
 func TestPageJSON(t *testing.T) {
 	h, b := orphan()
 	p := render.NewPage(h, b, 3)
@@ -247,7 +247,7 @@ func TestPageJSON(t *testing.T) {
 	}
 }
 
-// A page uses the given width, but never less than its columns need.
+// A page uses the given width, but at least the minimal width.
 func TestWide(t *testing.T) {
 	h, b := orphan()
 	b.Sentence = strings.Repeat("word ", 50)
@@ -271,7 +271,7 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// A page leaves out the middle of a long story, but no violation. A story by itself is whole.
+// A page leaves out the middle of a long story, but no violations. Story leaves out nothing.
 func TestLongStory(t *testing.T) {
 	var records []sim.Record
 	for range 200 {

@@ -10,26 +10,26 @@ import (
 // Width is the default number of columns. Golden text uses it.
 const Width = 100
 
-// Narrowest is the minimum width of a page, because columns would be too narrow below it.
+// Narrowest is the minimal width of a page. With less, columns would be too narrow.
 const Narrowest = 60
 
-// Table formats rows in columns two spaces apart. The last column takes the rest of the width, and folds at spaces. The
-// other columns are as wide as their widest cell.
+// Table formats rows. Columns are two spaces apart and as wide as their widest cell. The last column has the remaining
+// width, and its text is wrapped.
 type Table struct {
 	Indent string
 	Width  int   // number of columns of text; 0 means [Width]
-	Fold   bool  // fold cells that are longer than Max; otherwise they shift the rest of their row
-	Max    []int // the maximum width of each column
+	Fold   bool  // wrap cells that are longer than Max; otherwise long cells shift the rest of their row
+	Max    []int // the maximal width of each column
 	rows   [][]string
 }
 
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Note adds a line of text below the last row. It begins in the second column, and is folded.
+// Note adds a line of text below the last row. The text begins in the second column and is wrapped.
 func (t *Table) Note(text string) { t.rows = append(t.rows, []string{noteMark, text}) }
 
-// noteMark in the first cell marks a row as a note.
+// noteMark is the first cell of rows that are notes.
 const noteMark = "\x00"
 
 // String formats the table. Every row ends in a newline and has no trailing spaces.
@@ -130,7 +130,7 @@ func (t *Table) note(b *strings.Builder, text string, widths []int) {
 	}
 }
 
-// Fold breaks a line of text at [Width]; continuation lines are indented.
+// Fold wraps a line of text at [Width], and indents the continuation lines.
 func Fold(text string) string { return foldAt(text, Width) }
 
 func foldAt(text string, width int) string {
@@ -144,7 +144,7 @@ func foldAt(text string, width int) string {
 	return b.String()
 }
 
-// fold cuts text at the last space so that the first part fits into n columns. A longer word stays whole.
+// fold divides text at the last space before column n. A longer word is not divided.
 func fold(text string, n int) (first, rest string) {
 	if utf8.RuneCountInString(text) <= n {
 		return text, ""
@@ -177,8 +177,8 @@ func right(n, width int) string {
 	return strings.Repeat(" ", max(width-len(s), 0)) + s
 }
 
-// Plain escapes control characters, line breaks and invisible characters as Go does: \n, \x1b, \u202e. Use it for text
-// from a cluster, a server or a log.
+// Plain escapes control characters, line breaks and invisible characters in the syntax of Go: \n, \x1b, \u202e. It must
+// be used for text from a cluster, a server or a log.
 func Plain(s string) string {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	if strings.IndexFunc(s, odd) < 0 && utf8.ValidString(s) {
@@ -196,8 +196,8 @@ func Plain(s string) string {
 	return b.String()
 }
 
-// Color adds terminal colours to rendered text: red for a violation, yellow for a race and a stale cache, grey for
-// refusals. It changes nothing else. Use it only for terminals, not for golden files.
+// Color adds terminal colours to formatted text: red for violations, yellow for races and stale caches, grey for
+// refusals. Use it only for terminals, not for golden files.
 func Color(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -13,10 +13,10 @@ import (
 // Text formats the page in [Width] columns.
 func (p *Page) Text() string { return p.Wide(Width) }
 
-// Wide formats the page in width columns, at least [Narrowest]. It leaves out repetitions.
+// Wide formats the page in width columns; the minimum is [Narrowest]. It leaves out repetitions.
 func (p *Page) Wide(width int) string { return p.write(max(width, Narrowest), false) }
 
-// Whole formats all of the page in width columns.
+// Whole formats the page in width columns, and leaves out nothing.
 func (p *Page) Whole(width int) string { return p.write(max(width, Narrowest), true) }
 
 func (p *Page) write(width int, whole bool) string {
@@ -40,7 +40,7 @@ func (p *Page) write(width int, whole bool) string {
 	return strings.TrimRight(b.String()+foot, "\n") + "\n"
 }
 
-// foot returns the text below the story.
+// foot formats what follows the story.
 func (p *Page) foot(width int, whole bool) string {
 	var b strings.Builder
 	if cycle := Fight(p.Lines, p.Violation); cycle != "" {
@@ -71,7 +71,7 @@ func (p *Page) foot(width int, whole bool) string {
 	return b.String()
 }
 
-// story formats the lines that the failure concerns, in at most the given number of rows.
+// story formats the lines that concern the failure, in at most this number of rows.
 func (p *Page) story(b *strings.Builder, width, rows int) {
 	short := p.shorten()
 	var text string
@@ -95,10 +95,10 @@ func (p *Page) Step() int {
 	return p.Lines[p.broken].N
 }
 
-// Short formats the timeline alone, without causes.
+// Short formats only the timeline, without causes.
 func (p *Page) Short() string { return Text(p.Lines) }
 
-// Draw sets the command that draws the run, if there is an owner or a fight to draw.
+// Draw sets the command that draws the run, if the picture would show an owner or a fight.
 func (p *Page) Draw(command string) {
 	if p.drawn {
 		p.Picture = command
@@ -124,8 +124,8 @@ func (p *Page) sentence(b *strings.Builder, width int) {
 	}
 }
 
-// fitted indents a line at the foot of a page. A command that is too long gets a separate line, so that users can copy
-// it.
+// fitted indents a line at the end of a page. The command in a line that is too long gets its own line, so that users
+// can copy it.
 func fitted(line string, width int) string {
 	if name, command, ok := strings.Cut(line, ": "); ok && len(line)+4 > width {
 		line = name + ":\n      " + command
@@ -133,11 +133,11 @@ func fitted(line string, width int) string {
 	return "    " + line + "\n"
 }
 
-// The limits of a page of text. The HTML page and [Page.Whole] have no limits.
+// The limits of a text page. The HTML page and [Page.Whole] have no limits.
 const (
-	storyLines = 30  // lines of the timeline about objects that the failure does not concern
-	pageRows   = 116 // maximum lines of a page
-	cellRunes  = 140 // characters of a cell: a change, a refusal, an error
+	storyLines = 30  // lines of the timeline about objects that do not concern the failure
+	pageRows   = 116 // lines of a page
+	cellRunes  = 140 // characters of a cell, for example of a change or an error
 	treeRows   = 10  // lines of each tree of owners
 )
 
@@ -146,12 +146,12 @@ type brief struct {
 	left  []string // descriptions of what was left out, with counts
 }
 
-// shorten removes lines from a story that the failure does not concern. Violations, user actions, faults, and the lines
-// of a fight's cycle always stay.
+// shorten removes lines that do not concern the failure. It never removes violations, user actions, faults, and the
+// lines in the cycle of a fight.
 func (p *Page) shorten() *brief {
 	b := &brief{}
 	elected := elections(p.Lines)
-	first := map[string]int{} // index of a refusal in b.lines
+	first := map[string]int{} // the index in b.lines of each refusal
 	quiet, again := 0, 0
 	for i := range p.Lines {
 		l := p.Lines[i]
@@ -208,7 +208,7 @@ func (p *Page) kind(l *Line) string {
 	return ""
 }
 
-// elections counts, for each Lease, the processes that write it or try to.
+// elections returns, for each Lease, the number of processes that write it or try to write it.
 func elections(lines []Line) map[string]int {
 	who, n := map[string]bool{}, map[string]int{}
 	for i := range lines {
@@ -221,12 +221,12 @@ func elections(lines []Line) map[string]int {
 	return n
 }
 
-// refusal returns the text that equal refusals have in common.
+// refusal returns a text that is equal for equal refusals.
 func (l *Line) refusal() string {
 	return l.Who + "\x00" + l.Verb + "\x00" + l.Object + "\x00" + l.Detail
 }
 
-// usual shortens the texts of the two most frequent refusals.
+// usual shortens the messages of the two most frequent refusals.
 func usual(text string) string {
 	switch {
 	case strings.HasPrefix(text, "409 Conflict: Operation cannot be fulfilled on ") &&
@@ -247,8 +247,7 @@ func cut(text string, most int) string {
 	return text
 }
 
-// concern collects the objects that the failure concerns: those of its records and of its text, their dependents, and
-// their owners.
+// concern finds the objects that concern the failure: those in its records and text, their dependents and owners.
 func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	key := func(ref sim.Ref) string { return strings.TrimSuffix(ref.String(), "/") }
 	owners := map[string][]string{}
@@ -283,7 +282,7 @@ func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	grow(func(object, owner string) (string, bool) { return owner, p.about[object] })
 }
 
-// told formats the time of a line in whole milliseconds.
+// told formats the time of a line in milliseconds.
 func (l *Line) told() string {
 	from, to := round(l.From), round(l.To)
 	if from == to {
@@ -292,7 +291,7 @@ func (l *Line) told() string {
 	return from.String() + ".." + to.String()
 }
 
-// round rounds a program's time to milliseconds.
+// round rounds a time to milliseconds, unless it is shorter than a millisecond.
 func round(at time.Duration) time.Duration {
 	if at < time.Millisecond {
 		return at
@@ -300,7 +299,7 @@ func round(at time.Duration) time.Duration {
 	return at.Round(time.Millisecond)
 }
 
-// elide shortens two trees to the parts that differ, with context.
+// elide shortens two trees to the rows that differ, with some context.
 func elide(a, b string) (string, string) {
 	return elideRows(a, b), elideRows(b, a)
 }

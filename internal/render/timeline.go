@@ -10,43 +10,43 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Line is one line of a timeline: a write, a refusal or several equal refusals, a fault, or any other violating record.
+// Line is a line of a timeline. It shows a write, equal refusals, a fault, or another record that violates a law.
 type Line struct {
 	N       int           `json:"n"` // from 1
 	From    time.Duration `json:"from"`
-	To      time.Duration `json:"to"` // time of the last refusal if the line stands for several; otherwise equal to From
+	To      time.Duration `json:"to"` // the time of the last of several refusals, otherwise From
 	Who     string        `json:"who"`
 	Verb    string        `json:"verb"`
 	Object  string        `json:"object"`
 	Detail  string        `json:"detail,omitempty"`
-	Count   int           `json:"count"` // number of records in the line
+	Count   int           `json:"count"` // the number of records in Records
 	Write   bool          `json:"write"`
 	Refused bool          `json:"refused"`
-	// the actor acted on an old version of this object or of the object that it reconciles
+	// Stale means that the actor used an old version of this object, or of the object that it reconciles.
 	Stale  bool     `json:"stale,omitempty"`
 	Breaks []string `json:"breaks,omitempty"`
 
-	// what the actor had read, and the line that triggered it; [Explain] sets it
+	// Because describes what the actor had read, and the line that triggered it. [Explain] sets it.
 	Because string `json:"because,omitempty"`
 
 	Records []int `json:"records"` // indices in the history
 
-	more  int    // number of equal refusals that a short story leaves out
+	more  int    // the number of equal refusals that a short story leaves out
 	shape string // Detail without field values; "" if there is none
 }
 
-// Options of a timeline.
+// Options select the records of a timeline.
 type Options struct {
-	From, To   int  // records [From, To); To zero means all
+	From, To   int  // half-open range of records; if To is 0, to the end
 	Verbose    bool // include noise
 	Violations []Mark
-	Others     bool                     // include a line for every other violating record, such as a delivery
-	Skip       func(r *sim.Record) bool // returns true for records to leave out; nil for none
-	Also       func(r *sim.Record) bool // returns true for noise to include; nil for none
+	Others     bool                     // include other records that violate a law, such as deliveries
+	Skip       func(r *sim.Record) bool // if not nil, reports which records to leave out
+	Also       func(r *sim.Record) bool // if not nil, reports which noise to include
 }
 
-// Timeline makes the lines for a part of a history. Equal refusals share a line if there is no write between them.
-// Lines are numbered from 1.
+// Timeline returns the lines for a part of a history, numbered from 1. Equal refusals without a write between them
+// share a line.
 func Timeline(h *sim.History, o Options) []Line {
 	if o.To == 0 || o.To > h.Len() {
 		o.To = h.Len()
@@ -57,8 +57,8 @@ func Timeline(h *sim.History, o Options) []Line {
 	}
 	who, views := CastOf(h), viewsOf(h, o.To)
 	var lines []Line
-	var halves []int // records that the next record covers
-	fresh := 0       // lines from this index on are refusals after the last write
+	var halves []int // records that the next record makes redundant; see [Replaced]
+	fresh := 0       // index of the first line after the last write; these lines are refusals
 	for i := o.From; i < o.To; i++ {
 		r := h.At(i)
 		if r == nil || o.Skip != nil && o.Skip(r) {
@@ -103,8 +103,8 @@ func unique(words []string) []string {
 	return out
 }
 
-// Replaced reports whether the next record covers a record of the same step. The record may be the request of a
-// deletion that is done at once, or the crash of a restart or of a switch.
+// Replaced reports whether the next record, of the same step, makes a record redundant. The record is a deletion
+// request that is completed at once, or the crash of a restart or a switch.
 func Replaced(h *sim.History, r *sim.Record) bool {
 	next := h.At(r.Index + 1)
 	if next == nil || next.Op != r.Op || next.Step != r.Step {
@@ -119,11 +119,11 @@ func Replaced(h *sim.History, r *sim.Record) bool {
 	return false
 }
 
-// lineOf returns the line of a record, and whether the record gets a line.
+// lineOf returns the line for a record. The second result is false if the record gets no line.
 func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	l := Line{From: r.At, To: r.At, Verb: r.Verb, Count: 1, Records: []int{r.Index}}
 	if !r.Object.IsZero() {
-		l.Object = strings.TrimSuffix(r.Object.String(), "/") // the name of a create may be missing because the server generates it
+		l.Object = strings.TrimSuffix(r.Object.String(), "/") // the server generates the name of this create
 	}
 	show := false
 	switch r.Op {
@@ -141,7 +141,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	case sim.FaultHit:
 		l.Detail = r.Reason
 		if r.Object.Name == "" {
-			l.Object = "" // the line is about the process, or about its cache of the kind in the detail
+			l.Object = "" // the line is about the process, or about its cache of the kind in Detail
 		}
 		show = r.Verb != "synced"
 	case sim.Stuck:
@@ -154,7 +154,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	return l, show
 }
 
-// recorded reports whether a record is a Normal Event of a program. What the Event is about has another line.
+// recorded reports whether a record is a Normal Event of a program. The write that it is about has a line.
 func recorded(r *sim.Record) bool {
 	if r.Object.Kind != "Event" || r.Process == "user" || r.After == nil {
 		return false
@@ -163,7 +163,7 @@ func recorded(r *sim.Record) bool {
 	return e.Kind() == reflect.Struct && e.FieldByName("Type").String() == "Normal"
 }
 
-// merge adds a refusal to the line of an equal refusal. It returns false if there is none.
+// merge adds a refusal to the line of an equal refusal. It returns false if there is no such line.
 func merge(lines []Line, l Line) bool {
 	for i := range lines {
 		m := &lines[i]
@@ -178,7 +178,7 @@ func merge(lines []Line, l Line) bool {
 	return false
 }
 
-// Text formats lines as they stand below a step.
+// Text formats lines as in the output of a step.
 func Text(lines []Line) string {
 	t := Table{Indent: "", Max: []int{4, 24, 28, 16, 34}}
 	for i := range lines {
@@ -210,7 +210,7 @@ func (l *Line) what() string {
 	return s
 }
 
-// Did returns the result of the request. It does not include violations.
+// Did returns the result of the request, without violations.
 func (l *Line) Did() string {
 	s := l.Detail
 	if l.Refused {
@@ -248,14 +248,14 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// Cast knows which controllers reconcile which kinds in a run. If several controllers reconcile a kind, lines name the
-// controller.
+// Cast contains which controllers reconcile which kinds in a run. If several controllers reconcile a kind, lines also
+// show the controller's name.
 type Cast struct {
 	only map[string]string // kind -> the only controller that reconciles it
 	many map[string]bool   // kinds that several controllers reconcile
 }
 
-// CastOf derives the cast from a history. Several instances of a controller count as one.
+// CastOf returns the cast of a history. Several instances of a controller count as one.
 func CastOf(h *sim.History) *Cast {
 	c := &Cast{only: map[string]string{}, many: map[string]bool{}}
 	for i := range h.Records {
@@ -273,13 +273,13 @@ func CastOf(h *sim.History) *Cast {
 	return c
 }
 
-// Shared returns the number of kinds that several controllers reconcile. When this number grows, the names of earlier
-// actors change.
+// Shared returns the number of kinds that several controllers reconcile. When it grows, actor names in earlier lines
+// change.
 func (c *Cast) Shared() int { return len(c.many) }
 
-// Actor returns the name of the actor of a record. It is the reconciled object. If the controller has several
-// instances, the instance's number follows ("rs/a#2"). If several controllers reconcile the kind, the process comes
-// first ("widget-a: cm/shared"). Without a reconciled object it is the process.
+// Actor returns the name for the actor of a record: the reconciled object, or the process if there is no such object.
+// If the controller has several instances, the number of the instance is appended ("rs/a#2"). If several controllers
+// reconcile the kind, the process is put in front ("widget-a: cm/shared").
 func (c *Cast) Actor(r *sim.Record) string {
 	if r.For.IsZero() {
 		return r.Process
@@ -299,5 +299,5 @@ var opNames = [...]string{
 	sim.Stuck: "stuck", sim.Settled: "settled", sim.Fighting: "fighting", sim.Unsettled: "unsettled",
 }
 
-// OpName names the operation of a record in one word: "commit", "delivery".
+// OpName returns the operation of a record as a word, for example "commit" or "delivery".
 func OpName(op sim.Op) string { return opNames[op] }

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Tree formats ownership as a forest. Each object stands below its controller, or below its first owner if it has no
-// controller. A missing owner, a second owner and a deletion in progress are named after the object.
+// Tree formats ownership as trees. An object is below its controller, or below its first owner if it has no controller.
+// Behind the object's name, the tree shows missing owners, further owners, and that the object is terminating.
 func Tree(objs []Object) string {
 	if len(objs) == 0 {
 		return "(none)\n"
@@ -32,7 +32,7 @@ func Tree(objs []Object) string {
 	for _, i := range roots {
 		t.write(&b, i, "", "", "")
 	}
-	for i := range objs { // the remaining objects belong to cycles of owners
+	for i := range objs { // the remaining objects are in cycles of owners
 		if !t.seen[i] {
 			t.write(&b, i, "", "", "")
 		}
@@ -47,7 +47,7 @@ type forest struct {
 	seen  map[int]bool
 }
 
-// parent returns the existing object below which o is shown.
+// parent returns the existing owner below which an object is shown.
 func (t *forest) parent(o Object) (Object, bool) {
 	best := -1
 	for _, w := range o.Owners {
@@ -110,8 +110,7 @@ func (t *forest) notes(o Object) string {
 	return notes
 }
 
-// Beside formats two texts with headings side by side. If they do not fit into width columns, the second is below the
-// first.
+// Beside formats two texts with headings side by side. If they do not fit into width columns, the second is below.
 func Beside(leftHead, left, rightHead, right string, width int) string {
 	l := strings.Split(strings.TrimRight(left, "\n"), "\n")
 	r := strings.Split(strings.TrimRight(right, "\n"), "\n")
@@ -156,15 +155,15 @@ func indent(text, by string) string {
 	return b.String()
 }
 
-// Object is one object of the world at one point of a history.
+// Object is an object at a point in a history.
 type Object struct {
 	Ref      sim.Ref
 	Owners   []Owner
 	Deleting bool
 }
 
-// Objects returns the objects that exist after the records before index upto, sorted by kind, namespace and name. It
-// uses only commits. If the history has forgotten records, objects may be missing.
+// Objects returns the objects that exist before record upto, sorted by kind, namespace and name. It reads only commits.
+// If early records are no longer in the history, objects may be missing.
 func Objects(h *sim.History, upto int) []Object {
 	latest := map[sim.Ref]any{}
 	for i := 0; i < upto && i < h.Len(); i++ {
@@ -179,14 +178,14 @@ func Objects(h *sim.History, upto int) []Object {
 		}
 	}
 	objs := make([]Object, 0, len(latest))
-	for ref, obj := range latest { //detcheck:ordered sorted below, and each reference is there once
+	for ref, obj := range latest { //detcheck:ordered the references are unique, and sorted below
 		objs = append(objs, Object{Ref: ref, Owners: Owners(obj), Deleting: Deleting(obj)})
 	}
 	slices.SortFunc(objs, func(a, b Object) int { return CompareRefs(a.Ref, b.Ref) })
 	return objs
 }
 
-// CompareRefs orders references by kind, namespace and name. Numbers at the end of names are compared by value.
+// CompareRefs compares references by kind, namespace and name. Numbers at the end of names are compared as numbers.
 func CompareRefs(a, b sim.Ref) int {
 	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
 		return c
@@ -209,7 +208,7 @@ func naturally(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Related returns the objects that owner references connect with any of the given objects, in either direction.
+// Related returns the objects that are connected by owner references, in any direction, with one of the given objects.
 func Related(objs []Object, refs ...sim.Ref) []Object {
 	in := map[string]bool{}
 	for _, r := range refs {
@@ -229,10 +228,10 @@ func Related(objs []Object, refs ...sim.Ref) []Object {
 	return slices.DeleteFunc(slices.Clone(objs), func(o Object) bool { return !in[id(o.Ref)] })
 }
 
-// id is the same for an owner reference and for its object.
+// id returns a key that is equal for an object and for owner references to it.
 func id(r sim.Ref) string { return r.Kind + "/" + r.Name + "/" + r.UID }
 
-// Owner is one owner reference.
+// Owner is an owner reference.
 type Owner struct {
 	Ref        sim.Ref
 	Controller bool // the reference is the ControllerRef
@@ -257,8 +256,8 @@ func Owners(obj any) []Owner {
 	return owners
 }
 
-// ownerRef returns the object of an owner reference. Nodes and Namespaces may own objects in namespaces. Any other
-// owner has the dependent's namespace.
+// ownerRef returns the object to which an owner reference refers. Only these core kinds are cluster-scoped owners here;
+// any other owner is in the dependent's namespace.
 func ownerRef(m metav1.Object, r metav1.OwnerReference) sim.Ref {
 	ref := sim.Ref{Kind: r.Kind, Namespace: m.GetNamespace(), Name: r.Name, UID: string(r.UID)}
 	if gv, err := schema.ParseGroupVersion(r.APIVersion); err == nil && gv.Group == "" &&
@@ -268,7 +267,7 @@ func ownerRef(m metav1.Object, r metav1.OwnerReference) sim.Ref {
 	return ref
 }
 
-// ControllerOf returns the owner that an object's ControllerRef names.
+// ControllerOf returns the owner in an object's ControllerRef.
 func ControllerOf(obj any) (sim.Ref, bool) {
 	for _, o := range Owners(obj) {
 		if o.Controller {

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Every exported declaration of a public package says what it is.
+// Every exported declaration of a public package has a doc comment.
 func TestExportsAreDocumented(t *testing.T) {
 	for _, p := range tree(t) {
 		if !public(p) {
 			continue
 		}
-		if len(p.Syntax) > 0 && packageComment(p) == "" { // else there are tests only
+		if len(p.Syntax) > 0 && packageComment(p) == "" { // otherwise the package contains only tests
 			t.Errorf("%s has no package comment", short(p.PkgPath))
 		}
 		for _, f := range p.Syntax {
@@ -72,10 +72,10 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// link is a link in a comment, to a name of the package or of an imported one.
+// link matches a link in a comment, to a name in the package or in an imported package.
 var link = regexp.MustCompile(`\[\*?([A-Za-z]\w*(?:\.[A-Z]\w*){0,2})\](?:[^\w(:\[]|$)`)
 
-// Every link in a comment leads somewhere.
+// Every link in a comment has a target.
 func TestCommentsLinkToWhatIsThere(t *testing.T) {
 	for _, p := range tree(t) {
 		for _, f := range p.Syntax {
@@ -92,7 +92,7 @@ func TestCommentsLinkToWhatIsThere(t *testing.T) {
 
 var answer = regexp.MustCompile(`(?m)\?\s+(\S.*\S)\s{2,}(\S+(?:, \S+)*)$`)
 
-// In the table of questions of package law, each name of an answer occurs in one of the files beside it.
+// Every function in the table of questions in package law exists in the file that the table names.
 func TestTableOfQuestionsIsTrue(t *testing.T) {
 	rows := answer.FindAllStringSubmatch(read(t, "sim/law/doc.go"), -1)
 	for _, row := range rows {
@@ -114,7 +114,7 @@ func TestTableOfQuestionsIsTrue(t *testing.T) {
 	}
 }
 
-// leads reports whether a link has a target. A lower-case word in brackets is no link.
+// leads reports whether a link has a target. A lower-case word in brackets is not a link.
 func leads(p *packages.Package, f *ast.File, name string) bool {
 	first, rest, dotted := strings.Cut(name, ".")
 	if !ast.IsExported(first) {
@@ -130,7 +130,7 @@ func leads(p *packages.Package, f *ast.File, name string) bool {
 	return declaresName(p.Types, name)
 }
 
-// importedAs is the package that a file imports under a name, nil for none.
+// importedAs returns the package that a file imports under a name, or nil.
 func importedAs(p *packages.Package, f *ast.File, name string) *types.Package {
 	for _, i := range f.Imports {
 		to := p.Imports[strings.Trim(i.Path.Value, `"`)]
@@ -155,7 +155,7 @@ func declaresName(p *types.Package, name string) bool {
 	return found != nil
 }
 
-// An example without output is only compiled.
+// Every example has output. Otherwise it would only be compiled.
 func TestExamplesRun(t *testing.T) {
 	n := 0
 	for _, f := range testFiles(t) {

@@ -1,3 +1,3 @@
-// Package repotest holds the rules of this repository, as tests: which package may import which, how many files may use
-// each other in a cycle, what may be exported, and that pages name only existing things.
+// Package repotest contains the rules of this repository, as tests: which packages may import which, how many files may
+// depend on each other in a cycle, what may be exported, and that documentation refers only to existing things.
 package repotest

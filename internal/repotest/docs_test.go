@@ -17,7 +17,7 @@ import (
 
 type page struct{ name, text string }
 
-// pages are all pages but test data.
+// pages returns all pages, except test data.
 func pages(t *testing.T) (out []page) {
 	t.Helper()
 	for _, f := range files(t) {
@@ -36,7 +36,7 @@ var (
 	mutantName = regexp.MustCompile(`"([a-z]+)/([a-z-]+)"`)
 )
 
-// Every relative link in the documentation leads to a file, and to a title in it.
+// Every relative link in the documentation leads to an existing file, and to an existing heading in it.
 func TestLinksLeadSomewhere(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, m := range links.FindAllStringSubmatch(p.text, -1) {
@@ -61,7 +61,7 @@ func anchors(text string) (out []string) {
 	return out
 }
 
-// Each mutant that a page names exists. `x/y` is a mutant if x is a family of mutants.
+// Every mutant that a page names exists. `x/y` is a mutant if x is a family of mutants.
 func TestMutantsNamedAreThere(t *testing.T) {
 	var families, names []string
 	for _, f := range files(t) {
@@ -89,7 +89,7 @@ func TestMutantsNamedAreThere(t *testing.T) {
 	}
 }
 
-// The Go code on pages is part of a file that tests compile or run.
+// Go code on pages is part of a file that tests compile or run.
 func TestPagesShowWhatIsRun(t *testing.T) {
 	var run strings.Builder
 	for _, f := range []string{"scenarios/simtest/page_test.go", "cmd/threelaws/main.go", "cli/example_test.go",
@@ -109,7 +109,7 @@ func TestPagesShowWhatIsRun(t *testing.T) {
 
 var bench = regexp.MustCompile(`(?:-bench|-fuzz|-run) '?\^?(Benchmark|Fuzz|Test)?([A-Z]\w+)`)
 
-// Every benchmark, fuzz target and test that a page tells to run is there.
+// Every benchmark, fuzz target and test in a command on a page exists.
 func TestCommandsRunSomething(t *testing.T) {
 	var names []string
 	for _, f := range testFiles(t) {
@@ -128,7 +128,7 @@ func TestCommandsRunSomething(t *testing.T) {
 	}
 }
 
-// Every page under docs is reached from the README by links.
+// Every page under docs can be reached from the README through links.
 func TestEveryPageIsReached(t *testing.T) {
 	reached := []string{"README.md"}
 	for i := 0; i < len(reached); i++ {
@@ -148,7 +148,7 @@ func TestEveryPageIsReached(t *testing.T) {
 
 // Each message of the page that says what to do is one that the program prints.
 func TestMessagesArePrinted(t *testing.T) {
-	split := regexp.MustCompile(`"\s*\+\s*"`) // a long text is in several parts
+	split := regexp.MustCompile(`"\s*\+\s*"`) // a long text is divided into several strings
 	var code strings.Builder
 	for _, f := range files(t) {
 		if path.Ext(f) == ".go" && !strings.HasSuffix(f, "_test.go") && !strings.Contains(f, "testdata/") {
@@ -196,8 +196,8 @@ func readAction(t *testing.T) (a action, text string) {
 	return a, text
 }
 
-// action.yml uses each of its inputs and describes it. It uses no other action than actions/setup-go, and pastes no
-// input into a script, where it would be run.
+// action.yml uses and describes each of its inputs. It uses no action except actions/setup-go. It does not insert
+// inputs into scripts, where they would be executed.
 func TestAction(t *testing.T) {
 	a, text := readAction(t)
 	if a.Runs.Using != "composite" || a.Name == "" || a.Description == "" || len(a.Runs.Steps) == 0 {
@@ -240,7 +240,7 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// The script passes its words as they are, and names the JUnit file relative to the workspace.
+// The script passes its arguments unchanged, and prints the path of the JUnit file relative to the workspace.
 func TestActionScript(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Each exported name has a user: another package, an example, or a page. A name without users is unexported, or its
-// package internal.
+// Every exported name is used by another package, an example or a page. Others should be unexported or internal.
 func TestExportsHaveUsers(t *testing.T) {
 	pkgs := tree(t)
 	used := usersOf(t, pkgs)
@@ -42,7 +41,7 @@ func TestExportsHaveUsers(t *testing.T) {
 	}
 }
 
-// usersOf returns the names, as "import/path.Name", that another package or an example uses.
+// usersOf returns the names, as "import/path.Name", that other packages or examples use.
 func usersOf(t *testing.T, pkgs []*packages.Package) map[string]bool {
 	used := map[string]bool{}
 	names := map[string]string{}
@@ -85,8 +84,7 @@ func isExample(d ast.Decl) bool {
 	return ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Example")
 }
 
-// comeAlong adds names that belong to used names: the types in their signatures and fields, and the constants of an
-// enumeration.
+// comeAlong adds names that belong to used names: types in signatures and fields, and constants of enumerations.
 func comeAlong(p *types.Package, used map[string]bool) {
 	for more := true; more; {
 		more = false
@@ -116,7 +114,7 @@ func key(o types.Object) string {
 	return o.Pkg().Path() + "." + o.Name()
 }
 
-// shown are the types in a name's signature, its exported fields, and its exported methods.
+// shown returns the types in a name's signature, in its exported fields, and in its exported methods.
 func shown(o types.Object) (out []types.Object) {
 	var walk func(t types.Type)
 	walk = func(t types.Type) {
@@ -183,7 +181,7 @@ func packageComment(p *packages.Package) string {
 	return all.String()
 }
 
-// Each variable of a package is used. The compiler accepts a row that is in no table.
+// Every variable of a package is used. The compiler does not detect a row that is in no table.
 func TestEveryVariableIsUsed(t *testing.T) {
 	for _, p := range tree(t) {
 		used := map[types.Object]bool{}
@@ -198,7 +196,8 @@ func TestEveryVariableIsUsed(t *testing.T) {
 	}
 }
 
-// mostInKnot is how many files of a package may use each other in a cycle. More cannot be read in any order.
+// mostInKnot is the maximal number of files of a package that may depend on each other in a cycle. More files would be
+// hard to read, because no order is right.
 const mostInKnot = 12
 
 func TestNoLargeKnots(t *testing.T) {
@@ -213,10 +212,10 @@ func TestNoLargeKnots(t *testing.T) {
 	}
 }
 
-// arrows says which files use names that other files declare.
+// arrows contains, for each file, the files whose declarations it uses.
 type arrows map[string][]string
 
-// uses returns the arrows of a package. A field is no arrow, because its type is one already.
+// uses returns the arrows of a package. Uses of fields do not count, because uses of their types do.
 func uses(p *packages.Package) arrows {
 	out := arrows{}
 	for _, f := range p.Syntax {
@@ -240,7 +239,7 @@ func uses(p *packages.Package) arrows {
 	return out
 }
 
-// declares reports whether an object is a name of the package or a method.
+// declares reports whether an object is declared at package level, or is a method.
 func declares(o types.Object) bool {
 	if _, isFunc := o.(*types.Func); isFunc {
 		return true
@@ -248,7 +247,7 @@ func declares(o types.Object) bool {
 	return o.Parent() == o.Pkg().Scope()
 }
 
-// knots are the sets of files that use each other, directly or through others, the largest first.
+// knots returns the sets of files that depend on each other, directly or indirectly, the largest set first.
 func knots(a arrows) (out [][]string) {
 	reach := map[string]map[string]bool{}
 	var follow func(from, at string)

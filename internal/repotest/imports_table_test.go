@@ -22,9 +22,9 @@ type edge struct {
 	why string
 }
 
-// edges is the import table: what a package may import besides the standard library. A path without a dot in its first
-// element is inside the module. "p/..." is p and everything below it. A path of another module stands for everything
-// below it. The first matching row counts.
+// edges is the import table: which packages a package may import in addition to the standard library. A path whose
+// first element has no dot is in this module. "p/..." stands for p and all packages below it. A path in another module
+// stands for all packages below it. For a package, the first matching row counts.
 var edges = []edge{
 	{".", nil, "the root holds documentation only"},
 	{"sim", nil, "the kernel schedules any subject, so it knows nothing of Kubernetes"},
@@ -210,22 +210,22 @@ var edges = []edge{
 		"values for a field come from its type, so no rule of a kind is left out"},
 }
 
-// celNeeds is what the CEL evaluator of CRDs imports. No server, store or client is among it.
+// celNeeds contains what the CEL evaluator of CRDs imports. It contains no server, store or client.
 var celNeeds = []string{celOfAPI, celLimits, "k8s.io/apiserver/pkg/warning", "k8s.io/apiserver/pkg/features",
 	"k8s.io/apiserver/pkg/util/feature", "k8s.io/apiserver/pkg/util/compatibility",
 	"k8s.io/apiserver/pkg/authentication/serviceaccount", "k8s.io/apiserver/pkg/authentication/user",
 	"k8s.io/apiserver/pkg/authorization/authorizer",
-	// The evaluator of match conditions takes a request in the form of the admission chain.
+	// The evaluator of match conditions needs requests in the form of the admission chain.
 	"k8s.io/apiserver/pkg/admission", "k8s.io/apiserver/pkg/apis/apiserver", "k8s.io/apiserver/pkg/apis/audit",
 	"k8s.io/apiserver/pkg/audit", "k8s.io/apiserver/pkg/endpoints/request"}
 
-// ruleNeeds is what Kubernetes' validation imports, besides celNeeds.
+// ruleNeeds contains what the validation of Kubernetes imports, in addition to celNeeds.
 var ruleNeeds = append([]string{apis, "k8s.io/kubernetes/pkg/api", "k8s.io/kubernetes/pkg/capabilities",
 	"k8s.io/kubernetes/pkg/features", "k8s.io/kubernetes/pkg/fieldpath", "k8s.io/kubernetes/pkg/util/parsers",
 	"k8s.io/kubernetes/pkg/volume/validation", "k8s.io/apiserver/pkg/apis/flowcontrol",
 	"k8s.io/apiserver/pkg/util/shufflesharding"}, celNeeds...)
 
-// walls are packages that may not be reached, directly or through other modules.
+// walls contains packages that must not be reachable, even through other modules.
 var walls = []struct {
 	from   string
 	to     []string

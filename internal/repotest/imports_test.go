@@ -53,7 +53,7 @@ func listPackages(t *testing.T) []pkg {
 	}
 }
 
-// forbidden returns a complaint for each forbidden import, and for each reachable package behind a wall.
+// forbidden returns a complaint for each forbidden import, and for each reachable package in walls.
 func forbidden(graph []pkg) (complaints []string) {
 	byPath := map[string]pkg{}
 	for _, p := range graph {
@@ -82,7 +82,7 @@ func forbidden(graph []pkg) (complaints []string) {
 	return complaints
 }
 
-// violations returns a complaint, with the import path, for each package behind a wall that a package reaches.
+// violations returns a complaint, with the import path, for each package in walls that a package reaches.
 func violations(p pkg, byPath map[string]pkg) (complaints []string) {
 	via := map[string]string{p.ImportPath: ""}
 	queue := []string{p.ImportPath}
@@ -97,7 +97,7 @@ func violations(p pkg, byPath map[string]pkg) (complaints []string) {
 			}
 		}
 		if byPath[at].Standard {
-			continue // what the standard library needs of itself is its own affair
+			continue // imports between packages of the standard library are not checked
 		}
 		for _, to := range byPath[at].Imports {
 			if _, seen := via[to]; !seen {

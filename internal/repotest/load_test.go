@@ -21,15 +21,14 @@ const root = "../.."
 
 const module = "github.com/threelaws/threelaws"
 
-// load type-checks the module's packages without tests, once.
+// load type-checks the module's packages, without tests. It does so only once.
 var load = sync.OnceValues(func() ([]*packages.Package, error) {
 	mode := packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes |
 		packages.NeedTypesInfo | packages.NeedImports
 	return packages.Load(&packages.Config{Mode: mode, Dir: root}, "./...")
 })
 
-// tree is the module's packages as [load] has them; a package that does not
-// compile ends the test.
+// tree returns the packages that load has type-checked. If a package does not compile, the test ends.
 func tree(t *testing.T) []*packages.Package {
 	t.Helper()
 	pkgs, err := load()
@@ -71,8 +70,8 @@ func public(p *packages.Package) bool {
 	return p.Name != "main" && !strings.Contains(p.PkgPath+"/", "/internal/")
 }
 
-// files returns the tracked files of the tree in order. Without git, as in an archive, it returns all that are not
-// ignored.
+// files returns the tracked files of the tree in order. Without git, as in an archive, it returns all files that are
+// not ignored.
 func files(t *testing.T) []string {
 	t.Helper()
 	out, err := listFiles()
@@ -85,7 +84,7 @@ func files(t *testing.T) []string {
 var listFiles = sync.OnceValues(func() (out []string, err error) {
 	if listed, err := exec.Command("git", "-C", root, "ls-files", "-z").Output(); err == nil {
 		for f := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
-			if _, err := os.Lstat(filepath.Join(root, f)); err == nil { // otherwise it is about to be removed
+			if _, err := os.Lstat(filepath.Join(root, f)); err == nil { // otherwise its deletion is not committed yet
 				out = append(out, f)
 			}
 		}

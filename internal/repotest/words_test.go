@@ -15,20 +15,20 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// The longest mean and the longest sentence of a page, in words.
+// The maximal mean and the maximal length of the sentences on a page, in words.
 const (
 	longestMean     = 18
 	longestSentence = 35
 )
 
-// A sentence is a part of a page or of a Go file, without code and link targets.
+// sentence is a part of a page or of a Go file, without code and link targets.
 type sentence struct {
-	file string // "" for the page at hand
+	file string // "" for a part of the current page
 	line int
 	text string
 }
 
-// words counts fields with a letter or a digit.
+// words returns the number of fields with a letter or a digit.
 func (s sentence) words() (n int) {
 	for f := range strings.FieldsSeq(s.text) {
 		if letter.MatchString(f) {
@@ -46,11 +46,11 @@ var (
 	comment    = regexp.MustCompile(`(?s)<!--.*?-->`)
 	ends       = regexp.MustCompile(`[.!?:][)*"\]]*$`)
 	begins     = regexp.MustCompile(`^[*("\[]*\p{Lu}`)
-	name       = regexp.MustCompile(`\b\pL+(?:-[\pL\pN]+)+\b`) // of a file, a law, a mutant
+	name       = regexp.MustCompile(`\b\pL+(?:-[\pL\pN]+)+\b`) // the name of a file, law or mutant
 )
 
-// blocks returns the prose of a page as paragraphs, list items, headings and rows of tables, each with the
-// number of its first line. Code fences and comments are left out.
+// blocks returns the prose of a page as paragraphs, list items, headings and table rows, each with its first line
+// number. It leaves out code fences and comments.
 func blocks(text string) (out []sentence) {
 	text = comment.ReplaceAllStringFunc(text, func(c string) string { return strings.Repeat("\n", strings.Count(c, "\n")) })
 	fence, open := false, false
@@ -111,7 +111,7 @@ func lengths(p page) (out []string) {
 	return out
 }
 
-// reasoned excepts the next block of a page: <!-- words: the reason -->.
+// reasoned matches a comment that excepts the next block of a page: <!-- words: the reason -->.
 var reasoned = regexp.MustCompile(`<!-- words: \S.* -->`)
 
 func excepted(p page, line int) bool {
@@ -150,8 +150,8 @@ func TestSentencesAreShort(t *testing.T) {
 	}
 }
 
-// A term is a phrase that texts may not have, and its replacement. Legitimate uses of its words pass: "definition" and
-// "generation" are terms of Kubernetes.
+// term is a phrase that texts must not contain, and its replacement. The phrases do not match correct uses of their
+// words: for example, "definition" and "generation" are terms of Kubernetes.
 type term struct {
 	not   *regexp.Regexp
 	write string
@@ -192,7 +192,7 @@ var plain = terms(
 	`of which no|of which none|that of which|those of which|one of such`, "a noun as the subject",
 )
 
-// vague matches a doc comment that does not say what the thing is.
+// vague matches the start of a doc comment that does not say what the declaration is.
 var vague = regexp.MustCompile(`^[\w.]+ (?:is|are) (?:what|who|whose|whom|how|where|when)\b`)
 
 // openings match sentences without a noun as the subject.
@@ -211,7 +211,7 @@ func unplain(text string) (out []string) {
 	return out
 }
 
-// fromSources are pages whose tables quote sentences of laws and comments of scenarios.
+// fromSources lists pages whose tables quote the sentences of laws and the comments of scenarios.
 var fromSources = []string{"docs/evidence/clauses.md", "docs/evidence/checklist.md", "docs/evidence/track-record.md"}
 
 func TestPagesArePlain(t *testing.T) {
@@ -244,10 +244,10 @@ func TestPagesArePlain(t *testing.T) {
 	}
 }
 
-// texts are fields with texts for people: help of commands and verbs, sentences of clauses and laws.
+// texts lists fields with texts for users: help of commands and verbs, sentences of clauses and laws.
 var texts = []string{"Short", "Long", "Summary", "Detail", "Sentence", "Unasked"}
 
-// told returns the constant texts for people in a package: of the fields above, usages of flags, and errors.
+// told returns a package's constant texts for users: the fields in texts, usages of flags, and errors.
 func told(p *packages.Package) (out []sentence) {
 	for _, f := range p.Syntax {
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -273,9 +273,8 @@ func told(p *packages.Package) (out []sentence) {
 	return out
 }
 
-// saidBy returns the arguments of a call that people read: the usage of a flag (the last argument of StringVar and its
-// like), the text of an error, and a text that goes to stderr. A function whose only result is an error makes one of
-// its arguments.
+// saidBy returns the arguments of a call that users read: the usage of a flag (the last argument of StringVar and
+// similar methods), the text of an error, and a text for stderr. It includes functions that only return an error.
 func saidBy(p *packages.Package, call *ast.CallExpr) []ast.Expr {
 	if s, ok := call.Fun.(*ast.SelectorExpr); ok && short(p.PkgPath) == "cli" && flagCall.MatchString(s.Sel.Name) {
 		return call.Args[len(call.Args)-1:]
@@ -323,7 +322,7 @@ func documented(p *packages.Package) (out []sentence) {
 	return out
 }
 
-// Help texts, error texts, sentences of laws, and doc comments use the field's terms.
+// Help texts, error texts, sentences of laws, and doc comments use the terms of the field.
 func TestTextsOfTheCodeArePlain(t *testing.T) {
 	for _, p := range tree(t) {
 		for _, s := range append(told(p), documented(p)...) {

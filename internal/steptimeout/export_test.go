@@ -2,7 +2,7 @@ package steptimeout
 
 import "time"
 
-// Hurry makes the watchdog check steps often and report to told, until undo is called.
+// Hurry makes the watchdog check at short intervals, and report to told, until undo is called.
 func Hurry(each time.Duration, told func(text string)) (undo func()) {
 	was, barked := tick, bark
 	tick, bark = each, told

@@ -1,6 +1,6 @@
-// Package steptimeout ends a Go process in which one step of a world does not end. Then a controller waits forever, or
-// runs without an API call, and the goroutine that would judge it waits too. The watchdog uses real time and decides
-// nothing in a world.
+// Package steptimeout ends a Go process in which a step of a world does not end. This happens if a controller blocks
+// forever, or loops without an API call. The goroutine that judges the world then waits for the step. The watchdog
+// measures real time, and has no influence on worlds.
 package steptimeout
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/internal/goroutine"
 )
 
-// Dog watches the steps of one world.
+// Dog is a watchdog for the steps of one world.
 type Dog struct {
 	steps atomic.Uint64
 	over  atomic.Bool
@@ -23,8 +23,8 @@ type Dog struct {
 	idle  int
 }
 
-// A step may take this many ticks in a row: a process that was stopped, or whose machine slept, sees only one. Hosted
-// programs are reported after thirty seconds, in more detail.
+// patience is the number of ticks in which a step must end. If a process was stopped, or its machine was suspended,
+// only one tick is missing. For hosted programs there is a more detailed report after thirty seconds.
 const patience = 45
 
 var (
@@ -32,7 +32,7 @@ var (
 	bark = func(text string) { panic(text) }
 )
 
-// Watch starts a watchdog. asking returns the invariant being checked, or "". Any goroutine may call it.
+// Watch starts a watchdog. asking returns the invariant that is being evaluated, or "". Any goroutine may call it.
 func Watch(asking func() string) *Dog {
 	d, each, began := &Dog{}, tick, make(chan struct{})
 	d.timer = time.AfterFunc(each, func() {
@@ -53,19 +53,19 @@ func Watch(asking func() string) *Dog {
 // Step records that a step has ended.
 func (d *Dog) Step() { d.steps.Add(1) }
 
-// End ends the watch.
+// End stops the watchdog.
 func (d *Dog) End() {
 	d.over.Store(true)
 	d.timer.Stop()
 }
 
-// The first line of a goroutine's stack: its state. A goroutine in a coroutine switch waits for its turn.
+// head matches the first line of a goroutine's stack; the group is its state. frame matches a function and its line.
 var (
 	head  = regexp.MustCompile(`^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[([^\],]*)`)
 	frame = regexp.MustCompile(`(?m)^(\S[^\n]*)\(.*\n\t(\S+):(\d+)`)
 )
 
-// hangs describes what the running controllers do.
+// hangs returns the text of the panic. It describes what the running controllers are doing.
 func hangs(after time.Duration, invariant string) string {
 	text := make([]byte, 1<<22)
 	text = text[:runtime.Stack(text, true)]

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// An invariant whose Check does not return is reported by its ID, with its line.
+// If the Check of an invariant does not return, the report contains the invariant's ID and the line.
 func TestInvariantThatHangs(t *testing.T) {
 	free, told := make(chan struct{}), make(chan string, 1)
 	undo := steptimeout.Hurry(2*time.Millisecond, func(text string) { told <- text; close(free) })
@@ -35,7 +35,7 @@ func TestInvariantThatHangs(t *testing.T) {
 	}
 }
 
-// A reconcile that does not yield is reported with its line, whatever it does; one that yields is not.
+// A reconcile that does not return or call the API is reported with its line. One that calls the API is not.
 func TestSyncThatHangs(t *testing.T) {
 	for want, sync := range map[string]func(free chan struct{}){
 		"a sync is in chan receive at ": func(free chan struct{}) { <-free },
@@ -70,7 +70,7 @@ func TestSyncThatHangs(t *testing.T) {
 	}
 }
 
-// hosted runs a controller with this sync.
+// hosted runs a controller with this reconcile function.
 func hosted(t *testing.T, sync func()) {
 	maps := corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	c := host.Controller{Name: "toy", For: maps,

@@ -1,5 +1,6 @@
-// Package vectors reads cases recorded from a real cluster, and compares a server's answers with them under their
-// placeholders. The format is described in fakeapi/testdata/vectors/README.md. Only tests use it.
+// Package vectors reads cases that were recorded from a real cluster, and compares the responses of a server with them.
+// In the recorded responses, values that differ between servers are placeholders. fakeapi/testdata/vectors/README.md
+// describes the format. Only tests use the package.
 package vectors
 
 import (
@@ -16,19 +17,19 @@ import (
 	"strings"
 )
 
-// Recording is one recorded case.
+// Recording is a recorded case.
 type Recording struct {
 	Area, Case    string
-	Controllers   []string // the running controllers
+	Controllers   []string // the controllers that ran during the recording
 	Exchanges     []Exchange
 	RVOrder       []string                   `json:"rvOrder"`
 	ContinueToken map[string]json.RawMessage `json:"continueTokens"`
-	Managed       bool                       // with managedFields and warnings
+	Managed       bool                       // recorded with managedFields and warnings
 }
 
 func (c *Recording) Name() string { return c.Area + "/" + c.Case }
 
-// Exchange is one exchange of a case with the real server, or an aside.
+// Exchange is a request with its response, or an aside: an action outside the API.
 type Exchange struct {
 	N        int
 	Aside    string
@@ -52,25 +53,25 @@ type Exchange struct {
 	}
 	ConcurrentGroup int
 	Settled         bool
-	Pause           float64 // seconds that the client waited before it
+	Pause           float64 // seconds that the client waited before the request
 }
 
-// Random2 reads the random sequences of file: rich specs of many kinds, valid and invalid.
+// Random2 reads the random sequences in random2.jsonl.gz: valid and invalid objects of many kinds with large specs.
 func Random2(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "random2.jsonl.gz"))
 }
 
-// Random3 reads the random sequences of all kinds, with warnings, tables and managedFields.
+// Random3 reads the random sequences in random3.jsonl.gz: all kinds, with warnings, tables and managedFields.
 func Random3(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "random3.jsonl.gz"))
 }
 
-// Widgets reads the random sequences of custom kinds.
+// Widgets reads the random sequences with custom resources.
 func Widgets(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "widgets.jsonl.gz"))
 }
 
-// Read reads the cases in the folders below dir and the random sequences in dir, sorted by name.
+// Read reads the cases in the directories below dir, sorted by name, and the random sequences in dir.
 func Read(dir string) ([]*Recording, error) {
 	all, err := readRandom(filepath.Join(dir, "random.jsonl.gz"))
 	if err != nil {
@@ -94,7 +95,7 @@ func Read(dir string) ([]*Recording, error) {
 	return all, nil
 }
 
-// ReadArea reads the cases of one folder, sorted by file name.
+// ReadArea reads the cases in one directory, sorted by file name.
 func ReadArea(dir string) ([]*Recording, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -145,18 +146,18 @@ func parse(file string, raw []byte) (*Recording, error) {
 	return c, nil
 }
 
-// Binding holds the values of a case's placeholders.
+// Binding contains the values of a case's placeholders.
 type Binding struct {
 	values map[string]string
-	Tokens map[string]string // continue tokens that a request may replace
+	Tokens map[string]string // continue tokens that are replaced in requests
 	named  int
-	// Managed also compares managedFields; most records omit them.
+	// Managed means to compare managedFields too. Most records do not contain them.
 	Managed bool
 }
 
 func NewBinding() *Binding { return &Binding{values: map[string]string{}, Tokens: map[string]string{}} }
 
-// Clone returns a copy that learns separately.
+// Clone returns an independent copy.
 func (b *Binding) Clone() *Binding {
 	c := *b
 	c.values = maps.Clone(b.values)
@@ -180,7 +181,7 @@ var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?
 	`name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|gen:\d+|ip:\d+|` +
 	`port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
 
-// Fill replaces placeholders in a request: by known values, or by new ones.
+// Fill replaces the placeholders in a request by their values. A placeholder without a value gets a new value.
 func (b *Binding) Fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 		if v, ok := b.values[p]; ok {
@@ -210,8 +211,7 @@ func (b *Binding) Fill(text string) string {
 	})
 }
 
-// Order checks that the values of the placeholders names, which are resource versions, increase in this order. It skips
-// placeholders without a value.
+// Order checks that the resource versions of these placeholders increase in this order. It skips those without a value.
 func (b *Binding) Order(names []string) error {
 	last := uint64(0)
 	for _, name := range names {

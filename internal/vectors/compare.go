@@ -35,7 +35,7 @@ func (b *Binding) CompareJSON(want json.RawMessage, got []byte) error {
 	return b.Compare(w, g)
 }
 
-// Learn takes the values of placeholders without reporting differences.
+// Learn binds the placeholders in want to values in got. It stops at the first difference.
 func (b *Binding) Learn(want json.RawMessage, got []byte) {
 	w, err := Decode(want)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *Binding) Learn(want json.RawMessage, got []byte) {
 	}
 }
 
-// Glean works like Learn, but continues after a difference.
+// Glean does the same as Learn, but continues after differences.
 func (b *Binding) Glean(want json.RawMessage, got []byte) {
 	w, err := Decode(want)
 	if err != nil {
@@ -76,7 +76,7 @@ func (b *Binding) glean(want, got any) {
 	}
 }
 
-// Decode decodes JSON and keeps the text of numbers.
+// Decode decodes JSON. Numbers keep their text.
 func Decode(raw []byte) (v any, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
@@ -87,7 +87,7 @@ func Decode(raw []byte) (v any, err error) {
 	return v, err
 }
 
-// DropManaged removes managedFields everywhere in a decoded value.
+// DropManaged removes all managedFields from a decoded value.
 func DropManaged(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -104,7 +104,7 @@ func DropManaged(v any) {
 	}
 }
 
-// SortManaged sorts managedFields everywhere in a decoded value, ignoring their times.
+// SortManaged sorts all managedFields in a decoded value. The order does not depend on their times.
 func SortManaged(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -128,7 +128,7 @@ func manager(entry any) string {
 	return fmt.Sprint(e["operation"], e["manager"], e["apiVersion"], e["subresource"])
 }
 
-// Compare compares two decoded values. Its error begins with the path of the first difference.
+// Compare compares two decoded values. The error begins with the path of the first difference.
 func (b *Binding) Compare(want, got any) error {
 	switch w := want.(type) {
 	case map[string]any:
@@ -162,9 +162,9 @@ func (b *Binding) Compare(want, got any) error {
 	return nil
 }
 
-// compareMaps compares in the order of the keys, so that placeholders are bound in a fixed order.
+// compareMaps compares two maps in the order of their keys, so that placeholders are bound in a fixed order.
 func (b *Binding) compareMaps(w, g map[string]any) error {
-	filled := map[string]bool{} // keys of ours that match a key with a placeholder
+	filled := map[string]bool{} // keys in g that correspond to a key in w with a placeholder
 	for _, k := range slices.Sorted(maps.Keys(w)) {
 		own := k
 		if strings.Contains(k, "$") {
@@ -195,7 +195,7 @@ func show(v any) string {
 	return string(raw)
 }
 
-// forms are the patterns of placeholder values.
+// forms contains a regular expression for the values of each kind of placeholder.
 var forms = map[string]string{
 	"$uid": `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "$rv": `[0-9]+`, "$gen": `[a-z0-9]+`,
 	"$ip": `[0-9a-f.:]+`, "$port": `[0-9]+`, "$obj": `.*`,
@@ -204,7 +204,7 @@ var forms = map[string]string{
 	"$name": `[A-Za-z0-9.-]+`, "$evt": `[0-9a-f]+`, "$cron": `[0-9]+`, "$hash": `[A-Za-z0-9+/=]+`,
 }
 
-// Match compares a recorded text with ours and learns its placeholders.
+// Match compares a recorded text with the server's text, and binds the placeholders in it.
 func (b *Binding) Match(want, got string) error {
 	if want == got {
 		return nil
@@ -257,7 +257,7 @@ func (b *Binding) Match(want, got string) error {
 	return nil
 }
 
-// free reports whether a placeholder may have another value each time.
+// free reports whether a placeholder may have a different value each time.
 func free(p string) bool {
 	switch kind, _, _ := strings.Cut(p, ":"); kind {
 	case "$time", "$age", "$evt", "$cron", "$hash", "$obj":
@@ -266,7 +266,7 @@ func free(p string) bool {
 	return p == "$rv:?"
 }
 
-// matchWhole is Match for a text that is one placeholder, as most are. It avoids compiling a pattern each time.
+// matchWhole does the work of Match for a text that is a single placeholder. It compiles no pattern.
 func (b *Binding) matchWhole(p, got string) error {
 	v, known := b.values[p]
 	if strings.Contains(p, "+") {
@@ -288,7 +288,7 @@ func (b *Binding) matchWhole(p, got string) error {
 	return nil
 }
 
-// wholes are forms that match a whole text.
+// wholes contains the patterns in forms, compiled to match a whole text.
 var wholes = func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{}
 	for kind, form := range forms {

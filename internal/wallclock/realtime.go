@@ -1,5 +1,5 @@
-// Package wallclock runs a world in real time, for servers that people use. It is separate because it has a goroutine
-// and reads the clock: no deterministic code may depend on it.
+// Package wallclock runs a world in real time, for servers that people use. It starts a goroutine and reads the clock,
+// so deterministic code must not depend on it.
 package wallclock
 
 import (
@@ -13,25 +13,25 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// batch limits the steps before waiting requests get their turn.
+// batch is the maximal number of steps before waiting requests are executed.
 const batch = 64
 
-// horizon limits how far time may run ahead of the last request if it does not wait. A controller that polls forever
-// must not keep a processor busy.
+// horizon is the maximal time by which an accelerated clock may run ahead of the last request. Without it, a controller
+// that polls forever would keep a processor busy.
 const horizon = time.Hour
 
-// Runner drives one trial. Its lock protects the trial while Run is under way.
+// Runner runs a trial. Its lock protects the trial while Run is running.
 type Runner struct {
 	trial *trial.Trial
-	lock  func(f func()) // calls f while nothing else uses the cluster
+	lock  func(f func()) // calls f while the cluster is not used
 	hurry bool
-	until time.Duration // in a hurry: the time at which the clock stops
+	until time.Duration // if hurry is set: the time at which the clock stops
 	wake  chan struct{}
 	now   atomic.Int64 // UnixNano of the world's clock
 }
 
-// New returns a runner and sets the world's clock to the time of day. lock calls its argument while no request is
-// executed. In a hurry, time passes as soon as nothing else can happen; otherwise timers wait in real time.
+// New returns a runner, and sets the world's clock to the current time. lock must call its argument while no request is
+// being executed. If hurry is set, the clock advances when nothing else can happen. Otherwise timers wait in real time.
 func New(t *trial.Trial, lock func(f func()), hurry bool) *Runner {
 	r := &Runner{trial: t, lock: lock, hurry: hurry, wake: make(chan struct{}, 1)}
 	r.advance()
@@ -41,7 +41,7 @@ func New(t *trial.Trial, lock func(f func()), hurry bool) *Runner {
 
 func (r *Runner) clock() *sim.Clock { return &r.trial.World.Clock }
 
-// advance moves the world's clock forward to the time of day.
+// advance sets the world's clock to the current time, unless it is later already.
 func (r *Runner) advance() {
 	if behind := time.Since(r.clock().Now()); behind > 0 {
 		r.clock().Advance(behind)
@@ -51,7 +51,7 @@ func (r *Runner) advance() {
 
 func (r *Runner) note() { r.now.Store(r.clock().Now().UnixNano()) }
 
-// Now returns the world's time of day. Any goroutine may call it.
+// Now returns the world's time. Any goroutine may call it.
 func (r *Runner) Now() time.Time {
 	now := time.Now()
 	if world := time.Unix(0, r.now.Load()); world.After(now) {
@@ -60,13 +60,13 @@ func (r *Runner) Now() time.Time {
 	return now.UTC()
 }
 
-// Do executes one client request as a step of the world. The caller holds the lock.
+// Do executes a client request as a step of the world. The caller must hold the lock.
 func (r *Runner) Do(req *fakeapi.Request) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response { return r.trial.Cluster.As(who, req) })
 }
 
-// Fail works like Do for a request that a fault makes fail. With commits the request is executed, and told is the
-// answer unless the server refuses it; otherwise told is the answer.
+// Fail handles a request that a fault makes fail, and returns told. If commits is set, it executes the request first;
+// if the server refuses it, Fail returns the refusal.
 func (r *Runner) Fail(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response {
 		return r.trial.Cluster.AsFailing(who, req, told, commits)
@@ -80,7 +80,7 @@ func (r *Runner) serve(req *fakeapi.Request, as func(who string) fakeapi.Respons
 		who = "user"
 	}
 	if r.trial.Cluster.Process(who) != nil {
-		who += " (client)" // it has the name of a controller here, which is not responsible for its writes
+		who += " (client)" // so that the controller with this name is not held responsible
 	}
 	r.until = r.clock().Elapsed() + horizon
 	resp := as(who)
@@ -90,7 +90,7 @@ func (r *Runner) serve(req *fakeapi.Request, as func(who string) fakeapi.Respons
 	return resp
 }
 
-// Wake makes the runner check for work.
+// Wake makes the runner check for enabled steps.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -98,7 +98,7 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run steps the world whenever something is enabled, until the context ends.
+// Run executes enabled steps until ctx is done.
 func (r *Runner) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		var sleep time.Duration
@@ -116,11 +116,11 @@ func (r *Runner) Run(ctx context.Context) {
 	}
 }
 
-// idle is how long a runner without work sleeps, unless woken.
+// idle is the time for which a runner without work sleeps, unless Wake is called.
 const idle = time.Hour
 
-// steps takes enabled steps in the order of the default schedule, up to a batch. It returns the time until the next
-// one: 0 for at once.
+// steps executes enabled steps in the order of the default schedule, at most a batch. It returns the time until the
+// next step, or 0 if a step is enabled now.
 func (r *Runner) steps() time.Duration {
 	w := r.trial.World
 	defer r.note()

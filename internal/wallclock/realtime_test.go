@@ -19,7 +19,7 @@ import (
 
 var configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// waiter is a controller that requeues each ConfigMap after a while, and signals when it runs again.
+// waiter returns a controller that requeues each ConfigMap after some time, and signals when it reconciles it again.
 func waiter(after time.Duration, again chan<- time.Time) host.Controller {
 	return host.Controller{
 		Name: "waiter", For: configMaps,
@@ -43,7 +43,7 @@ func waiter(after time.Duration, again chan<- time.Time) host.Controller {
 	}
 }
 
-// world is a cluster with the controller, and its runner.
+// world returns a function that creates objects in a cluster with the controller, and the cluster's runner.
 func world(t *testing.T, c host.Controller, hurry bool) (create func(name string), r *wallclock.Runner) {
 	var mu sync.Mutex
 	lock := func(f func()) {
@@ -91,7 +91,7 @@ func TestTimersWait(t *testing.T) {
 	}
 }
 
-// In a hurry half an hour passes at once, and the clock shows it.
+// With hurry, half an hour passes at once, and the clock shows it.
 func TestTimersDoNotWaitInAHurry(t *testing.T) {
 	again := make(chan time.Time, 1)
 	create, r := world(t, waiter(30*time.Minute, again), true)
@@ -103,7 +103,7 @@ func TestTimersDoNotWaitInAHurry(t *testing.T) {
 	}
 }
 
-// A controller that polls forever does not keep a world in a hurry busy.
+// With hurry, a controller that polls forever does not keep the processor busy.
 func TestHurryHasAHorizon(t *testing.T) {
 	again := make(chan time.Time, 1)
 	create, _ := world(t, waiter(2*time.Hour, again), true)
@@ -116,7 +116,7 @@ func TestHurryHasAHorizon(t *testing.T) {
 	}
 }
 
-// A client with the name of a controller of the world is not mistaken for it.
+// Writes by a client with the name of a controller are not attributed to the controller.
 func TestClientsWithNamesOfControllers(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	w := trial.New(trial.Options{Server: server})

@@ -1,17 +1,16 @@
-// Package yamldoc splits a YAML text into its documents and returns where each begins, so that errors can name the
-// line.
+// Package yamldoc splits a YAML text into documents, and returns the line at which each begins, for error messages.
 package yamldoc
 
 import "bytes"
 
-// Document is one document of a text. It may be empty, or contain only comments.
+// Document is a document in a YAML text. It may be empty, or contain only comments.
 type Document struct {
-	Line int // number of its first line, from 1
+	Line int // the number of its first line, counted from 1
 	Text []byte
 }
 
-// Split splits a text where YAML does: at lines that begin with "---" and end there or continue with a space. The rest
-// of such a line belongs to the document that it begins.
+// Split splits a text as YAML does: at lines that are "---", or begin with "---" and a space. The text after the space
+// belongs to the new document.
 func Split(text []byte) []Document {
 	var all []Document
 	next := Document{Line: 1}
@@ -31,7 +30,7 @@ func Split(text []byte) []Document {
 	return append(all, next)
 }
 
-// marker reports whether a line begins a document, and returns the rest of the line.
+// marker reports whether a line begins a document. It returns the text after the marker.
 func marker(line []byte) (rest []byte, ok bool) {
 	rest, ok = bytes.CutPrefix(line, []byte("---"))
 	if !ok || len(rest) > 0 && !bytes.ContainsAny(rest[:1], " \t\r\n") {

@@ -1,4 +1,4 @@
-// Package builtin is the registry of this module: its controllers, their mutants and all laws.
+// Package builtin contains the registry of this module: its controllers, their mutants, and all laws.
 package builtin
 
 import (
@@ -20,8 +20,8 @@ func Registry() *scenarios.Registry {
 	return g
 }
 
-// with returns laws and the invariants that controllers outside this module declare. If several invariants have the
-// same ID, it returns one of them, which checks each controller against that controller's own declaration.
+// with returns laws and the invariants of controllers outside this module. If several invariants have the same ID, it
+// returns one of them, which checks each controller with that controller's own invariant.
 func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	for i := range controllers {
 		for _, l := range controllers[i].Contract.Laws() {
@@ -33,9 +33,9 @@ func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	return laws
 }
 
-// Complete returns a copy of a registry with additions: the controllers, aliases and reaper of this module, and every
-// law if the registry has none. If both have a controller of the same name, the registry's controller stays. Mutants
-// are not added, because each needs a scenario in which a law finds it.
+// Complete returns a copy of a registry, with the controllers, aliases and reaper of this module added. If the registry
+// has no laws, all laws are added. A controller in the registry has precedence over a controller of this module with
+// the same name. Mutants are not added, because each needs a scenario in which a law finds it.
 func Complete(g *scenarios.Registry) *scenarios.Registry {
 	full := scenarios.Registry{}
 	if g != nil {

@@ -1,8 +1,7 @@
-// Package casefile converts a case to a scenario file. A [Case] is a world that is written in Go: its objects, the
-// controllers under test, the user's actions, and what must hold at the end. [Case.Explore] runs the file under many
-// schedules.
+// Package casefile converts a case to a scenario file. A [Case] describes a world in Go: its objects, the controllers
+// under test, the user's actions, and what must hold at the end. [Case.Explore] runs the file under many schedules.
 //
-// Package simtest is the front end for go test. It adds property tests and fuzzing, which commands do not need.
+// Package simtest is the API for go test. It adds property tests and fuzzing, which commands do not need.
 package casefile
 
 import (
@@ -21,69 +20,68 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Case is a world in which controllers are tested: its objects, its processes, the user's actions, and what must hold
-// at the end. [Case.Explore] runs it under many schedules and checks each against the laws. A Case is compiled into a
-// scenario file. Failures are written as such files, so every tool for files works on them.
+// Case describes a world in which controllers are tested: its objects, its processes, the user's actions, and what must
+// hold at the end. [Case.Explore] runs it under many schedules, and checks each against the laws. A Case is compiled to
+// a scenario file. Failures are written as scenario files too, so every tool for these files can be used.
 type Case struct {
 	// Controllers are the controllers under test. Each runs as a process with the controller's name.
 	Controllers []host.Controller
-	// Beside are further controllers. They are not under test, so they may stay idle.
+	// Beside are other controllers. They are not under test, so they may do nothing.
 	Beside []host.Controller
-	// With names controllers of this module to run beside them, as in the verb controllers: "gc", "namespace",
+	// With names controllers of this module that run too, in the syntax of the verb controllers: "gc", "namespace",
 	// "replicaset@controllerref".
 	With []string
 
 	// CRDs are files and directories with CustomResourceDefinitions that exist from the start; other objects in them
-	// are ignored. Installed is YAML with objects that also exist from the start, such as those of install manifests.
-	// Minimizing a failure removes nothing from either.
+	// are ignored. Installed is YAML with other objects that exist from the start, for example those of install
+	// manifests. When a failure is minimized, these objects are not removed.
 	CRDs      []string
 	Installed string
 
-	// Files are YAML files, or directories of them, with the initial objects of the world. CustomResourceDefinitions
-	// come first.
+	// Files are YAML files, or directories of them, with the initial objects of the world. CRDs come first.
 	Files []string
-	// World is YAML with more initial objects. Objects holds more of them as values. An object that is not unstructured
-	// must have a built-in kind.
+	// World is YAML with more initial objects. Objects are more initial objects, as Go values. An object that is not
+	// unstructured must have a built-in kind.
 	World   string
 	Objects []runtime.Object
 
-	// SettleFirst lets the world settle in the default schedule before the user acts. Without it, the user's actions
-	// race with the controllers from the first step on.
+	// SettleFirst lets the world settle in the default schedule before the user acts. Otherwise the user's actions race
+	// with the controllers from the first step.
 	SettleFirst bool
-	// For limits the virtual time of a world in which something never stops, such as retries for an object that no
-	// controller can handle. After that time the world counts as settled. 0 means that it runs until nothing more
-	// happens.
+	// For limits the virtual time of a world in which something never stops, such as retries for an object that cannot
+	// be handled. After that time the world counts as settled. 0 means that the world runs until nothing more happens.
 	For time.Duration
-	// User lists the user's actions, in order. Each may happen at any time.
+	// User lists the user's actions in order. Each action may happen at any time after the one before it.
 	User []Action
-	// Settled is checked, in addition to the laws, whenever the world has settled. An error is a violation. Settled
-	// must not write.
+	// Settled is called whenever the world has settled, in addition to the laws. It must not write. Its error is a
+	// violation.
 	Settled scenarios.Func
 
-	// Invariants must hold in this world in addition to the laws: when it has settled, or at each write of a program.
+	// Invariants must hold in this world in addition to the laws: whenever it has settled, or at each write of a
+	// program.
 	Invariants []*law.Invariant
 
-	// SameEnd enables the law same-end: at the end, the settled objects equal those of a quiet run of the same actions.
-	// Several quiet runs take the actions in different orders, and differences between them are skipped. The comparison
-	// also skips names, uids, times, annotations, and the numbers and free texts of a status.
+	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, in which
+	// the same actions are done without faults. The order of actions differs between quiet runs; fields that differ
+	// between them are not compared. Neither are names, UIDs, times, annotations, and the numbers and texts in a
+	// status.
 	SameEnd bool
 
-	// Server, if set, configures the world's server. Its functions Convert and Webhooks answer for conversion and
-	// admission webhooks.
+	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as webhooks.
 	Server *fakeapi.Options
 
-	Laws   []*law.Law     // nil means all
-	Faults map[string]int // how many faults of each kind a run may have, by name; see [host.FaultNames]
-	Strict bool           // lost races count as violations too
+	Laws   []*law.Law     // nil means all laws
+	Faults map[string]int // the maximal number of faults in a run by the fault's name; see [host.FaultNames]
+	Strict bool           // lost races also count as violations
 
-	// Schedules is the number of random schedules; 0 means 1000. Exhaustive runs all schedules instead, which is
-	// possible only for small worlds. Flags override both.
+	// Schedules is the number of random schedules; 0 means 1000. If Exhaustive is set, all schedules are run instead,
+	// which is possible only for small worlds. Flags override both fields.
 	Schedules  int
 	Exhaustive bool
-	// Time limits how long random schedules are run; 0 means no limit. At least one is run.
+	// Time limits the time for running random schedules; 0 means no limit. At least one schedule is run.
 	Time time.Duration
-	// Accept, if set, returns the reason for which a failure is known, or "" for an unknown one. Package simtest logs a
-	// known failure and does not fail the test.
+	// Accept, if not nil, returns the reason why a failure is accepted, or "" if it is not. Package simtest logs an
+	// accepted failure, but does not fail the test.
 	Accept func(f *scenarios.Counterexample) (reason string)
 
 	_ struct{}
@@ -93,14 +91,14 @@ type Case struct {
 type Action struct {
 	Verb      string // "delete widget/a --cascade=orphan"
 	Manifests string // YAML, as in World
-	Name      string // the function's name: one word
+	Name      string // the name of the function: one word
 	Do        scenarios.Func
 }
 
-// settledCheck is the name of [Case.Settled] in files.
+// settledCheck is the name of the function [Case.Settled] in files.
 const settledCheck = "settled"
 
-// Registry returns the names that the case's file may use: the case's controllers and functions, and this module's.
+// Registry returns what the case's file may use: the case's controllers and functions, and those of this module.
 func (c *Case) Registry() *scenarios.Registry {
 	g := &scenarios.Registry{Controllers: slices.Concat(c.Controllers, c.Beside), Laws: c.Laws, Funcs: map[string]scenarios.Func{},
 		Server: c.Server}
@@ -120,12 +118,12 @@ func (c *Case) Registry() *scenarios.Registry {
 	return g
 }
 
-// mistake returns an error about the case, in one line. It names the type as in package simtest.
+// mistake returns an error of one line about the case. It names the type as in package simtest.
 func mistake(format string, args ...any) error {
 	return &scenarios.Error{File: "simtest.Case", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }
 
-// check finds mistakes in a case that the compiled file would not show, or would show under another name.
+// check finds mistakes that the compiled file would not show, or would show under another name.
 func (c *Case) check() error {
 	for _, look := range []func() error{c.checkControllers, c.checkUser, c.checkBounds} {
 		if err := look(); err != nil {
@@ -172,7 +170,7 @@ func (c *Case) checkControllers() error {
 	return nil
 }
 
-// checkInvariants checks the case's invariants, and that none has the ID of a controller's invariant.
+// checkInvariants checks the case's invariants. Their IDs must differ from those of the controllers' invariants.
 func (c *Case) checkInvariants() error {
 	if err := law.CheckInvariants(c.Invariants); err != nil {
 		return mistake("Invariants: %v", err)

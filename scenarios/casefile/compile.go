@@ -17,25 +17,25 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// File compiles the case. An error is a mistake in the case and names the field: "User[0]: unknown verb delte; did you
-// mean delete?".
+// File compiles the case to a file. An error is a mistake in the case. It names the field: "User[0]: unknown verb
+// delte; did you mean delete?".
 func (c *Case) File(name string) (*scenarios.File, error) {
 	f, _, err := c.compile(name)
 	return f, err
 }
 
-// text is a generated file, with the origin of each line.
+// text is a generated file, with the origin of its lines.
 type text struct {
 	strings.Builder
 	lines  int
 	origin []origin
 }
 
-// origin is a part of a case, or a file that the case reads. from is its first line in the compiled file.
+// origin is a part of a case, or a file that the case reads.
 type origin struct {
-	from  int    // the first line of this part
+	from  int    // the part's first line in the generated file
 	name  string // "User[0]", "config/crd/widgets.yaml"
-	lines bool   // errors name its lines
+	lines bool   // errors name a line of the part
 }
 
 func (t *text) add(name string, lines bool, body string) {
@@ -44,7 +44,7 @@ func (t *text) add(name string, lines bool, body string) {
 	t.lines += strings.Count(body, "\n")
 }
 
-// at returns the origin of a line of the file, or nil.
+// at returns the origin of a line of the generated file, or nil.
 func (t *text) at(line int) *origin {
 	var found *origin
 	for i := range t.origin {
@@ -68,7 +68,7 @@ func (t *text) explain(err error) error {
 	return &told
 }
 
-// compile writes the case as a file and parses that file. The text maps the file's lines to their origins.
+// compile generates the file of a case and parses it. The returned text maps its lines to their origins.
 func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err
@@ -110,10 +110,10 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	return f, t, t.explain(err)
 }
 
-// installed is the section with the objects that exist from the start.
+// installed is the name of the section with Case.Installed.
 const installed = "installed.yaml"
 
-// install writes the objects that exist from the start. Paths of files are relative to the case's directory.
+// install writes the step that installs CRDs and other objects. Paths are relative to the case's directory.
 func (c *Case) install(name string, t *text) {
 	var line strings.Builder
 	for _, path := range c.CRDs {
@@ -199,7 +199,7 @@ func (c *Case) manifests() ([]part, error) {
 	return kept, nil
 }
 
-// readYAML reads a file, or the YAML files of a directory in the order of their names.
+// readYAML reads a file, or all YAML files in a directory in the order of their names.
 func readYAML(field, path string) ([]part, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -222,7 +222,7 @@ func readYAML(field, path string) ([]part, error) {
 	return parts, nil
 }
 
-// near lists the names in the directory of a path that does not exist.
+// near lists the names in the directory of a path that does not exist, for an error message.
 func near(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Unexercised lists, in one line each, what an exploration without violations did not exercise:
+// Unexercised lists, one per line, what an exploration without violations did not exercise:
 //   - a controller under test that wrote nothing in any schedule,
 //   - a controller whose kind had no object in any settled world,
-//   - a controller whose keys name no object,
-//   - a controller that never reached its wanted state, or had an exception each time,
-//   - a user action that was refused every time,
-//   - an enumeration that was cut short.
+//   - a controller whose keys never name an object,
+//   - a controller that never reached its wanted state, or each time had an exception,
+//   - a user action that was always refused,
+//   - an exhaustive search that was cut short.
 //
-// In each of these cases a pass proves nothing.
+// In each of these cases, a pass proves nothing.
 func (c *Case) Unexercised(x *scenarios.Exploration) []string {
 	var all []string
 	if v := x.Coverage; v != nil && !v.Complete {
@@ -53,7 +53,7 @@ func (c *Case) Unexercised(x *scenarios.Exploration) []string {
 	return all
 }
 
-// declarations lists what a controller may declare, and for each the first law that uses it.
+// declarations lists what a controller may declare, with the first law that uses it.
 var declarations = []struct {
 	name, law string
 	says      func(c *host.Controller) bool
@@ -70,19 +70,19 @@ var declarations = []struct {
 	{"RetryOf", "WRITE-8", func(c *host.Controller) bool { return c.Contract.RetryOf != nil }},
 }
 
-// asked reports whether a law was evaluated for a controller in some schedule.
+// asked reports whether a law was evaluated for a controller in any schedule.
 func asked(x *scenarios.Exploration, controller, id string) bool {
 	return slices.ContainsFunc(x.Said, func(s scenarios.Said) bool {
 		return s.Controller == controller && s.Law == id && s.Exercised > 0
 	})
 }
 
-// AlsoUnexercised lists, in one line each, further things that no schedule exercised:
-//   - a declaration of a controller under test that was never used, or had an exception each time,
-//   - the owners of objects it creates of kinds that it does not declare,
-//   - what the laws cannot tell apart.
+// AlsoUnexercised lists, one per line, more that was not exercised:
+//   - a declaration of a controller under test that was never used, or each time had an exception,
+//   - owners of created objects whose kinds the controller does not declare,
+//   - kinds that the laws cannot distinguish.
 //
-// These are often no mistakes.
+// These are often not mistakes.
 func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	var all []string
 	under := map[string]*host.Controller{}

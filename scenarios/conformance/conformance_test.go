@@ -20,13 +20,13 @@ func sample(c host.Controller) Subject {
 	return Subject{Controller: c, CRDs: os.DirFS("testdata/crd"), Samples: []string{"testdata/widget.yaml"}}
 }
 
-// prepared derives the cases of the first sample. A mistake ends the test.
+// prepared derives the cases for the first sample. A mistake ends the test.
 func prepared(t testing.TB, given Subject) *check.Plan {
 	t.Helper()
 	return given.prepared(t, given.first())
 }
 
-// shows requires texts in a profile.
+// shows fails the test if the plan's text does not contain these texts.
 func shows(t *testing.T, plan *check.Plan, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -36,7 +36,7 @@ func shows(t *testing.T, plan *check.Plan, texts ...string) {
 	}
 }
 
-// caseOf returns the case of a name.
+// caseOf returns the case with a name.
 func caseOf(plan *check.Plan, name string) *check.DerivedCase {
 	return &plan.Cases[slices.IndexFunc(plan.Cases, func(c check.DerivedCase) bool { return c.Name == name })]
 }
@@ -51,7 +51,7 @@ func placed(t *testing.T, plan *check.Plan, name string, before ...check.Tried) 
 	return simtest.Case(*c.World(before))
 }
 
-// explored runs cases one after the other, as Test does.
+// explored explores cases in sequence, as Test does.
 func explored(t *testing.T, plan *check.Plan, names ...string) (cases []check.Tried) {
 	t.Helper()
 	for _, name := range names {
@@ -65,7 +65,7 @@ func explored(t *testing.T, plan *check.Plan, names ...string) (cases []check.Tr
 	return cases
 }
 
-// laws returns the laws that an exploration violates.
+// laws returns the violated laws of an exploration.
 func laws(x *scenarios.Exploration) (laws []string) {
 	for _, f := range x.Failures {
 		laws = append(laws, f.Law)
@@ -73,7 +73,7 @@ func laws(x *scenarios.Exploration) (laws []string) {
 	return laws
 }
 
-// finds explores a case. It requires a violation of a law; of none if law is "".
+// finds explores a case. It fails the test unless law is violated, or if law is "", unless no law is violated.
 func finds(t *testing.T, plan *check.Plan, name, law string) *scenarios.Exploration {
 	t.Helper()
 	world := placed(t, plan, name)
@@ -90,21 +90,21 @@ func finds(t *testing.T, plan *check.Plan, name, law string) *scenarios.Explorat
 	return x
 }
 
-// A right operator passes without a declaration, whether it adopts or not.
+// A right operator passes without any declaration, whether it adopts or not.
 func TestRightOperators(t *testing.T) {
 	t.Run("numbered", func(t *testing.T) { Test(t, sample(widget(false, wrong{}))) })
 	t.Run("adopting", func(t *testing.T) { Test(t, sample(widget(true, wrong{}))) })
 }
 
-// A garbage collector that starts from an older list releases an owner before it has seen all its dependents, and
-// deletes those that it has not orphaned. A right operator is not reported for that.
+// A garbage collector that starts from an older list may stop waiting for an owner before it has seen all dependents,
+// and may delete dependents that it has not orphaned. The operator is not reported for this.
 func TestOrphansOfTheRight(t *testing.T) {
 	c := placed(t, prepared(t, sample(widget(false, wrong{silent: true}))), "deleted/orphan")
 	c.Schedules = 2000
 	simtest.Check(t, c)
 }
 
-// wrongOperator is an operator with a bug, with the case and the law that find it.
+// wrongOperator is an operator with a bug, and the case and the law that find the bug.
 type wrongOperator struct {
 	adopts bool
 	wrong
@@ -148,8 +148,8 @@ var wrongOperators = []wrongOperator{
 	{true, wrong{recreated: true}, "restored", "recreated-is-another"},
 }
 
-// The case that shows a bug finds it, and reports the law about it. A right operator passes in the file of the failure.
-// The file ends what a right one waits for.
+// The case for a bug finds it, and reports the right law. The correct operator passes in the file of the failure. It
+// settles there, although the file may end while a watch is paused.
 func TestWrongOperators(t *testing.T) {
 	for _, w := range wrongOperators {
 		t.Run(w.where+" "+w.law, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestWrongOperators(t *testing.T) {
 	}
 }
 
-// Every case finds a wrong operator: the pass of a case that cannot fail proves nothing.
+// Every case finds a bug in at least one wrong operator. If a case could not fail, its pass would prove nothing.
 func TestEveryCaseFindsABug(t *testing.T) {
 	for _, c := range prepared(t, sample(widget(true, wrong{}))).Cases {
 		if !slices.ContainsFunc(wrongOperators, func(w wrongOperator) bool { return w.where == c.Name }) &&
@@ -176,7 +176,7 @@ func TestEveryCaseFindsABug(t *testing.T) {
 	}
 }
 
-// verdicts runs cases and returns the verdict of each law.
+// verdicts explores cases and returns the state of each law.
 func verdicts(t *testing.T, plan *check.Plan, names ...string) map[string]string {
 	got := map[string]string{}
 	for _, v := range plan.Verdicts(explored(t, plan, names...)) {
@@ -185,7 +185,7 @@ func verdicts(t *testing.T, plan *check.Plan, names ...string) map[string]string
 	return got
 }
 
-// A law that was not exercised is not called held. A violation is reported for the first case that has it.
+// A law that was not exercised does not have the state held. Only the first case with a violation reports it.
 func TestVerdicts(t *testing.T) {
 	got := verdicts(t, prepared(t, sample(widget(false, wrong{shares: true}))), "one-owner", "orphan", "somebody-elses")
 	for name, want := range map[string]string{
@@ -195,8 +195,8 @@ func TestVerdicts(t *testing.T) {
 		"exact-status":              "not judged: which numbers of its status count dependents: declare Counts",
 		"finalizers-hold":           "not exercised: no case could have violated it",
 		"nothing-stays-terminating": "does not apply: it puts no finalizers on objects",
-		"never-mutate":              "", // not a law of ownership
-		"collect-without-owner":     "", // a law for the garbage collector
+		"never-mutate":              "", // not a law about ownership
+		"collect-without-owner":     "", // a law about the garbage collector
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)

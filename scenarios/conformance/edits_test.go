@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios/casefile"
 )
 
-// plannedFor returns the cases of an idiom for a Garden with a spec.
+// plannedFor returns the cases for a Garden with this spec and a controller with this idiom.
 func plannedFor(t *testing.T, sync idiom, spec string) *check.Plan {
 	t.Helper()
 	s := subjectOf(t, by(sync)...)
@@ -22,7 +22,7 @@ func plannedFor(t *testing.T, sync idiom, spec string) *check.Plan {
 	return prepared(t, s)
 }
 
-// debugged returns a dependent with the owner's spec.debug, if it has that.
+// debugged returns a dependent with the owner's spec.debug, if it is set.
 func (a *at) debugged(owner *thing) *thing {
 	d := a.dependent(owner, owner.GetName()+"-0")
 	if debug := stringAt(owner, "spec", "debug"); debug != "" {
@@ -31,8 +31,8 @@ func (a *at) debugged(owner *thing) *thing {
 	return d
 }
 
-// createsAndApplies creates its dependent by a plain create, and updates it by server-side apply (kubernetes#99003). The
-// fields of the create have another manager, so they stay. With byApply it creates by apply as well.
+// createsAndApplies creates its dependent by a create request, and updates it by server-side apply (kubernetes#99003).
+// The fields of the create request have another manager, so apply does not remove them. byApply creates by apply.
 func createsAndApplies(byApply bool) idiom {
 	return func(a *at, owner *thing) error {
 		next := a.debugged(owner)
@@ -46,7 +46,7 @@ func createsAndApplies(byApply bool) idiom {
 	}
 }
 
-// mergesFields sets the fields that its owner has, and never removes one.
+// mergesFields sets the fields that its owner has, but never removes a field.
 func mergesFields(a *at, owner *thing) error {
 	next := a.debugged(owner)
 	return a.upsert(next, func(is *thing) error {
@@ -55,11 +55,11 @@ func mergesFields(a *at, owner *thing) error {
 	})
 }
 
-// createsOnly creates its dependent once and never changes it.
+// createsOnly creates its dependent and never changes it.
 func createsOnly(a *at, owner *thing) error { return a.ensure(owner, a.debugged(owner)) }
 
-// A field that is removed from an owner's spec is removed from its dependents. This is not required of a controller that
-// never changes a dependent.
+// A field that is removed from an owner's spec must be removed from its dependents. This is not required of a
+// controller that never changes dependents.
 func TestFieldsAreRemoved(t *testing.T) {
 	for _, x := range []struct {
 		name string
@@ -84,7 +84,7 @@ func TestFieldsAreRemoved(t *testing.T) {
 	}
 }
 
-// signs sets a label of its own on its owner. With alone it drops all other labels.
+// signs sets its own label on its owner. With alone, it removes all other labels.
 func signs(alone bool) idiom {
 	return func(a *at, owner *thing) error {
 		if err := applies(a, owner); err != nil {
@@ -102,13 +102,13 @@ func signs(alone bool) idiom {
 	}
 }
 
-// Labels that somebody else set on an owner stay.
+// Labels of other programs on an owner must stay.
 func TestOthersLabelsStay(t *testing.T) {
 	finds(t, plannedFor(t, signs(true), "{size: 1, color: green}"), "two-owners", "expect")
 	finds(t, plannedFor(t, signs(false), "{size: 1, color: green}"), "two-owners", "")
 }
 
-// fights changes its dependent back and forth for ever after an edit of its owner.
+// fights changes its dependent back and forth forever after an edit of its owner.
 func fights(a *at, owner *thing) error {
 	d := a.cached(owner.GetName() + "-0")
 	if d == nil {
@@ -122,7 +122,7 @@ func fights(a *at, owner *thing) error {
 	return a.update(d)
 }
 
-// follows edits its dependents like its owner. It creates none of a wrong color.
+// follows changes its dependents when its owner changes. It creates no dependents with a wrong color.
 func follows(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		next, d := a.dependent(owner, name), a.cached(name)
@@ -139,7 +139,7 @@ func follows(a *at, owner *thing) error {
 	return nil
 }
 
-// The case edit fails if a controller writes for ever after it. It does not fail if the controller only retries.
+// The case edit fails if a controller writes forever after the edit. It does not fail if the controller only retries.
 func TestEditsThatDoNotSettle(t *testing.T) {
 	waits := "waits       after spec.color: green -> greenx: it tries again, and writes nothing\n"
 	for _, x := range []struct {
@@ -155,7 +155,7 @@ func TestEditsThatDoNotSettle(t *testing.T) {
 	}
 }
 
-// specs copies its owner's spec into as many dependents as spec.replicas says; 1 without it.
+// specs copies its owner's spec into dependents. Their number is spec.replicas, or 1 without it.
 func specs(a *at, owner *thing) error {
 	replicas, there, _ := unstructured.NestedInt64(owner.Object, "spec", "replicas")
 	if !there {
@@ -182,8 +182,8 @@ func specs(a *at, owner *thing) error {
 	return a.pruneBut(owner, all...)
 }
 
-// A sample with one dependent is tried with two, and no case has none. Each field that the controller follows is edited,
-// also in lists, unless the server refuses to undo the edit.
+// A sample with one dependent is edited so that it has two, and no case has none. Every field to which the controller
+// reacts is edited, also in lists, unless the server refuses to undo the edit.
 func TestEveryFieldIsEdited(t *testing.T) {
 	plan := plannedFor(t, specs,
 		"{replicas: 1, ignored: x, hosts: [a, b], ports: [{name: web, port: 80}], size: 1Gi, enabled: true, sealed: false}")

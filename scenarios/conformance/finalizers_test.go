@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// listing adds and removes its finalizer by a merge patch of the whole list, as client.MergeFrom does. It sends the
-// version that it has read if it is versioned.
+// listing adds and removes its finalizer by a merge patch of the whole list, like client.MergeFrom. If versioned is
+// set, the patch contains the resource version that was read.
 func listing(versioned bool) idiom {
 	return func(a *at, owner *thing) error {
 		if owner == nil {
@@ -35,8 +35,8 @@ func listing(versioned bool) idiom {
 	}
 }
 
-// A list of finalizers that was read too early removes another's finalizer. That is a violation of its own, and not a
-// lost race: the same patch with its version never removes one.
+// A patch of an outdated list removes a finalizer of another program. This is a violation, and not a lost race: with a
+// resource version, the same patch never does.
 func TestFinalizersOfOthersAreNotListedAway(t *testing.T) {
 	for law, versioned := range map[string]bool{"finalizers-hold": false, "": true} {
 		t.Run(law, func(t *testing.T) {
@@ -45,10 +45,10 @@ func TestFinalizersOfOthersAreNotListedAway(t *testing.T) {
 	}
 }
 
-// leavesPlot has a policy of retaining: it removes its finalizer, and the plot stays.
+// leavesPlot removes its finalizer without deleting the plot.
 var leavesPlot = finalized((*at).plot, func(*at, *thing) error { return nil })
 
-// sharesPlot has one plot for all owners, and deletes it with the last of them.
+// sharesPlot has one plot for all owners, and deletes it with the last owner.
 var sharesPlot = finalized(createsPlot("common"), func(a *at, owner *thing) error {
 	all, err := a.list(gardens, "", "")
 	if err != nil || slices.ContainsFunc(all, func(o *thing) bool {
@@ -59,8 +59,8 @@ var sharesPlot = finalized(createsPlot("common"), func(a *at, owner *thing) erro
 	return ignoreNotFound(a.env.Client.Delete(a, plots, "", "common", metav1.DeleteOptions{}))
 })
 
-// An owner's objects without a reference are deleted with the owner always or never, and the profile says which. Neither
-// a controller that retains them nor one that shares them is reported.
+// A controller deletes an owner's objects without a reference either always or never, and the profile says which. A
+// controller that never deletes them is not reported, nor is one that shares them.
 func TestLeaks(t *testing.T) {
 	for _, x := range []struct {
 		name  string

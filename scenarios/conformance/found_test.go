@@ -23,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Quiet runs show what an operator does that declares nothing.
+// Quiet runs show the behavior of an operator that declares nothing.
 func TestFound(t *testing.T) {
 	want := `widget, as quiet runs show it:
   works on    example.com/v1 Widget
@@ -53,7 +53,7 @@ func undeclared(t *testing.T, name string) (undeclared, whole host.Controller) {
 	return
 }
 
-// stored returns the object of a manifest as the server stores it.
+// stored returns the object that the server stores for a manifest.
 func stored[T runtime.Object](t *testing.T, manifest string, obj T) T {
 	t.Helper()
 	if err := yaml.UnmarshalStrict([]byte(manifest), obj); err != nil {
@@ -69,7 +69,7 @@ func stored[T runtime.Object](t *testing.T, manifest string, obj T) T {
 	return resp.Object.(T)
 }
 
-// The ReplicaSet controller passes under the profile upstream without its declarations. Quiet runs find the same.
+// The ReplicaSet controller passes under the profile upstream without its declarations. Quiet runs find the same facts.
 func TestReplicaSet(t *testing.T) {
 	bare, whole := undeclared(t, "replicaset")
 	replicaSet := strings.Replace(deployment, "kind: Deployment", "kind: ReplicaSet", 1)
@@ -93,8 +93,8 @@ func TestReplicaSet(t *testing.T) {
 	Test(t, given)
 }
 
-// A controller that adopts one kind by its labels and another by more is not taken to adopt by labels. A kind whose
-// events do not wake it is not counted.
+// If a controller adopts one kind by labels, but needs more than labels for another kind, the result is not that it
+// adopts by labels. A kind whose events enqueue nothing is not counted.
 func TestFoundOfStatefulSet(t *testing.T) {
 	bare, whole := undeclared(t, "statefulset")
 	plan := prepared(t, Subject{Controller: bare, Samples: []string{sampleFile(t, statefulSet)}, With: []string{"kubelet"}})
@@ -107,7 +107,7 @@ func TestFoundOfStatefulSet(t *testing.T) {
 	}
 }
 
-// A controller that keeps ReplicaSets of older revisions, scaled to 0, wants one.
+// A Deployment also owns ReplicaSets of older revisions, which are scaled to 0. Its number of replicas is still one.
 func TestOlderRevisionsDoNotCount(t *testing.T) {
 	bare, _ := undeclared(t, "deployment")
 	plan := prepared(t, Subject{Controller: bare, Samples: []string{sampleFile(t, deployment)}, With: []string{"replicaset", "kubelet"}})
@@ -115,11 +115,11 @@ func TestOlderRevisionsDoNotCount(t *testing.T) {
 		t.Fatalf("it is not known to want one ReplicaSet:\n%s", plan)
 	}
 	c := placed(t, plan, "reference-taken-away")
-	c.Schedules = 100 // in some of which the second Deployment adopts the ReplicaSet, and keeps it beside its own
+	c.Schedules = 100 // in some schedules, the second Deployment adopts the ReplicaSet in addition to its own
 	simtest.Check(t, c)
 }
 
-// A controller owns what it declares to own, and what quiet runs show it to control.
+// A controller owns the kinds that it declares, and the kinds that it controls in quiet runs.
 func TestFoundBesideDeclared(t *testing.T) {
 	c := widget(false, wrong{})
 	c.Owns = []schema.GroupVersionKind{secrets}
@@ -128,8 +128,8 @@ func TestFoundBesideDeclared(t *testing.T) {
 	}
 }
 
-// No case that takes a dependent away expects it back from a controller that creates it once. If the dependent is
-// created again after a restart, the cases do, and the profile says so.
+// If a controller creates a dependent only once, no case expects that a deleted dependent is created again. If the
+// dependent is created again after a restart, the cases expect it, and the profile says so.
 func TestCreatedOnce(t *testing.T) {
 	for _, x := range []struct {
 		of    Subject
@@ -150,8 +150,8 @@ func TestCreatedOnce(t *testing.T) {
 	}
 }
 
-// Jobs can be copied, though the server gives each a selector of its own. They end, because the controllers that finish
-// them run beside the operator.
+// Jobs can be copied, although the server generates a different selector for each. Jobs end, because the controllers
+// that complete them run too.
 func TestJobs(t *testing.T) {
 	s := subjectOf(t, reconciler("runs", gardens, living(runs), jobs))
 	s.Schedules = 5

@@ -24,28 +24,28 @@ import (
 // thing is an object of any kind.
 type thing = unstructured.Unstructured
 
-// idiom is one reconcile of an owner, as real operators write it. The owner is nil if the cache has none.
+// idiom is a reconcile function, written as in real operators. The owner is nil if the cache does not contain it.
 type idiom func(a *at, owner *thing) error
 
-// at holds what a reconcile works with.
+// at contains what a reconcile uses.
 type at struct {
 	context.Context
 	env  *host.Env
-	of   schema.GroupVersionKind // of the owners
-	kind schema.GroupVersionKind // of the dependents
+	of   schema.GroupVersionKind // the kind of the owners
+	kind schema.GroupVersionKind // the kind of the dependents
 }
 
-// ownerLabel names the owner of an object that has no reference to it.
+// ownerLabel contains the name of the owner, for objects that do not refer to it.
 const ownerLabel = "garden.example.com/owner"
 
-// inUse is a finalizer of the operator on its dependents, finished one on its owners.
+// inUse is the operator's finalizer on dependents, finished its finalizer on owners.
 const (
 	inUse    = "idiom.example.com/in-use"
 	finished = "idiom.example.com/finished"
 )
 
-// reconciler makes a controller of an idiom. It watches the owners and several kinds. An object of these kinds wakes
-// the owner that a reference or the label names. The first kind is that of the dependents.
+// reconciler returns a controller with this idiom. It watches the owners and these kinds. An event of such an object
+// enqueues the owner in the object's reference or label. The first kind is that of the dependents.
 func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...schema.GroupVersionKind) host.Controller {
 	c := host.Controller{Name: name, For: of, Routes: []host.Route{{Kind: of,
 		Do: func(_ host.View, e host.Event, out *host.Effect) {
@@ -59,7 +59,7 @@ func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...sc
 					continue
 				}
 				if slices.Contains(o.GetFinalizers(), inUse) {
-					out.Keys = append(out.Keys, keyOf(of, inUse)) // its owner may be gone
+					out.Keys = append(out.Keys, keyOf(of, inUse)) // the owner may no longer exist
 				}
 				if owner := o.GetLabels()[ownerLabel]; owner != "" {
 					out.Keys = append(out.Keys, keyOf(of, owner))
@@ -91,7 +91,7 @@ func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...sc
 	return c
 }
 
-// remembering makes a controller on Gardens and their ConfigMaps whose memory begins at each start.
+// remembering returns a controller for Gardens and their ConfigMaps whose memory is empty at each start.
 func remembering(name string, start func(env *host.Env) idiom) host.Controller {
 	c := reconciler(name, gardens, nil, parts)
 	c.New = func(env *host.Env) host.Reconciler {
@@ -108,7 +108,7 @@ func keyOf(of schema.GroupVersionKind, name string) string {
 	return "default/" + name
 }
 
-// living returns an idiom that leaves owners alone that are gone or being deleted.
+// living returns an idiom that does nothing for owners that do not exist or are terminating.
 func living(sync idiom) idiom {
 	return func(a *at, owner *thing) error {
 		if owner == nil || owner.GetDeletionTimestamp() != nil {
@@ -118,11 +118,11 @@ func living(sync idiom) idiom {
 	}
 }
 
-// errLater says that something is left whose event wakes the owner.
+// errLater means that an object still exists whose event enqueues the owner.
 var errLater = errors.New("later")
 
-// finalized returns an idiom that puts its finalizer on an owner before anything else. When the owner is deleted, it
-// takes the finalizer off after cleanUp. Until then cleanUp returns an error, such as errLater.
+// finalized returns an idiom that first adds its finalizer to the owner. If the owner is terminating, it calls cleanUp,
+// and removes the finalizer if cleanUp returns no error.
 func finalized(keep, cleanUp idiom) idiom {
 	return func(a *at, owner *thing) error {
 		switch {
@@ -147,7 +147,7 @@ func finalized(keep, cleanUp idiom) idiom {
 	}
 }
 
-// holds puts the operator's finalizer on an owner. It reports whether it was there.
+// holds adds the operator's finalizer to an owner. It reports whether the owner already had it.
 func (a *at) holds(owner *thing) (bool, error) {
 	if held(owner) {
 		return true, nil
@@ -185,19 +185,19 @@ func object(kind schema.GroupVersionKind, namespace, name string) *thing {
 	return o
 }
 
-// stringAt returns the text of a field, "" for none.
+// stringAt returns the text in a field, or "".
 func stringAt(o *thing, fields ...string) string {
 	s, _, _ := unstructured.NestedString(o.Object, fields...)
 	return s
 }
 
-// intAt returns the number of a field, 0 for none.
+// intAt returns the number in a field, or 0.
 func intAt(o *thing, fields ...string) int64 {
 	n, _, _ := unstructured.NestedInt64(o.Object, fields...)
 	return n
 }
 
-// fields returns a copy of an object of any type, with its kind.
+// fields returns a copy of an object as a thing.
 func fields(o runtime.Object, kind schema.GroupVersionKind) *thing {
 	if u, ok := o.(*thing); ok {
 		return u.DeepCopy()
@@ -211,7 +211,7 @@ func fields(o runtime.Object, kind schema.GroupVersionKind) *thing {
 	return u
 }
 
-// seen lists the objects of a kind in the cache, by name.
+// seen lists the objects of a kind in the cache, sorted by name.
 func (a *at) seen(kind schema.GroupVersionKind) (list []*thing) {
 	for _, o := range a.env.Informer(kind).GetIndexer().List() {
 		list = append(list, fields(o.(runtime.Object), kind))
@@ -246,7 +246,7 @@ func (a *at) cachedAt(kind schema.GroupVersionKind, key string) *thing {
 // cached returns a dependent from the cache, or nil.
 func (a *at) cached(name string) *thing { return a.cachedAt(a.kind, "default/"+name) }
 
-// live reads an object from the server; nil for none.
+// live reads an object from the server. It returns nil if the object does not exist.
 func (a *at) live(kind schema.GroupVersionKind, namespace, name string) (*thing, error) {
 	o, err := a.env.Client.Get(a, kind, namespace, name)
 	if err != nil {
@@ -255,7 +255,7 @@ func (a *at) live(kind schema.GroupVersionKind, namespace, name string) (*thing,
 	return fields(o, kind), nil
 }
 
-// same reports whether the server has the owner that the cache shows, and it is not being deleted.
+// same reports whether the owner still exists on the server with the same UID, and is not terminating.
 func (a *at) same(owner *thing) (bool, error) {
 	now, err := a.live(a.of, owner.GetNamespace(), owner.GetName())
 	return now != nil && now.GetUID() == owner.GetUID() && now.GetDeletionTimestamp() == nil, err
@@ -300,13 +300,13 @@ func (a *at) create(o *thing) error {
 	return err
 }
 
-// update writes an object on condition of its version.
+// update writes an object, with its resource version as a precondition.
 func (a *at) update(o *thing) error {
 	_, err := a.env.Client.Update(a, a.typed(o))
 	return err
 }
 
-// remove deletes an object on condition of its uid and version. An object that is gone counts as deleted.
+// remove deletes an object, with its UID and its resource version as preconditions. A missing object is no error.
 func (a *at) remove(o *thing) error {
 	uid, version := o.GetUID(), o.GetResourceVersion()
 	return ignoreNotFound(a.env.Client.Delete(a, o.GroupVersionKind(), o.GetNamespace(), o.GetName(),
@@ -322,17 +322,17 @@ func (a *at) removeAll(list []*thing) error {
 	return nil
 }
 
-// prune deletes the dependents that an owner does not want.
+// prune deletes the dependents that the owner does not want.
 func (a *at) prune(owner *thing) error { return a.pruneBut(owner, wanted(owner)...) }
 
-// pruneBut deletes the dependents of an owner except some names.
+// pruneBut deletes the dependents of an owner except those with these names.
 func (a *at) pruneBut(owner *thing, names ...string) error {
 	return a.removeAll(slices.DeleteFunc(a.own(owner), func(d *thing) bool {
 		return d.GetDeletionTimestamp() != nil || slices.Contains(names, d.GetName())
 	}))
 }
 
-// patch sends a patch, or a server-side apply, of an object.
+// patch sends a patch of an object, or a server-side apply.
 func (a *at) patch(o *thing, subresource string, kind types.PatchType, body any, options metav1.PatchOptions) error {
 	data, err := json.Marshal(body)
 	_, sent := a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.Patch, Kind: a.serverKind(o.GroupVersionKind()),
@@ -357,15 +357,15 @@ func (a *at) reports(owner *thing, field string, value any) error {
 	return err
 }
 
-// taken is the error of a name that an object of another owner has.
+// taken returns the error for a name that an object of another owner has.
 func taken(o *thing) error { return fmt.Errorf("%s %s is not mine", o.GetKind(), o.GetName()) }
 
-// alike reports whether an object has the data that is wanted.
+// alike reports whether an object has the wanted data.
 func alike(is, wanted *thing) bool {
 	return reflect.DeepEqual(is.Object["data"], wanted.Object["data"])
 }
 
-// upsert creates an object, or lets change bring the cached one to the wanted state, as CreateOrUpdate does.
+// upsert creates an object, or calls change to update the cached object, like CreateOrUpdate.
 func (a *at) upsert(next *thing, change func(is *thing) error) error {
 	is := a.cachedAt(next.GroupVersionKind(), cache.MetaObjectToName(next).String())
 	if is == nil {
@@ -378,12 +378,12 @@ func (a *at) upsert(next *thing, change func(is *thing) error) error {
 	return a.update(is)
 }
 
-// ensure creates a dependent once. It refuses a name that is taken.
+// ensure creates a dependent once. It returns an error if an object of another owner has the name.
 func (a *at) ensure(owner, next *thing) error {
 	return a.upsert(next, func(is *thing) error { return mine(owner, is) })
 }
 
-// mine returns an error if an owner does not control an object.
+// mine returns an error if the owner does not control the object.
 func mine(owner, o *thing) error {
 	if !metav1.IsControlledBy(o, owner) {
 		return taken(o)
@@ -391,7 +391,7 @@ func mine(owner, o *thing) error {
 	return nil
 }
 
-// controls makes an owner the controller of an object, unless it has another one.
+// controls makes the owner the controller of an object, unless the object has another controller.
 func (a *at) controls(owner, o *thing) error {
 	switch {
 	case metav1.IsControlledBy(o, owner):

@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// needy makes a controller of a program that ends unless its configuration is installed. It keeps a ConfigMap for itself,
-// beside what it does for Widgets.
+// needy returns a controller whose program ends unless its configuration is installed. It also creates a ConfigMap for
+// itself, in addition to its work for Widgets.
 func needy(run func(context.Context, *rest.Config) error) host.Controller {
 	return bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
 		dyn, err := dynamic.NewForConfig(cfg)
@@ -44,7 +44,7 @@ func needy(run func(context.Context, *rest.Config) error) host.Controller {
 	})
 }
 
-// beside makes a controller of the right program on Widgets, which does something else first.
+// beside returns a controller with the right program for Widgets, which first calls a function.
 func beside(first func(ctx context.Context, dyn *dynamic.DynamicClient) error) host.Controller {
 	run := program(false, wrong{})
 	return bubble.Controller(host.Controller{Name: "needy"}, func(ctx context.Context, cfg *rest.Config) error {
@@ -59,7 +59,7 @@ func beside(first func(ctx context.Context, dyn *dynamic.DynamicClient) error) h
 	})
 }
 
-// planned derives the cases of a subject.
+// planned derives the cases for a subject.
 func planned(t *testing.T, s check.Operator) *check.Plan {
 	t.Helper()
 	plan, err := check.Prepare(t.Context(), s)
@@ -107,7 +107,7 @@ metadata: {name: monitor, namespace: system}
 	return s
 }
 
-// Fields that the CRD does not know any more are removed from a program's sample, and named.
+// Fields that the CRD does not define are removed from a program's sample, and named in the notes.
 func TestUnknownFieldsAreLeftOut(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.Sample = manifests(t, "old.yaml", `apiVersion: example.com/v1
@@ -124,8 +124,8 @@ spec:
 	}
 }
 
-// Installed objects exist in every world. What a program creates without a sample is its own: no law requires an owner,
-// though its dependents have the same kind.
+// Installed objects exist in every world. No law requires an owner for objects that a program creates without a sample,
+// although its dependents have the same kind.
 func TestInstalled(t *testing.T) {
 	plan := planned(t, installedSubject(t, wrong{}))
 	shows(t, plan, `  creates     ConfigMap for itself, in a world without a sample too
@@ -152,8 +152,7 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// A wrong program's failure names the file of the CRD, keeps all that is installed, and replays from where it is
-// written.
+// A failure file names the file of the CRD and contains all other installed objects. It replays in its directory.
 func TestInstalledAndWrong(t *testing.T) {
 	c := planned(t, installedSubject(t, wrong{bare: true})).Cases[0].World(nil)
 	dir, err := os.MkdirTemp("testdata", "kept")
@@ -179,7 +178,7 @@ func TestInstalledAndWrong(t *testing.T) {
 	}
 }
 
-// A program that does the same with the sample as without it has done nothing.
+// If a program does the same with the sample as without it, it has done nothing for the sample.
 func TestDoesWithoutASample(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.Controller = needy(func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil })
@@ -191,7 +190,7 @@ func TestDoesWithoutASample(t *testing.T) {
 	}
 }
 
-// An interrupted check begins no further quiet world.
+// An interrupted check begins no more quiet worlds.
 func TestInterruptedBeforeAQuietWorld(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := installedSubject(t, wrong{})
@@ -204,7 +203,7 @@ func TestInterruptedBeforeAQuietWorld(t *testing.T) {
 	}
 }
 
-// A CRD that the install manifests patch is patched in every world, although a file has it without the patch.
+// A patched CRD in the install manifests is used in every world, even if another file has it without the patch.
 func TestInstalledDefinitionIsPatched(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.CRDs[0].Objects[0].SetLabels(map[string]string{"patched": "yes"})
@@ -219,7 +218,7 @@ func TestInstalledDefinitionIsPatched(t *testing.T) {
 	finds(t, planned(t, s), "one-owner", "")
 }
 
-// In a hurry no field of the sample is edited, and the plan says so.
+// With Hurry, no field of the sample is edited, and the plan says so.
 func TestHurry(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.Hurry = func() bool { return true }
@@ -230,7 +229,7 @@ func TestHurry(t *testing.T) {
 	}
 }
 
-// The rival of an operator that works with ConfigMaps, Secrets and ServiceAccounts has another kind.
+// For an operator that uses ConfigMaps, Secrets and ServiceAccounts, the rival has another kind.
 func TestRivalOfAnotherKind(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	for _, o := range manifests(t, "more.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: default}\n"+
@@ -253,7 +252,7 @@ func TestRivalOfAnotherKind(t *testing.T) {
 	}
 }
 
-// A right program may look every second for an object that only another controller would create.
+// A right program may poll every second for an object that only another controller would create.
 func TestPollingProgram(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.Controller = beside(func(ctx context.Context, dyn *dynamic.DynamicClient) error {

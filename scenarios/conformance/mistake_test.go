@@ -25,7 +25,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for name, x := range map[string]struct {
 		change func(s *Subject)
-		sample string // in place of the good one
+		sample string // used instead of the good sample
 		want   string
 	}{
 		"nothing to try": {func(s *Subject) { s.Controller = host.Controller{} }, "", "conformance.Subject: there is nothing to try"},

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Skipped laws and cases are named with their reason. A law that is skipped reports nothing.
+// Skipped laws and cases are listed with their reasons. Violations of a skipped law are not reported.
 func TestSkip(t *testing.T) {
 	s := sample(widget(false, wrong{shares: true}))
 	s.Skip = map[string]string{"dont-interfere": "issue 12", "faults": "slow"}
@@ -31,7 +31,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// A known finding does not fail its test. The same finding in another case does.
+// An accepted violation does not fail the test. The same violation in another case does.
 func TestAccept(t *testing.T) {
 	s := sample(widget(false, wrong{shares: true}))
 	s.Accept = []Accept{{Law: "dont-interfere", Case: "orphan", Reason: "issue 12"}}
@@ -54,7 +54,7 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// Settled is called at the end of each world, beside the checks of the case.
+// Settled is called at the end of each world, in addition to the checks of the case.
 func TestSettled(t *testing.T) {
 	s := sample(widget(false, wrong{}))
 	s.Settled = func(host.Client) error { return errors.New("it is not as it should be") }
@@ -66,14 +66,14 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// Edits that are given are tried first.
+// Edits of the subject are tried first.
 func TestEdits(t *testing.T) {
 	s := sample(widget(false, wrong{}))
 	s.Edits = []string{"{spec: {size: 3, color: blue}}"}
 	shows(t, prepared(t, s), "  follows     Edits[0], with 3 dependents in place of 2\n")
 }
 
-// Each of several samples is tried in a subtest, beside further controllers and objects.
+// Each of several samples is tested in a subtest, together with other controllers and objects.
 func TestSeveral(t *testing.T) {
 	s := sample(widget(false, wrong{}))
 	set, _ := undeclared(t, "replicaset")
@@ -83,7 +83,7 @@ func TestSeveral(t *testing.T) {
 	Test(t, s)
 }
 
-// When the time is over, the other cases are skipped. The first one always runs.
+// When the time is over, the remaining cases are skipped. The first case is always run.
 func TestTime(t *testing.T) {
 	s := sample(widget(false, wrong{}))
 	s.Time = time.Nanosecond

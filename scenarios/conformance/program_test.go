@@ -23,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// program makes a whole program of the operator, with client-go's clients, informers and queue.
+// program returns the operator as a whole program, with the clients, informers and queue of client-go.
 func program(adopts bool, w wrong) func(context.Context, *rest.Config) error {
 	return func(ctx context.Context, cfg *rest.Config) error {
 		any, err := dynamic.NewForConfig(cfg)
@@ -61,7 +61,7 @@ func program(adopts bool, w wrong) func(context.Context, *rest.Config) error {
 	}
 }
 
-// wake enqueues the Widget of each event.
+// wake makes each event enqueue its Widget.
 func wake(widgets, parts cache.SharedIndexInformer, queue workqueue.TypedInterface[string]) {
 	handle := func(i cache.SharedIndexInformer, each func(m metav1.Object)) {
 		about := func(obj any) {
@@ -86,7 +86,7 @@ func wake(widgets, parts cache.SharedIndexInformer, queue workqueue.TypedInterfa
 	})
 }
 
-// client is the operator's client; it uses client-go's.
+// client is the operator's client. It uses a client of client-go.
 type client struct {
 	host.Client
 	dynamic dynamic.Interface
@@ -137,7 +137,7 @@ func (c client) Delete(ctx context.Context, gvk schema.GroupVersionKind, ns, nam
 	return c.of(gvk, ns).Delete(ctx, name, o)
 }
 
-// whole returns a subject for a program.
+// whole returns a subject with a program.
 func whole(adopts bool, w wrong) Subject {
 	s := sample(host.Controller{})
 	s.Run = program(adopts, w)
@@ -157,8 +157,8 @@ func TestWholeProgram(t *testing.T) {
 	}
 }
 
-// A program has further controllers. What they create for their own objects does not count for the sample, and is not
-// reported.
+// If a program has other controllers, what they create for objects of other kinds does not count as created for the
+// sample, and is not reported.
 func TestSecondControllerOfAProgram(t *testing.T) {
 	s := whole(false, wrong{})
 	s.Run, s.Schedules = withLocks(s.Run), 20
@@ -176,7 +176,7 @@ func TestSecondControllerOfAProgram(t *testing.T) {
 	Test(t, s)
 }
 
-// withLocks adds to a program a controller that keeps a ConfigMap and a Secret for each Lease.
+// withLocks adds a controller to a program. It creates a ConfigMap and a Secret for each Lease.
 func withLocks(run func(context.Context, *rest.Config) error) func(context.Context, *rest.Config) error {
 	return func(ctx context.Context, cfg *rest.Config) error {
 		typed, err := kubernetes.NewForConfig(cfg)
@@ -211,7 +211,7 @@ func withLocks(run func(context.Context, *rest.Config) error) func(context.Conte
 	}
 }
 
-// Outcomes say what a program wrote, although they do not know for which object.
+// Outcomes say what a program wrote, although it is not known for which object.
 func TestOutcomesOfPrograms(t *testing.T) {
 	c := placed(t, prepared(t, whole(false, wrong{})), "one-owner")
 	c.Schedules = 3
@@ -221,8 +221,8 @@ func TestOutcomesOfPrograms(t *testing.T) {
 	}
 }
 
-// The classic mistakes are found in whole programs, too. A program that adopts for a terminating owner, or takes another
-// owner's parts, shows it after the world has settled.
+// The classic mistakes are also found in whole programs. For example, a program may adopt for a terminating owner, or
+// take a dependent of another owner. This shows after the world has settled.
 func TestWrongPrograms(t *testing.T) {
 	for _, w := range []wrongOperator{
 		{false, wrong{bare: true}, "one-owner", "take-ownership"},

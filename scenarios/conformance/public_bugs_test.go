@@ -21,7 +21,7 @@ func (a *at) plot(owner *thing) error {
 	return ignoreAlreadyExists(a.create(p))
 }
 
-// removesPlots deletes what has the owner's label, as the server has it, or as the cache shows it.
+// removesPlots deletes all plots with the owner's label. With live it lists them from the server, not from the cache.
 func removesPlots(live bool) idiom {
 	return func(a *at, owner *thing) error {
 		if live {
@@ -38,8 +38,8 @@ func removesPlots(live bool) idiom {
 	}
 }
 
-// keepsPlot holds its owner by a finalizer until its plot is deleted. The wrong one is pingcap/tidb-operator#6532: it
-// removes the finalizer when its cache shows nothing to delete.
+// keepsPlot keeps its finalizer on the owner until the plot is deleted. Without live it is pingcap/tidb-operator#6532:
+// it removes the finalizer if its cache contains no plot.
 func keepsPlot(live bool) idiom { return finalized((*at).plot, removesPlots(live)) }
 
 // netbox is netbox-community/netbox-operator#77: it claims the address before it adds the finalizer.
@@ -62,7 +62,7 @@ func queues(a *at, owner *thing) error {
 	return a.create(a.bare(owner, owner.GetName()+"-work"))
 }
 
-// kueue is kubernetes-sigs/kueue#10901: the controller of Works ends a Work whose owner its cache does not show yet.
+// kueue is kubernetes-sigs/kueue#10901: the controller ends a Work whose owner is not in its cache yet.
 func kueue(live bool) idiom {
 	return func(a *at, work *thing) error {
 		ref := metav1.GetControllerOf(work)
@@ -83,8 +83,8 @@ func kueue(live bool) idiom {
 	}
 }
 
-// certificates is cert-manager/cert-manager#4956: with a late list and a generated name it creates two requests, and
-// then stops issuing.
+// certificates is cert-manager/cert-manager#4956: with an outdated list and a generated name, it creates two requests,
+// and then issues nothing more.
 func certificates(a *at, owner *thing) error {
 	switch len(a.own(owner)) {
 	case 0:
@@ -100,8 +100,8 @@ func certificates(a *at, owner *thing) error {
 	return nil
 }
 
-// composes is crossplane/crossplane#1910: it creates the dependent first, and records its name afterwards. The right one
-// records the name first.
+// composes is crossplane/crossplane#1910: it creates the dependent and then records its name. With first, it records
+// the name before it creates the dependent.
 func composes(first bool) idiom {
 	return func(a *at, owner *thing) error {
 		name := stringAt(owner, "status", "composed")
@@ -121,8 +121,8 @@ func composes(first bool) idiom {
 	}
 }
 
-// cleansOrphans is stackabletech/operator-rs#861: it deletes what has its labels and is not wanted, although another
-// operator has created that and passed the labels on. The right one deletes only its own.
+// cleansOrphans is stackabletech/operator-rs#861: it deletes unwanted objects with its labels, even if another operator
+// has created them with copied labels. With own, it deletes only objects that it controls.
 func cleansOrphans(own bool) idiom {
 	return func(a *at, owner *thing) error {
 		for _, d := range a.seen(a.kind) {
@@ -144,7 +144,7 @@ func cleansOrphans(own bool) idiom {
 	}
 }
 
-// scales is kedacore/keda#1123: its update drops the owner reference, so the dependent outlives its owner.
+// scales is kedacore/keda#1123: its update removes the owner reference, so the dependent is not deleted with its owner.
 func scales(keeps bool) idiom {
 	return func(a *at, owner *thing) error {
 		next := a.dependent(owner, "hpa-"+owner.GetName())
@@ -165,12 +165,12 @@ func scales(keeps bool) idiom {
 	}
 }
 
-// publicBug is a bug that an operator had, and the operator with the fix. The issue describes the bug; no code of the
-// operator is here.
+// publicBug is a bug of a public operator, and the operator with the fix. The code is written from the description in
+// the issue; it is not the operator's code.
 type publicBug struct {
 	issue        string
 	wrong, right []host.Controller
-	where, law   string // the case and the law that find it
+	where, law   string // the case and the law that find the bug
 }
 
 var publicBugs = []publicBug{
@@ -181,7 +181,7 @@ var publicBugs = []publicBug{
 	{"pingcap/tidb-operator#6532", []host.Controller{reconciler("tidb", gardens, keepsPlot(false), plots)},
 		[]host.Controller{reconciler("tidb", gardens, keepsPlot(true), plots)}, "deleted/unseen", "expect"},
 	{"netbox-community/netbox-operator#77", []host.Controller{reconciler("netbox", gardens, netbox, plots)},
-		nil, "deleted/early", "expect"}, // its fix is that of tidb-operator
+		nil, "deleted/early", "expect"}, // the fix is the same as for tidb-operator
 	{"kubernetes-sigs/kueue#10901", admitted(kueue(false)), admitted(kueue(true)), "new-owner", "same-end"},
 	{"two owners with one slot", by(slots(false)), by(slots(true)), "two-owners", "different-values"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
@@ -192,8 +192,8 @@ func admitted(sync idiom) []host.Controller {
 	return []host.Controller{reconciler("queue", gardens, living(queues), works), reconciler("work", works, living(sync), gardens)}
 }
 
-// slots reports a slot for each owner. The wrong one takes the lowest slot that is free in the cache. The right one
-// creates an object with the slot's name, which only one owner can.
+// slots reports a slot for each owner. Without reserves, it takes the lowest slot that is free in the cache. With
+// reserves, it creates an object with the slot's name, which only one owner can do.
 func slots(reserves bool) idiom {
 	return func(a *at, owner *thing) error {
 		slot := intAt(owner, "status", "slot")
@@ -217,7 +217,7 @@ func slots(reserves bool) idiom {
 	}
 }
 
-// reserve returns the slot whose ConfigMap the owner controls. If there is none, it creates the lowest free one.
+// reserve returns the slot whose ConfigMap the owner controls. If there is none, it takes the lowest free slot.
 func (a *at) reserve(owner *thing) (int64, error) {
 	all, err := a.list(parts, owner.GetNamespace(), "")
 	if err != nil {
@@ -237,8 +237,9 @@ func (a *at) reserve(owner *thing) (int64, error) {
 	}
 }
 
-// expects creates one dependent, and gives it the owner's color. The wrong one waits until it has seen what it created.
-// It never sees a dependent that is deleted during a gap of the watch. The right one creates it at the next edit.
+// expects creates one dependent, and sets the owner's color on it. With waits, it waits until it has seen the
+// dependent. If the dependent is created and deleted during a watch gap, it waits forever. Without waits, it creates
+// the dependent at the next edit.
 func expects(waits bool) func(env *host.Env) idiom {
 	return func(*host.Env) idiom {
 		unseen := map[string]bool{}
@@ -257,7 +258,7 @@ func expects(waits bool) func(env *host.Env) idiom {
 	}
 }
 
-// onEdits makes a controller ignore changes of its owner that are no edit, such as a resync or a label.
+// onEdits makes a controller ignore changes of its owner that are not edits of the spec, for example a label.
 func onEdits(c host.Controller) host.Controller {
 	wake := c.Routes[0].Do
 	c.Routes[0].Do = func(v host.View, e host.Event, out *host.Effect) {
@@ -276,7 +277,7 @@ func ofBug(t *testing.T, controllers []host.Controller) Subject {
 	return s
 }
 
-// The case that shows a bug finds it from the sample alone. The fix passes all cases.
+// The case for a bug finds it with only the sample. The operator with the fix passes all cases.
 func TestPublicBugs(t *testing.T) {
 	for _, b := range publicBugs {
 		t.Run(b.issue, func(t *testing.T) {

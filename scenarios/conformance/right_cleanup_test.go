@@ -18,11 +18,11 @@ import (
 var claims = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
 const (
-	oldFinalizer = "old.example.com/finished" // of an earlier version of the operator
-	archive      = "archive.example.com/keep" // of an archive, which gets deleted owners from the operator
+	oldFinalizer = "old.example.com/finished" // the finalizer of an earlier version of the operator
+	archive      = "archive.example.com/keep" // the finalizer of an archive, which acts after the operator
 )
 
-// rightCleanup are right operators, by how they clean up.
+// rightCleanup contains right operators with different ways to clean up.
 var rightCleanup = []right{
 	{"finalizers on dependents", []host.Controller{reconciler("holds", gardens, holdsDependents, parts)}, ""},
 	{"retains", []host.Controller{reconciler("retains", gardens, finalized(adoptsBack, orphans), parts)}, ""},
@@ -57,8 +57,8 @@ spec: {size: 1, color: green}
 	{"records its intent first", []host.Controller{reconciler("intent", gardens, finalized(recordsIntent, removesNoted), plots)}, ""},
 }
 
-// holdsDependents puts a finalizer on its dependents. It removes the finalizer of deleted ones, even if their owner is
-// gone.
+// holdsDependents adds a finalizer to its dependents. It removes the finalizer from terminating dependents, even if
+// their owner no longer exists.
 func holdsDependents(a *at, owner *thing) error {
 	for _, d := range a.seen(a.kind) {
 		if d.GetDeletionTimestamp() == nil || !slices.Contains(d.GetFinalizers(), inUse) {
@@ -81,7 +81,7 @@ func holdsDependents(a *at, owner *thing) error {
 	})(a, owner)
 }
 
-// adoptsBack adopts the dependents that an earlier owner of its name has left.
+// adoptsBack adopts the dependents of an earlier owner with the same name.
 func adoptsBack(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		err := a.upsert(a.dependent(owner, name), func(is *thing) error { return a.controls(owner, is) })
@@ -92,7 +92,7 @@ func adoptsBack(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// orphans removes the owner from its dependents.
+// orphans removes the owner reference from the dependents.
 func orphans(a *at, owner *thing) error {
 	all, err := a.list(a.kind, owner.GetNamespace(), "")
 	if err != nil {
@@ -112,7 +112,8 @@ func orphans(a *at, owner *thing) error {
 	return nil
 }
 
-// ifSame runs an idiom if the server still has the owner. What no reference holds would stay forever.
+// ifSame runs an idiom only if the owner still exists on the server. Objects created for a deleted owner would stay
+// forever.
 func ifSame(keep idiom) idiom {
 	return func(a *at, owner *thing) error {
 		if is, err := a.same(owner); err != nil || !is {
@@ -122,7 +123,7 @@ func ifSame(keep idiom) idiom {
 	}
 }
 
-// renames replaces its old finalizer by the new one in one update, and cleans up for either.
+// renames replaces the old finalizer by the new one in a single update, and cleans up for both.
 func renames(a *at, owner *thing) error {
 	switch old := owner != nil && slices.Contains(owner.GetFinalizers(), oldFinalizer); {
 	case !old:
@@ -138,8 +139,8 @@ func renames(a *at, owner *thing) error {
 	return a.update(owner)
 }
 
-// handsOver deletes its plots for a deleted owner, and then leaves the owner to the archive. It puts both finalizers on
-// the owner: none can be added to an owner that is being deleted.
+// handsOver deletes the plots of a terminating owner, and then leaves the owner to the archive. It adds both finalizers
+// to the owner in advance, because none can be added to a terminating owner.
 func handsOver(a *at, owner *thing) error {
 	if owner != nil && owner.GetDeletionTimestamp() == nil && !(held(owner) && slices.Contains(owner.GetFinalizers(), archive)) {
 		owner.SetFinalizers(append(without(owner, archive, finished), finished, archive))
@@ -148,7 +149,7 @@ func handsOver(a *at, owner *thing) error {
 	return finalized((*at).plot, removesPlots(true))(a, owner)
 }
 
-// archives removes the archive's finalizer once the operator has cleaned up.
+// archives removes the archive's finalizer when the operator has cleaned up.
 func archives(a *at, owner *thing) error {
 	if owner == nil || owner.GetDeletionTimestamp() == nil || held(owner) || !slices.Contains(owner.GetFinalizers(), archive) {
 		return nil
@@ -157,8 +158,7 @@ func archives(a *at, owner *thing) error {
 	return ignoreNotFound(a.update(owner))
 }
 
-// inventories records in the status what it is about to create. It deletes what the status names and is not wanted any
-// more.
+// inventories records in the status what it is about to create. It deletes recorded objects that are no longer wanted.
 func inventories(a *at, owner *thing) error {
 	noted, _, _ := unstructured.NestedSlice(owner.Object, "status", "inventory")
 	all := slices.Clone(noted)
@@ -180,7 +180,7 @@ func inventories(a *at, owner *thing) error {
 		if slices.Contains(now, name) {
 			continue
 		}
-		d, err := a.live(a.kind, owner.GetNamespace(), name.(string)) // the cache may not show it yet
+		d, err := a.live(a.kind, owner.GetNamespace(), name.(string)) // the cache may not contain it yet
 		if err == nil && d != nil && metav1.IsControlledBy(d, owner) {
 			err = a.remove(d)
 		}
@@ -194,7 +194,7 @@ func inventories(a *at, owner *thing) error {
 	return nil
 }
 
-// expiresFinished creates a Work once, and deletes it a minute after it is ready.
+// expiresFinished creates a Work once, and deletes it one minute after it is ready.
 func expiresFinished(a *at, owner *thing) error {
 	done := stringAt(owner, "status", "done")
 	next := a.bare(owner, owner.GetName()+"-work")
@@ -222,7 +222,7 @@ func expiresFinished(a *at, owner *thing) error {
 	return a.remove(w)
 }
 
-// storesClaim keeps a claim for its owner. The claim has no reference, because it outlives its owner.
+// storesClaim creates a claim for its owner. The claim has no reference to the owner, because it outlives it.
 func storesClaim(a *at, owner *thing) error {
 	c := object(claims, owner.GetNamespace(), "data-"+owner.GetName())
 	if a.cached(c.GetName()) != nil {
@@ -245,7 +245,7 @@ func removesLabelled(kind schema.GroupVersionKind) idiom {
 	}
 }
 
-// plantsAfar keeps a ConfigMap in another namespace. A label names its owner.
+// plantsAfar creates a ConfigMap in another namespace, with a label for its owner.
 func plantsAfar(a *at, owner *thing) error {
 	next := a.dependent(owner, owner.GetNamespace()+"-"+owner.GetName())
 	next.SetNamespace("beds")
@@ -264,7 +264,7 @@ func plantsAfar(a *at, owner *thing) error {
 	}
 }
 
-// tearsDown deletes one dependent after the other, the last first.
+// tearsDown deletes its dependents one after the other, the last first.
 func tearsDown(a *at, owner *thing) error {
 	all, err := a.list(a.kind, owner.GetNamespace(), "")
 	if err != nil {
@@ -287,7 +287,7 @@ func tearsDown(a *at, owner *thing) error {
 	return errLater
 }
 
-// removesWorks deletes its Works and waits until they are gone from the server: they may have finalizers of others.
+// removesWorks deletes its Works and waits until they no longer exist on the server, as they may have other finalizers.
 func removesWorks(a *at, owner *thing) error {
 	all, err := a.list(works, owner.GetNamespace(), "")
 	if err != nil {
@@ -311,14 +311,14 @@ func removesWorks(a *at, owner *thing) error {
 	return nil
 }
 
-// removesCollection deletes everything with the owner's label in one request.
+// removesCollection deletes all objects with the owner's label in a single request.
 func removesCollection(a *at, owner *thing) error {
 	_, err := a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: a.serverKind(plots),
 		List: metav1.ListOptions{LabelSelector: labels.Set{ownerLabel: owner.GetName()}.String()}})
 	return err
 }
 
-// external records the id of a plot in a Secret of its owner before it creates the plot.
+// external records the ID of a plot in a Secret of the owner before it creates the plot.
 func external(a *at, owner *thing) error {
 	note, err := a.live(secrets, owner.GetNamespace(), owner.GetName()+"-id")
 	if err != nil {
@@ -350,12 +350,12 @@ func removesExternal(a *at, owner *thing) error {
 func recordsIntent(a *at, owner *thing) error {
 	noted := stringAt(owner, "status", "plot")
 	if noted == "" {
-		return a.reports(owner, "plot", "plot-"+string(owner.GetUID())) // its event requeues the key
+		return a.reports(owner, "plot", "plot-"+string(owner.GetUID())) // the event of this write requeues the owner
 	}
 	return ifSame(createsPlot(noted))(a, owner)
 }
 
-// removesNoted deletes the plot that the status names.
+// removesNoted deletes the plot that is recorded in the status.
 func removesNoted(a *at, owner *thing) error {
 	noted := stringAt(owner, "status", "plot")
 	if noted == "" {

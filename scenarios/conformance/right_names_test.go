@@ -19,7 +19,7 @@ var (
 	revisions = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 )
 
-// rightNames are right operators, by how they name and replace their dependents.
+// rightNames contains right operators with different ways to name and replace dependents.
 var rightNames = []right{
 	{"named by a field", by(namedByField), ""},
 	{"created once", by(requests), ""},
@@ -30,8 +30,8 @@ var rightNames = []right{
 	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
 }
 
-// namedByField creates its dependent under the name in its owner's spec, as k8s.io/sample-controller does. Two owners
-// with one value want one object.
+// namedByField creates its dependent with the name in its owner's spec, like k8s.io/sample-controller. Two owners with
+// the same name in their specs want the same object.
 func namedByField(a *at, owner *thing) error {
 	name := stringAt(owner, "spec", "color")
 	if name == "" {
@@ -40,8 +40,8 @@ func namedByField(a *at, owner *thing) error {
 	return a.ensure(owner, a.dependent(owner, name))
 }
 
-// requests creates one dependent for each color of its owner and records the color in the status. It does not recreate
-// a deleted one.
+// requests creates one dependent for each color of its owner, and records the color in the status. It never recreates
+// them.
 func requests(a *at, owner *thing) error {
 	color := stringAt(owner, "spec", "color")
 	if stringAt(owner, "status", "requested") == color {
@@ -76,7 +76,7 @@ func switches(a *at, owner *thing) error {
 	return a.pruneBut(owner, next.GetName())
 }
 
-// replaces deletes an immutable dependent that is out of date, and recreates it when it is gone.
+// replaces deletes an immutable dependent that is outdated, and recreates it when it no longer exists.
 func replaces(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
@@ -97,8 +97,8 @@ func replaces(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// runs creates a Job for each generation of its owner. It deletes earlier Jobs with their Pods, which the default policy
-// of Jobs would orphan.
+// runs creates a Job for each generation of its owner. It deletes earlier Jobs and their Pods. The default policy for
+// Jobs would orphan the Pods.
 func runs(a *at, owner *thing) error {
 	background := metav1.DeletePropagationBackground
 	for _, old := range a.own(owner) {
@@ -120,8 +120,8 @@ func runs(a *at, owner *thing) error {
 	return ignoreAlreadyExists(a.ensure(owner, job))
 }
 
-// revises keeps a ControllerRevision for each of the last two specs of its owner. An existing one of the current spec
-// becomes the newest.
+// revises keeps a ControllerRevision for each of the last two specs of its owner. If there already is one for the
+// current spec, it becomes the newest.
 func revises(a *at, owner *thing) error {
 	all := a.own(owner)
 	number := func(r *thing) int64 { return intAt(r, "revision") }
@@ -152,10 +152,10 @@ func revises(a *at, owner *thing) error {
 	return nil
 }
 
-// generates lets the server name its dependents. It remembers what it has created until its cache shows that, for at
-// most five minutes.
+// generates lets the server generate the names of its dependents. It remembers a created dependent until its cache
+// contains it, for at most five minutes.
 func generates(env *host.Env) idiom {
-	made := map[string]map[string]time.Time{} // by the owner's uid and the dependent's name
+	made := map[string]map[string]time.Time{} // by the owner's UID and the dependent's name
 	return func(a *at, owner *thing) error {
 		uid := string(owner.GetUID())
 		if made[uid] == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// rightOwnership are right operators, by what they do with owner references.
+// rightOwnership contains right operators with different uses of owner references.
 var rightOwnership = []right{
 	{"adopts by name", by(adoptsByName), ""},
 	{"adopts by selector", by(adoptsBySelector), ""},
@@ -43,7 +43,7 @@ data: {color: green}
 	{"beside an autoscaler", append(by(merges), autoscaler()), ""},
 }
 
-// adoptsByName keeps the wanted dependents in the owner's color. It adopts an ownerless object of a dependent's name.
+// adoptsByName gives its dependents the owner's color. It adopts ownerless objects with a dependent's name.
 func adoptsByName(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
@@ -58,8 +58,7 @@ func adoptsByName(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// adoptsBySelector adopts orphans that have its label, after a live look at the owner. It releases dependents that have
-// lost the label.
+// adoptsBySelector adopts orphans with its label, after a live read of the owner. It releases those without the label.
 func adoptsBySelector(a *at, owner *thing) error {
 	mine := map[string]bool{}
 	for _, d := range a.seen(a.kind) {
@@ -95,13 +94,13 @@ func adoptsBySelector(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// refers changes the owner references of an object on condition of its version.
+// refers changes the owner references of an object, with its resource version as a precondition.
 func (a *at) refers(o *thing, ref any) error {
 	return a.patch(o, "", types.StrategicMergePatchType, map[string]any{"metadata": map[string]any{
 		"uid": o.GetUID(), "resourceVersion": o.GetResourceVersion(), "ownerReferences": []any{ref}}}, metav1.PatchOptions{})
 }
 
-// imports adopts the ownerless object that an annotation names, instead of creating one.
+// imports adopts the object without an owner that an annotation names, instead of creating an object.
 func imports(a *at, owner *thing) error {
 	next := a.dependent(owner, owner.GetName())
 	if name, given := owner.GetAnnotations()["garden.example.com/import"]; given {
@@ -120,7 +119,7 @@ func imports(a *at, owner *thing) error {
 	return a.reports(owner, "phase", "Ready")
 }
 
-// plans keeps a Work with the owner's spec.
+// plans creates a Work with the owner's spec.
 func plans(a *at, owner *thing) error {
 	next := a.bare(owner, owner.GetName()+"-work")
 	next.Object["spec"] = owner.Object["spec"]
@@ -130,7 +129,7 @@ func plans(a *at, owner *thing) error {
 	})
 }
 
-// digs keeps the ConfigMaps of a Work and reports their number.
+// digs creates the ConfigMaps of a Work, and reports their number.
 func digs(a *at, work *thing) error {
 	if err := adoptsByName(a, work); err != nil {
 		return err
@@ -138,7 +137,7 @@ func digs(a *at, work *thing) error {
 	return a.reports(work, "ready", int64(len(a.own(work))))
 }
 
-// furnishes keeps the ConfigMaps of a cluster-scoped owner in a namespace.
+// furnishes creates the ConfigMaps of a cluster-scoped owner in a namespace.
 func furnishes(a *at, park *thing) error {
 	for _, name := range wanted(park) {
 		next := a.dependent(park, name)
@@ -154,7 +153,7 @@ func furnishes(a *at, park *thing) error {
 	return a.prune(park)
 }
 
-// joins keeps one ConfigMap for all owners. Each has a plain reference on it, and none controls it.
+// joins creates one ConfigMap for all owners. It has a plain reference to each of them, and no ControllerRef.
 func joins(a *at, owner *thing) error {
 	ref := metav1.OwnerReference{APIVersion: a.of.GroupVersion().String(), Kind: a.of.Kind, Name: owner.GetName(),
 		UID: owner.GetUID()}
@@ -164,7 +163,7 @@ func joins(a *at, owner *thing) error {
 	return a.upsert(next, func(is *thing) error { return refersAlso(is, ref) })
 }
 
-// refersAlso adds a reference to an object, unless it has that or is being deleted.
+// refersAlso adds an owner reference to an object that does not have it yet and is not terminating.
 func refersAlso(o *thing, ref metav1.OwnerReference) error {
 	refs := o.GetOwnerReferences()
 	if o.GetDeletionTimestamp() == nil &&
@@ -174,7 +173,7 @@ func refersAlso(o *thing, ref metav1.OwnerReference) error {
 	return nil
 }
 
-// governs keeps a ConfigMap shared by all owners, and the owner's own ConfigMaps.
+// governs creates a ConfigMap that all owners share, and the owner's own ConfigMaps.
 func governs(a *at, owner *thing) error {
 	if err := joins(a, owner); err != nil {
 		return err
@@ -182,7 +181,7 @@ func governs(a *at, owner *thing) error {
 	return applies(a, owner)
 }
 
-// applies sends what it wants at each reconcile by server-side apply. It does not touch a name that is taken.
+// applies sends the wanted dependents at each reconcile, by server-side apply. Objects of others stay unchanged.
 func applies(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		if d := a.cached(name); d != nil && !metav1.IsControlledBy(d, owner) {
@@ -241,7 +240,7 @@ func appliesPolitely(a *at, owner *thing) error {
 	return a.reports(owner, "phase", phase)
 }
 
-// merges sets its own label and field, and keeps those of others. It requeues the key after a conflict.
+// merges sets its own label and field, and keeps those of other managers. It requeues the key after a conflict.
 func merges(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
@@ -256,7 +255,7 @@ func merges(a *at, owner *thing) error {
 			return a.controls(owner, is)
 		})
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			a.env.Queue.AddRateLimited(key(owner)) // the cache is late
+			a.env.Queue.AddRateLimited(key(owner)) // the cache is outdated
 			return nil
 		}
 		if err != nil {
@@ -266,7 +265,7 @@ func merges(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// corrects brings its dependents back to the wanted state, and reads them from the server.
+// corrects reads its dependents from the server, and restores the wanted state.
 func corrects(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
@@ -289,7 +288,7 @@ func corrects(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
-// sharded is an instance of an operator that works on the owners of one shard.
+// sharded returns an instance of an operator that handles only the owners of one shard.
 func sharded(shard string) host.Controller {
 	return reconciler("shard-"+shard, gardens, living(func(a *at, owner *thing) error {
 		if owner.GetLabels()["shard"] != shard {
@@ -302,8 +301,8 @@ func sharded(shard string) host.Controller {
 	}), parts)
 }
 
-// autoscaler sets an annotation of the ConfigMaps of every Garden; it is an allowed writer. It updates them conditionally:
-// a patch by name could hit a recreated object.
+// autoscaler sets an annotation on the ConfigMaps of every Garden, as an allowed writer. It updates them with a
+// precondition, because a patch by name could change a recreated object.
 func autoscaler() host.Controller {
 	c := reconciler("autoscaler", parts, living(func(a *at, m *thing) error {
 		ref := metav1.GetControllerOf(m)

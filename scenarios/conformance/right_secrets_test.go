@@ -26,7 +26,7 @@ stringData: {token: abc}
 
 func secretOf(owner *thing) string { return stringAt(owner, "spec", "secret") }
 
-// needsSecret waits for the Secret that its owner names. The Secret's events wake its owners.
+// needsSecret waits for the Secret that its owner names. Events of the Secret enqueue its owners.
 func needsSecret(name string, keep func(a *at, owner, secret *thing) error) host.Controller {
 	sync := living(func(a *at, owner *thing) error {
 		if secretOf(owner) == "" {
@@ -55,14 +55,14 @@ func needsSecret(name string, keep func(a *at, owner, secret *thing) error) host
 
 func copiesColor(a *at, owner, _ *thing) error { return adoptsByName(a, owner) }
 
-// password returns another password at each call.
+// password returns a different password at each call.
 func (a *at) password(owner *thing) string {
 	c := owner.DeepCopy()
 	c.Object["spec"] = map[string]any{"seed": string(owner.GetUID()) + owner.GetResourceVersion() + a.env.Now().String()}
 	return hashOf(c)
 }
 
-// makesPassword keeps a Secret with a password, which it never changes.
+// makesPassword creates a Secret with a password, which it never changes.
 func makesPassword(a *at, owner *thing) error {
 	next := a.bare(owner, owner.GetName()+"-password")
 	next.Object["stringData"] = map[string]any{"password": a.password(owner)}
@@ -77,7 +77,7 @@ func sharesWithSecret(a *at, owner, secret *thing) error {
 	next.SetOwnerReferences(append(next.GetOwnerReferences(), ref))
 	return a.upsert(next, func(is *thing) error {
 		if !metav1.IsControlledBy(is, owner) {
-			return a.controls(owner, is) // an adoption changes only that reference; its event requeues the key
+			return a.controls(owner, is) // an adoption changes only the reference; its event requeues the key
 		}
 		is.Object["data"] = next.Object["data"]
 		return refersAlso(is, ref)

@@ -20,7 +20,7 @@ var (
 	services    = corev1.SchemeGroupVersion.WithKind("Service")
 )
 
-// rightStatus are right operators, by what they write about their owners, and what they wait for.
+// rightStatus contains right operators that differ in what they write about their owners, and in what they wait for.
 var rightStatus = []right{
 	{"conditions with observedGeneration", by(observes), ""},
 	{"status of the dependents", []host.Controller{reconciler("sums", gardens, living(sums), works),
@@ -58,7 +58,7 @@ func observes(a *at, owner *thing) error {
 	return a.ready(owner, status, "Counted")
 }
 
-// ready sets the condition Ready. Its transition time changes with its status only.
+// ready sets the condition Ready. Its transition time changes only with its status.
 func (a *at) ready(owner *thing, status, reason string) error {
 	next := map[string]any{"type": "Ready", "status": status, "reason": reason, "observedGeneration": owner.GetGeneration(),
 		"lastTransitionTime": a.env.Now().UTC().Format(time.RFC3339)}
@@ -71,7 +71,7 @@ func (a *at) ready(owner *thing, status, reason string) error {
 	return a.reports(owner, "conditions", []any{next})
 }
 
-// sums keeps Works and reports how many of them are ready.
+// sums creates Works and reports how many of them are ready.
 func sums(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		err := a.upsert(a.bare(owner, name), func(is *thing) error { return a.controls(owner, is) })
@@ -105,7 +105,7 @@ func defaults(a *at, owner *thing) error {
 	return a.update(owner) // its event requeues the key
 }
 
-// phases creates a Work and then sets its status, which a create cannot set.
+// phases creates a Work and then sets its status, which a create request cannot set.
 func phases(a *at, owner *thing) error {
 	w := a.cached(owner.GetName() + "-work")
 	switch {
@@ -116,12 +116,12 @@ func phases(a *at, owner *thing) error {
 	case stringAt(w, "status", "phase") != "" || w.GetDeletionTimestamp() != nil:
 		return nil
 	}
-	return ignoreNotFound(a.patch(w, "status", types.MergePatchType, map[string]any{ // its deletion requeues the key
+	return ignoreNotFound(a.patch(w, "status", types.MergePatchType, map[string]any{ // the deletion event requeues it
 		"metadata": map[string]any{"resourceVersion": w.GetResourceVersion()},
 		"status":   map[string]any{"phase": "Planned"}}, metav1.PatchOptions{}))
 }
 
-// pauses does nothing while the owner has an annotation.
+// pauses does nothing as long as the owner has an annotation.
 func pauses(a *at, owner *thing) error {
 	if owner.GetAnnotations()["garden.example.com/paused"] == "true" {
 		return nil
@@ -129,7 +129,7 @@ func pauses(a *at, owner *thing) error {
 	return adoptsByName(a, owner)
 }
 
-// polls corrects drift every ten minutes, beside its events.
+// polls corrects its dependents at each event, and every ten minutes.
 func polls(a *at, owner *thing) error {
 	if err := corrects(a, owner); err != nil {
 		return err
@@ -138,7 +138,7 @@ func polls(a *at, owner *thing) error {
 	return nil
 }
 
-// awaits retries while its owner has a wrong value.
+// awaits retries as long as its owner has a wrong value.
 func awaits(a *at, owner *thing) error {
 	if color := stringAt(owner, "spec", "color"); color != "green" {
 		return fmt.Errorf("there is no color %s", color)
@@ -146,7 +146,7 @@ func awaits(a *at, owner *thing) error {
 	return applies(a, owner)
 }
 
-// shards assigns each owner to the shard with the fewest owners in the cache. Two owners may share one.
+// shards assigns each owner to the shard with the fewest owners in the cache. Two owners may have the same shard.
 func shards(a *at, owner *thing) error {
 	if stringAt(owner, "status", "shard") != "" {
 		return nil
@@ -164,13 +164,14 @@ func shards(a *at, owner *thing) error {
 	return a.reports(owner, "shard", least)
 }
 
-// reportsTaken keeps one ConfigMap of its owner's name. It leaves another's object of that name alone, and reports it.
+// reportsTaken creates one ConfigMap with its owner's name. If an object of another owner has the name, it reports this
+// and does not change the object.
 func reportsTaken() host.Controller {
 	c := reconciler("fixed-name", gardens, living(func(a *at, owner *thing) error {
 		d := a.cached(owner.GetName())
 		switch {
 		case d == nil:
-			return ignoreAlreadyExists(a.create(a.dependent(owner, owner.GetName()))) // the cache will show it
+			return ignoreAlreadyExists(a.create(a.dependent(owner, owner.GetName()))) // the cache does not have it yet
 		case !metav1.IsControlledBy(d, owner):
 			return a.reports(owner, "phase", "NameTaken")
 		}
@@ -198,10 +199,10 @@ func recordsEvents(a *at, owner *thing) error {
 	return err
 }
 
-// specHash is an annotation with the hash of what an object was written from. The server adds defaults to the object.
+// specHash is an annotation with a hash of the object as it was sent. The server adds defaults to the object.
 const specHash = "garden.example.com/spec-hash"
 
-// serves keeps a Deployment and a Service, and reports how many Pods are ready.
+// serves creates a Deployment and a Service, and reports how many Pods are ready.
 func serves(a *at, owner *thing) error {
 	size := intAt(owner, "spec", "size")
 	pods := map[string]any{"garden": owner.GetName()}
@@ -232,7 +233,7 @@ func serves(a *at, owner *thing) error {
 	return a.reports(owner, "ready", ready)
 }
 
-// refused reports that a quota refused a dependent, and retries a minute later.
+// refused reports that a quota refused a dependent, and retries after one minute.
 func refused(a *at, owner *thing) error {
 	status, reason := "True", "Created"
 	for _, name := range wanted(owner) {

@@ -29,14 +29,14 @@ var (
 	parks   = schema.GroupVersionKind{Group: "garden.example.com", Version: "v1", Kind: "Park"}
 )
 
-// right is a right operator. The first of its controllers works on the sample.
+// right is a right operator. The first of its controllers reconciles the sample.
 type right struct {
 	name        string
 	controllers []host.Controller
-	sample      string // "" for an owner that wants two dependents
+	sample      string // "" means an owner that wants two dependents
 }
 
-// by makes an operator of one controller, on Gardens and their ConfigMaps.
+// by returns an operator with one controller, for Gardens and their ConfigMaps.
 func by(sync idiom) []host.Controller {
 	return []host.Controller{reconciler("idiom", gardens, living(sync), parts)}
 }
@@ -46,7 +46,7 @@ func gardenOf(spec string) string {
 	return "apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web}\nspec: " + spec + "\n"
 }
 
-// subjectOf returns an operator with a sample only.
+// subjectOf returns a subject that consists of these controllers and a sample.
 func subjectOf(t *testing.T, controllers ...host.Controller) Subject {
 	of := controllers[0].For
 	s := Subject{Controller: controllers[0], Others: controllers[1:], Schedules: 10, CRDs: fstest.MapFS{}}
@@ -86,7 +86,7 @@ func sampleFile(t *testing.T, text string) string {
 	return file
 }
 
-// Right operators are not reported: in 8 schedules of each case, and in 500 with SOAK.
+// Right operators are not reported. Each case has 8 schedules, or 500 with SOAK.
 func TestRightIdioms(t *testing.T) {
 	for _, x := range slices.Concat(rightOwnership, rightNames, rightStatus, rightCleanup) {
 		t.Run(x.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ metadata: {name: web}
 spec: {replicas: 2, serviceName: web, selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
 `
 
-// This module's own controllers are not reported, though they declare nothing here.
+// The controllers of this module are not reported, although they declare nothing here.
 func TestOwnControllers(t *testing.T) {
 	for name, x := range map[string]struct {
 		with   []string
@@ -144,7 +144,7 @@ spec:
 	}
 }
 
-// elected runs a program while it holds a Lease, and ends it when it loses the Lease.
+// elected runs a program as long as it holds a Lease.
 func elected(run func(context.Context, *rest.Config) error) func(context.Context, *rest.Config) error {
 	return func(ctx context.Context, cfg *rest.Config) error {
 		client, err := kubernetes.NewForConfig(cfg)
@@ -171,7 +171,7 @@ func elected(run func(context.Context, *rest.Config) error) func(context.Context
 	}
 }
 
-// Two instances of a program with leader election do not count as two controllers: one waits for the Lease.
+// Two instances of a program with leader election do not count as two controllers, because one waits for the Lease.
 func TestLeaderElectedPair(t *testing.T) {
 	if os.Getenv("OVERLAY") == "" {
 		t.Skip("client-go's election selects among timers, by chance without the overlay: " +

@@ -1,6 +1,6 @@
 // Package conformance checks a controller against the laws of ownership with one call in go test. It needs a sample of
-// what the controller works on. Quiet runs show what the controller creates, owns, adopts, releases and follows. From
-// that it derives the cases.
+// what the controller works on. Quiet runs show what the controller creates, owns, adopts, releases and follows. The
+// cases are derived from that.
 //
 //	func TestOwnership(t *testing.T) {
 //		conformance.Test(t, conformance.Subject{
@@ -13,8 +13,7 @@
 // Begin with [Subject] and [Test]. [Fuzz] and [Property] draw the same cases with Go's fuzzer and with rapid.
 //
 // Each case is a [simtest.Case], explored under many schedules and with faults. Each law has a verdict: held, violated,
-// not exercised, not judged (it says what to declare), or that it does not apply. A controller that does nothing for the
-// sample fails.
+// not exercised, not judged (it says what to declare), or that it does not apply. An idle controller fails.
 //
 // Import it in tests only, like simtest. docs/use/conformance-test.md lists the cases, and shows a failure.
 package conformance
@@ -40,62 +39,61 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject is an operator with its CRDs and samples. Fields that the Subject of package agent also has have the same
-// names there. Paths are relative to the package of the test.
+// Subject describes an operator with its CRDs and samples. Fields that the Subject of package agent has too have the
+// same names there. Paths are relative to the package of the test.
 type Subject struct {
-	// Controller is a stepped reconciler. Name, For, Routes and New are enough. Quiet runs find what else the laws need,
-	// such as Owns, Selector, Replicas and Finalizers, unless it is declared.
+	// Controller is a stepped reconciler. Name, For, Routes and New suffice. The other facts that the laws need, such
+	// as Owns, Selector, Replicas and Finalizers, are found in quiet runs unless they are declared.
 	Controller host.Controller
-	// Run is a whole program, hosted unmodified (package bubble): a manager, an operator's main, anything that takes a
-	// configuration and serves until its context ends. Give Run or Controller. With Run, Controller may have For, if
-	// the sample does not decide it, and a Contract.
+	// Run is a whole, unmodified program (package bubble): a manager, an operator's main, or any function that takes a
+	// configuration and serves until ctx is done. Set either Run or Controller.New. With Run, Controller may have a
+	// Contract, and For if it is not the kind of the sample.
 	Run func(ctx context.Context, config *rest.Config) error
-	// Others are further stepped reconcilers of the operator. They run beside Controller, and are judged by their own
-	// declarations.
+	// Others are other stepped reconcilers of the operator. They run too, and are judged by their own declarations.
 	Others []host.Controller
-	// With names controllers of this module to run beside it ("replicaset", "deployment"). The garbage collector always
-	// runs. So do the controllers that finish what the operator creates, such as the Job controller and a kubelet.
+	// With names controllers of this module that run too, for example "replicaset" or "deployment". The garbage
+	// collector always runs, and so does, for example, the Job controller if the operator creates Jobs.
 	With []string
 
-	// CRDs holds the CustomResourceDefinitions of its kinds, in files *.yaml at any depth; nil for built-in kinds. Other
-	// objects in the files are ignored.
+	// CRDs contains the CustomResourceDefinitions in files *.yaml, also in subdirectories; nil for built-in kinds.
+	// Other objects in the files are ignored.
 	CRDs fs.FS
-	// Samples are YAML files, each with a sample of the kind that the controller reconciles. Other objects in them
-	// exist as well. Each sample is tried by itself. The cases and laws of several samples are subtests of a test with
-	// the file's name.
+	// Samples are YAML files. Each contains a sample of the kind that the controller reconciles, and may contain other
+	// objects, which exist too. Each sample is tested separately. If there are several, its cases and laws are subtests
+	// of a test with the file's name.
 	Samples []string
-	// Files are YAML files with further objects that exist in every cluster.
+	// Files are YAML files with other objects that exist in every world.
 	Files []string
 
-	// Edits are merge patches of the sample to try, as YAML or JSON: {spec: {replicas: 3}}. Single fields are tried
-	// without them.
+	// Edits are merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}. Single fields are
+	// tried anyway.
 	Edits []string
-	// Invariants must hold in each world beside the laws, when it has settled or at writes of programs. Declare those of
-	// one controller in its Contract.
+	// Invariants must hold in each world in addition to the laws: either whenever it has settled, or at writes of
+	// programs. An invariant of only one controller belongs in the controller's Contract.
 	Invariants []*law.Invariant
-	// Settled is called whenever a world has settled. It only reads. An error fails the case.
+	// Settled is called whenever a world has settled. It must not write. If it returns an error, the case fails.
 	Settled func(user host.Client) error
-	// Skip names cases and laws to leave out, each with the reason, which is printed.
+	// Skip contains the names of cases and laws to leave out, each with the reason, which is printed.
 	Skip map[string]string
-	// Accept lists known findings. They are printed, and do not fail the test.
+	// Accept lists known violations. They are printed, but do not fail the test.
 	Accept []Accept
 
-	// For is the virtual time of each world. With 0 it runs until it settles. If a controller creates objects at every
-	// tick of a clock, its worlds end after the third tick.
+	// For is the virtual time that each world runs; 0 means until it settles. If a controller creates objects at
+	// regular times, 0 means until the third time.
 	For time.Duration
-	// Profile is the profile of laws; that of Controller if it is stricter.
+	// Profile is the profile of laws. If that of Controller is larger, it is used.
 	Profile law.Profile
-	// Schedules is the number of schedules in each case; 0 means 60, and 15 with -short. The flag -threelaws.schedules
-	// overrides it.
+	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. -threelaws.schedules overrides
+	// it.
 	Schedules int
-	// Time limits all cases together; 0 means a minute, or no limit if Schedules is set. The flag -threelaws.time
-	// overrides it. The cases that it leaves out are named.
+	// Time limits the time for all cases together. 0 means one minute, or no limit if Schedules is set. The flag
+	// -threelaws.time overrides it. If it does not suffice, the cases that were not run are listed.
 	Time time.Duration
 
 	_ struct{}
 }
 
-// Accept is a known finding: a violated law. Case and Object restrict it to one case or object.
+// Accept is a known violation of a law. Case and Object, if set, restrict it to a case or an object.
 type Accept struct {
 	Law, Case, Object, Reason string
 }
@@ -104,7 +102,7 @@ func (a Accept) known() check.Accept {
 	return check.Accept{Law: a.Law, Case: a.Case, Object: a.Object, Reason: a.Reason}
 }
 
-// prepare reads the files of a subject and derives the cases of a sample. The error is a mistake in it, in one line.
+// prepare reads the files of a subject, and derives the cases for one sample. An error is one line about a mistake.
 func (s *Subject) prepare(path string) (*check.Plan, error) {
 	c := s.Controller
 	switch {

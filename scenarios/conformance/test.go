@@ -17,13 +17,13 @@ import (
 	"github.com/threelaws/threelaws/scenarios/simtest"
 )
 
-// Test checks an operator against the laws of its profile. Quiet runs show the operator's behavior, and Test derives
-// the cases from it. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to
-// testdata/threelaws, minimized, and replayed first the next time. Each law is a subtest as well. It is skipped, with
-// the reason, if no case exercised it.
+// Test checks an operator against the laws of its profile. Quiet runs show the operator's behavior, from which Test
+// derives cases. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to
+// testdata/threelaws, minimized, and in later tests replayed first. Each law is a subtest too. If no case exercised the
+// law, its subtest is skipped with the reason.
 //
-// A mistake in the subject is reported in one line before anything is explored. So is an operator that does nothing for
-// the sample. The flags are those of simtest: -threelaws.schedules, .time, .seed, .exhaustive, .minimize, .replay and
+// If the subject has a mistake, or the operator does nothing for the sample, Test reports this in one line and explores
+// nothing. The flags are those of simtest: -threelaws.schedules, .time, .seed, .exhaustive, .minimize, .replay and
 // .failures.
 func Test(t *testing.T, given Subject) {
 	t.Helper()
@@ -39,14 +39,14 @@ func Test(t *testing.T, given Subject) {
 	run.unmet(t)
 }
 
-// The default number of schedules of a case, and the default time of all cases together. Nearly all wrong operators of
-// the tests are found in the first few schedules.
+// usual is the default number of schedules of a case, and usually the default time for all cases together. Nearly all
+// wrong operators in the tests are found in the first few schedules.
 const (
 	usual   = 60
 	usually = time.Minute
 )
 
-// first returns the only sample, or "".
+// first returns the first sample, or "" if there is none.
 func (s *Subject) first() string {
 	if len(s.Samples) == 0 {
 		return ""
@@ -56,10 +56,10 @@ func (s *Subject) first() string {
 
 func flagged(name string) any { return flag.Lookup("threelaws." + name).Value.(flag.Getter).Get() }
 
-// divided reports whether the test is a part of a campaign. All shards then explore the same worlds.
+// divided reports whether the test is one shard of a campaign. Then all shards must explore the same worlds.
 func divided() bool { return flagged("shard") != "" || flagged("results") != "" }
 
-// until returns the end of the time for all cases; zero for no end.
+// until returns the time at which the cases must end; the zero time means no limit.
 func (s *Subject) until() time.Time {
 	given := cmp.Or(flagged("time").(time.Duration), s.Time)
 	if given == 0 && s.Schedules == 0 && flagged("schedules").(int) == 0 {
@@ -71,7 +71,7 @@ func (s *Subject) until() time.Time {
 	return time.Now().Add(given)
 }
 
-// prepared derives the cases of a sample. A mistake ends the test.
+// prepared derives the cases for a sample. A mistake in the subject ends the test.
 func (s Subject) prepared(t testing.TB, sample string) *check.Plan {
 	t.Helper()
 	if s.Schedules == 0 {
@@ -89,13 +89,13 @@ func (s Subject) prepared(t testing.TB, sample string) *check.Plan {
 
 type running struct {
 	Subject
-	until   time.Time // zero for no limit
-	samples int       // the number of samples still to try
+	until   time.Time // the time at which the cases must end; zero for no limit
+	samples int       // the number of samples that have not been tested yet
 	met     []Accept
-	partial bool // cases were left out
+	partial bool // some cases were left out
 }
 
-// try tries the operator with one sample.
+// try tests the operator with one sample.
 func (r *running) try(t *testing.T, sample string) {
 	t.Helper()
 	plan := r.prepared(t, sample)
@@ -152,7 +152,7 @@ func (r *running) try(t *testing.T, sample string) {
 		})
 		r.partial = r.partial || all.X == nil && c.Skip == ""
 		if !ran && all.X == nil {
-			return // a mistake in the subject, or two runs differ: every case would say so
+			return // the subject has a mistake, or two runs differed: every other case would fail too
 		}
 		cases = append(cases, all)
 	}
@@ -171,7 +171,7 @@ func (r *running) try(t *testing.T, sample string) {
 	}
 }
 
-// world returns the world of a case. It records accepted findings in tried, unless that is nil.
+// world returns the world of a case. If tried is not nil, it records accepted violations there.
 func (r *running) world(c *check.DerivedCase, tried *check.Tried) simtest.Case {
 	w := simtest.Case(*c.World(nil))
 	w.Accept = func(f *scenarios.Counterexample) string {
@@ -192,7 +192,7 @@ func (r *running) world(c *check.DerivedCase, tried *check.Tried) simtest.Case {
 	return w
 }
 
-// unmet names the accepted findings that did not occur although all cases were tried.
+// unmet logs the entries of Accept that matched no violation, if all cases were run.
 func (r *running) unmet(t *testing.T) {
 	for _, a := range r.Accept {
 		if !r.partial && !divided() && !slices.Contains(r.met, a) {
@@ -201,10 +201,10 @@ func (r *running) unmet(t *testing.T) {
 	}
 }
 
-// tell reports the verdict of a law as a subtest.
+// tell reports the result of a law as a subtest.
 func tell(t *testing.T, v *check.Verdict) {
 	name := v.ID
-	if v.Name != v.ID { // an invariant has one name
+	if v.Name != v.ID { // the name and the ID of an invariant are equal
 		name += "-" + v.Name
 	}
 	t.Run("laws/"+name, func(t *testing.T) {
@@ -219,7 +219,7 @@ func tell(t *testing.T, v *check.Verdict) {
 	})
 }
 
-// written returns the case that wrote a failure file, or nil. The directory has the names of the test and the case.
+// written returns the case that wrote a failure's file, or nil. Its directory has the names of test and case.
 func written(cases []check.DerivedCase, test, file string) *check.DerivedCase {
 	dir := filepath.Base(filepath.Dir(file))
 	for i := range cases {
@@ -230,7 +230,7 @@ func written(cases []check.DerivedCase, test, file string) *check.DerivedCase {
 	return nil
 }
 
-// each returns the worlds of all cases of all samples that are not skipped.
+// each returns the worlds of all cases that are not skipped, for all samples.
 func (s Subject) each(t testing.TB) (names []string, worlds []simtest.Case) {
 	t.Helper()
 	for i := range max(1, len(s.Samples)) {
@@ -254,7 +254,7 @@ func (s Subject) each(t testing.TB) (names []string, worlds []simtest.Case) {
 	return names, worlds
 }
 
-// Property draws a case and a schedule of it with rapid, which shrinks a failure:
+// Property returns a property for rapid, which chooses a case and a schedule and shrinks failures:
 //
 //	rapid.Check(t, conformance.Property(t, subject))
 func Property(t testing.TB, given Subject) func(*rapid.T) {
@@ -267,7 +267,8 @@ func Property(t testing.TB, given Subject) func(*rapid.T) {
 	return func(t *rapid.T) { properties[rapid.SampledFrom(names).Draw(t, "case")](t) }
 }
 
-// Fuzz takes the case from the first of a fuzzer's bytes, and the schedule from the others:
+// Fuzz fuzzes the cases of a subject. The first byte of the input selects the case, the other bytes decide the
+// schedule:
 //
 //	func FuzzOwnership(f *testing.F) { conformance.Fuzz(f, subject) }
 func Fuzz(f *testing.F, given Subject) {

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// backups makes a Secret for each Garden at every tick of a clock, up to a number.
+// backups creates a Secret for each Garden at each tick of a clock, up to a maximal number.
 func backups(every time.Duration, most int) host.Controller {
 	return reconciler("backups", gardens, living(func(a *at, owner *thing) error {
 		began := owner.GetCreationTimestamp()
@@ -24,14 +24,14 @@ func backups(every time.Duration, most int) host.Controller {
 	}), secrets)
 }
 
-// The world of a controller that creates something at every tick ends after the third, or when For says so. A world
-// that ends by itself is not cut off.
+// The world of a controller that creates an object at each tick ends after the third tick, or at the time in For. A
+// world that settles by itself is not ended earlier.
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		of   host.Controller
 		last time.Duration
-		says string // about the clock; "" for nothing
+		says string // the text about the ticks; "" for none
 	}{
 		{"for ever", backups(time.Hour, 1_000_000), 0, "creates a Secret every 1h0m0s, for ever: a world ends after the third, at 2h24m0s"},
 		{"given a time", backups(time.Hour, 1_000_000), 90 * time.Minute, "a world ends after 1h30m0s"},
@@ -54,7 +54,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// The cases of such a controller end, and do not report what they cut off.
+// In the cases of such a controller, what is not finished at the end of the world is not reported.
 func TestTicksAreTried(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it explores all cases")
@@ -62,8 +62,8 @@ func TestTicksAreTried(t *testing.T) {
 	Test(t, subjectOf(t, backups(time.Hour, 1_000_000)))
 }
 
-// stamps reports the time of day in the owner's status if due says so, and comes back after next. The wrong one does so
-// at each reconcile (kfp-operator#625).
+// stamps writes the time of day into the owner's status if due returns true. It requeues the owner after next. The
+// wrong operator writes it at each reconcile (kfp-operator#625).
 func stamps(due func(since time.Duration) (now bool, next time.Duration)) idiom {
 	return func(a *at, owner *thing) error {
 		if err := applies(a, owner); err != nil {
@@ -84,7 +84,7 @@ func stamps(due func(since time.Duration) (now bool, next time.Duration)) idiom 
 	}
 }
 
-// expires deletes its owner an hour after its creation.
+// expires deletes its owner one hour after its creation.
 func expires(a *at, owner *thing) error {
 	if left := time.Hour - a.env.Now().Sub(owner.GetCreationTimestamp().Time); left > 0 {
 		a.env.Queue.AddAfter(key(owner), left)
@@ -93,8 +93,8 @@ func expires(a *at, owner *thing) error {
 	return a.remove(owner)
 }
 
-// A controller that writes the time of day in each reconcile is woken by its own write, and never stops if time passes
-// in between. Heartbeats, renewals and times to live are driven by a timer.
+// If a controller writes the time of day at each reconcile, its own write enqueues it again, and it never settles if
+// time passes in between. Heartbeats, renewals and times to live settle, because a timer triggers them.
 func TestTimePasses(t *testing.T) {
 	every := func(d time.Duration) func(time.Duration) (bool, time.Duration) {
 		return func(since time.Duration) (bool, time.Duration) {
@@ -119,7 +119,7 @@ func TestTimePasses(t *testing.T) {
 	}
 }
 
-// The same is found in a whole program.
+// The same bug is found in a whole program.
 func TestTimePassesInPrograms(t *testing.T) {
 	c := placed(t, prepared(t, whole(false, wrong{stamps: true})), "faults")
 	c.Faults, c.User, c.Schedules = map[string]int{"slow": 1}, nil, 5

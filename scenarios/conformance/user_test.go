@@ -10,10 +10,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// asUser is the variable that selects the subject when the test binary runs again, in a directory of its own.
+// asUser is the environment variable that selects the subject when the test binary is run again, in a separate
+// directory.
 const asUser = "THREELAWS_CONFORMANCE_AS_USER"
 
-// TestAsUser is the test of a user with a controller. The tests below run it and read its output.
+// TestAsUser is a user's test of a controller. The tests below run it and check its output.
 func TestAsUser(t *testing.T) {
 	subjects := map[string]Subject{
 		"right":   sample(widget(false, wrong{})),
@@ -27,7 +28,7 @@ func TestAsUser(t *testing.T) {
 	Test(t, s)
 }
 
-// user runs TestAsUser in a directory that has the sample.
+// user runs TestAsUser in a directory with the sample.
 type user struct{ dir string }
 
 func newUser(t *testing.T) user {
@@ -54,7 +55,7 @@ func (u user) kept(t *testing.T) []string {
 	return files
 }
 
-// A failure is kept under one name, and replayed first. A run that passes does not change it.
+// A failure is kept under one name, and first replayed by the next test. A test that passes does not change its file.
 func TestFailuresAreKept(t *testing.T) {
 	u := newUser(t)
 	out, passed := u.run(t, "shares")
@@ -72,7 +73,7 @@ func TestFailuresAreKept(t *testing.T) {
 		}
 		if ignored, err := os.ReadFile(filepath.Join(filepath.Dir(file), ".gitignore")); err != nil ||
 			!strings.HasPrefix(string(ignored), "*.html\n") {
-			t.Errorf("git takes the page: %q, %v", ignored, err)
+			t.Errorf("git does not ignore the page: %q, %v", ignored, err)
 		}
 	}
 	out, passed = u.run(t, "shares")
@@ -95,7 +96,7 @@ func TestFailuresAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out, passed = u.run(t, "right"); !passed {
-		t.Errorf("fixed it fails\n%s", out)
+		t.Errorf("the fixed operator fails\n%s", out)
 	}
 	if is, err := os.ReadFile(first[0]); err != nil || string(is) != string(was) {
 		t.Errorf("a run that passes has changed %s: %v", first[0], err)
@@ -109,7 +110,7 @@ func TestFailuresAreKept(t *testing.T) {
 	}
 }
 
-// A pass says what was exercised. An operator that does nothing does not pass.
+// If the test passes, its output says what was exercised. An operator that does nothing does not pass.
 func TestSummary(t *testing.T) {
 	u := newUser(t)
 	out, passed := u.run(t, "right", "-threelaws.schedules=5")
@@ -118,7 +119,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("passed %v\n%s", passed, out)
 	}
 	if out, passed := u.run(t, "nothing"); passed || !strings.Contains(out, "it did nothing for its owner") {
-		t.Errorf("one that does nothing: passed %v\n%s", passed, out)
+		t.Errorf("the operator that does nothing: passed %v\n%s", passed, out)
 	}
 }
 

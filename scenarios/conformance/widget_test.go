@@ -28,33 +28,33 @@ var (
 	namespaces = corev1.SchemeGroupVersion.WithKind("Namespace")
 )
 
-// wrong holds the bugs of an operator on Widgets. A right one has none.
+// wrong selects the bugs of an operator for Widgets. The zero value is a right operator.
 type wrong struct {
 	bare      bool // creates without a reference
-	plain     bool // creates with a reference that does not control
+	plain     bool // creates with a reference that is not a ControllerRef
 	misgives  bool // creates with a reference to a Namespace
-	byLabel   bool // deletes whatever has its label
-	going     bool // adopts for a Widget that is being deleted
-	dying     bool // adopts a part that is being deleted
-	shares    bool // counts parts of others
+	byLabel   bool // deletes all objects with its label
+	going     bool // adopts for a terminating Widget
+	dying     bool // adopts a terminating part
+	shares    bool // counts the parts of other owners
 	recreated bool // counts parts of an earlier Widget of the same name
 	nothing   bool // does nothing
 	grows     bool // never deletes
-	recalls   bool // remembers names, and creates no part twice, not even one whose name is taken
+	recalls   bool // remembers names, and creates no part again, even if another object has the name
 	clings    bool // never releases
 	drops     bool // removes all references of a part that it releases
-	fussy     bool // fails if a part to release is gone
-	takes     bool // takes over any object with a part's name
+	fussy     bool // fails if a part that it releases no longer exists
+	takes     bool // takes over any object that has the name of a part
 	anchors   bool // never removes its finalizer
 	mixes     bool // counts the parts of all Widgets
-	grabs     bool // replaces the list of references
-	strips    bool // removes all finalizers of a Widget that is being deleted
+	grabs     bool // overwrites the list of references
+	strips    bool // removes all finalizers of a terminating Widget
 	panics    bool // panics if a write fails
 	blind     bool // deletes by name only
 	stamps    bool // writes the time of day into an annotation in each reconcile
-	keeps     bool // keeps the color of a part when its Widget has none any more
-	cascades  bool // deletes the parts of a deleted Widget under every policy
-	misroutes bool // a part wakes the Widget whose name precedes the first dash
+	keeps     bool // keeps the color of a part when its Widget no longer has one
+	cascades  bool // deletes the parts of a deleted Widget under each policy
+	misroutes bool // a part enqueues the Widget whose name is before the first dash
 
 	silent bool // not a bug: writes no status
 }
@@ -64,17 +64,17 @@ const (
 	partOf = "example.com/widget" // the label of a part
 )
 
-// operator keeps spec.size ConfigMaps for each Widget, in the Widget's color. An adopting one selects them by label, and
-// the server completes their names. Otherwise their names are numbered.
+// operator creates spec.size ConfigMaps for each Widget, with the Widget's color. If adopts is set, it selects them by
+// label, and the server generates their names. Otherwise their names contain a number.
 type operator struct {
 	wrong
 	adopts         bool
 	env            *host.Env
-	made           map[string]bool // the memory of recalls
+	made           map[string]bool // the names that recalls remembers
 	widgets, parts cache.Indexer
 }
 
-// widget makes a controller of the operator with the fewest declarations.
+// widget returns a controller that runs the operator, with as few declarations as possible.
 func widget(adopts bool, w wrong) host.Controller {
 	return host.Controller{Name: "widget", For: widgets,
 		Routes: []host.Route{
@@ -157,7 +157,7 @@ func (o *operator) sync(ctx context.Context, key string) error {
 	return o.report(ctx, w, len(own))
 }
 
-// holdBy replaces the finalizers of a Widget.
+// holdBy sets the finalizers of a Widget.
 func (o *operator) holdBy(ctx context.Context, w *unstructured.Unstructured, finalizers []string) error {
 	if slices.Equal(w.GetFinalizers(), finalizers) {
 		return nil
@@ -168,7 +168,7 @@ func (o *operator) holdBy(ctx context.Context, w *unstructured.Unstructured, fin
 	return err
 }
 
-// claim adopts and releases, and returns the parts of a Widget.
+// claim adopts and releases parts, and returns the parts of a Widget.
 func (o *operator) claim(ctx context.Context, w *unstructured.Unstructured) (own []*corev1.ConfigMap, err error) {
 	for _, x := range o.parts.List() {
 		p := x.(*corev1.ConfigMap)
@@ -203,13 +203,13 @@ func (o *operator) adopt(ctx context.Context, w *unstructured.Unstructured, p *c
 		return err
 	}
 	if m := now.(metav1.Object); m.GetUID() != w.GetUID() || m.GetDeletionTimestamp() != nil && !o.going {
-		return fmt.Errorf("widget %s is gone or going", w.GetName())
+		return fmt.Errorf("widget %s no longer exists or is terminating", w.GetName())
 	}
 	ref, err := json.Marshal(metav1.NewControllerRef(w, widgets))
 	return errors.Join(err, o.refer(ctx, p, string(ref)))
 }
 
-// refer changes the references of a part on condition of its uid.
+// refer changes the references of a part, with its UID as a precondition.
 func (o *operator) refer(ctx context.Context, p *corev1.ConfigMap, ref string) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"ownerReferences":[%s]}}`, p.UID, ref)
 	how := types.StrategicMergePatchType
@@ -218,12 +218,12 @@ func (o *operator) refer(ctx context.Context, p *corev1.ConfigMap, ref string) e
 	}
 	_, err := o.env.Client.Patch(ctx, parts, p.Namespace, p.Name, host.Patch{Type: how, Data: []byte(patch)})
 	if apierrors.IsNotFound(err) && !o.fussy || apierrors.IsInvalid(err) && strings.Contains(ref, "delete") {
-		return nil // it has gone
+		return nil // it no longer exists
 	}
 	return err
 }
 
-// resize creates missing parts, colors the others, and deletes surplus.
+// resize creates missing parts, sets the color of the others, and deletes unwanted parts.
 func (o *operator) resize(ctx context.Context, w *unstructured.Unstructured, own []*corev1.ConfigMap) error {
 	size, _, _ := unstructured.NestedInt64(w.Object, "spec", "size")
 	color, _, _ := unstructured.NestedString(w.Object, "spec", "color")

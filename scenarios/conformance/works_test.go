@@ -22,7 +22,7 @@ import (
 
 var sea = schema.GroupVersion{Group: "sea.example.com", Version: "v1"}
 
-// fleets creates a Ship for each Fleet, and marks every Ship as built. A greedy one deletes Ships of other controllers.
+// fleets creates a Ship for each Fleet, and marks each Ship as built. If greedy, it deletes Ships of other controllers.
 func fleets(greedy bool) func(context.Context, *rest.Config) error {
 	return func(ctx context.Context, cfg *rest.Config) error {
 		client, err := dynamic.NewForConfig(cfg)
@@ -112,8 +112,8 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 `
 
-// A program may have a controller for a kind of its dependents. That one may edit objects that the program does not own.
-// It may not delete them.
+// A program may have a controller for the kind of its dependents. That controller may edit objects that the program
+// does not own, but not delete them.
 func TestWorksOnItsDependentsKind(t *testing.T) {
 	for _, greedy := range []bool{false, true} {
 		plan := planned(t, check.Operator{

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The user recreates an object by its manifest.
+// The user recreates an object with its manifest.
 func TestApply(t *testing.T) {
 	again := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {keep: \"yes\"}}\n"
 	c := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Objects: []runtime.Object{kept},
@@ -23,7 +23,7 @@ func TestApply(t *testing.T) {
 		Settled: func(user host.Client) error {
 			o, err := user.Get(t.Context(), configMaps, "default", "a")
 			if err != nil || o.(metav1.Object).GetLabels()["keep"] != "yes" {
-				return fmt.Errorf("cm/a is not made again: %v", err)
+				return fmt.Errorf("cm/a was not recreated: %v", err)
 			}
 			return nil
 		}}
@@ -45,8 +45,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// A Go function that fails in every schedule keeps its objects when minimized. It would fail without them too, and tell
-// nothing about the controller.
+// If a Go function fails in every schedule, objects are not removed when the failure is minimized. It would also fail
+// without them, and the file would show nothing about the controller.
 func TestSettledCheckKeepsItsObjects(t *testing.T) {
 	c := simtest.Case{Objects: []runtime.Object{kept}, Schedules: 20,
 		Controllers: []host.Controller{keeper(func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {

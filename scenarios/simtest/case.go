@@ -1,6 +1,6 @@
-// Package simtest tests controllers in go test. Begin with [Check] and [Case]. A world that is written in Go runs under
-// many schedules, and each run is checked against the laws. A failure is minimized, printed, and written as a scenario
-// file. The next run replays that file first.
+// Package simtest tests controllers in go test. Begin with [Check] and [Case]. A Case describes a world in Go. Check
+// runs it under many schedules, and checks each run against the laws. A failure is minimized, printed, and written to a
+// scenario file. The next test first replays this file.
 //
 //	func TestKeeper(t *testing.T) {
 //		simtest.Check(t, simtest.Case{
@@ -34,48 +34,47 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Case is a world in which controllers are tested: its objects, its processes, the user's actions, and what must hold
-// at the end. See [casefile.Case] for its fields. [Check] runs it under many schedules and checks each run against the
-// laws.
+// Case describes a world in which controllers are tested. Its fields are those of [casefile.Case]. [Check] runs it
+// under many schedules, and checks each run against the laws.
 type Case casefile.Case
 
 // Action is one action of the user: a line of a scenario file, manifests to apply, or a function.
 type Action = casefile.Action
 
-// Verb is an action written as a line of a scenario file.
+// Verb returns an action that is written as a line of a scenario file.
 func Verb(line string) Action { return Action{Verb: line} }
 
-// Apply is an action that creates the objects of manifests, or merges them into existing ones. It can recreate a
-// deleted owner with the same name.
+// Apply returns an action that creates the objects of manifests, or merges them into existing objects. It can also
+// recreate a deleted owner.
 func Apply(manifests string) Action { return Action{Manifests: manifests} }
 
-// Do is an action that is written in Go. The name is one word, which schedules and files use.
+// Do returns an action that is written in Go. The name is one word, which is used in schedules and files.
 func Do(name string, f func(user host.Client) error) Action { return Action{Name: name, Do: f} }
 
 func (c *Case) plain() *casefile.Case { return (*casefile.Case)(c) }
 
-// Registry returns the names that the case's file may use: the case's controllers and functions, and this module's.
+// Registry returns what the case's file may use: the case's controllers and functions, and those of this module.
 func (c *Case) Registry() *scenarios.Registry { return c.plain().Registry() }
 
-// File compiles the case. An error is a mistake in the case and names the field: "User[0]: unknown verb delte; did you
-// mean delete?".
+// File compiles the case to a file. An error is a mistake in the case. It names the field: "User[0]: unknown verb
+// delte; did you mean delete?".
 func (c *Case) File(name string) (*scenarios.File, error) { return c.plain().File(name) }
 
 // Unexercised lists what an exploration without violations did not exercise; see [casefile.Case.Unexercised].
 func (c *Case) Unexercised(x *scenarios.Exploration) []string { return c.plain().Unexercised(x) }
 
-// AlsoUnexercised lists further things that no schedule exercised; see [casefile.Case.AlsoUnexercised].
+// AlsoUnexercised lists more that was not exercised; see [casefile.Case.AlsoUnexercised].
 func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	return c.plain().AlsoUnexercised(x)
 }
 
-// Explore runs the case's schedules, random or exhaustive, and returns the results. [Check] does the same and fails the
-// test. An error is a mistake in the case, or a run that is not a function of its schedule.
+// Explore runs the schedules of the case, random or exhaustive, and returns the result. [Check] does the same, and
+// fails the test. An error is a mistake in the case, or a run that depends on more than its schedule.
 func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration, error) {
 	return c.exploreWith(ctx, name, scenarios.ExploreOptions{})
 }
 
-// exploreWith explores with options, which flags may override.
+// exploreWith explores with these options, some of which are overridden by flags.
 func (c *Case) exploreWith(ctx context.Context, name string, o scenarios.ExploreOptions) (*scenarios.Exploration, error) {
 	o.Seed, o.Schedules = *seed, *schedules
 	if *exhaustive {
@@ -85,7 +84,7 @@ func (c *Case) exploreWith(ctx context.Context, name string, o scenarios.Explore
 	return x, c.drawn(err)
 }
 
-// drawn adds advice to the error about two runs that differ, if a hosted program may have used random numbers.
+// drawn adds advice to an error about two runs that differ, if the cause may be random numbers in a hosted program.
 func (c *Case) drawn(err error) error {
 	program := func(k host.Controller) bool { return k.Hosted() }
 	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !slices.ContainsFunc(c.Controllers, program) {

@@ -31,25 +31,27 @@ var (
 		"the directory failures are written to, and replayed from")
 )
 
-// Check runs the case under many schedules and checks each run against the laws and [Case.Settled]. It first replays
-// earlier failures, each as a subtest. A new failure is minimized, printed as a page, and written to
-// testdata/threelaws/NAME-OF-THE-TEST. The next run replays this file first. Commit it with the fix, and delete it when
-// its world makes no sense any more. A page with the same name and the extension .html shows the run in a browser.
+// Check runs the case under many schedules, and checks each run against the laws and [Case.Settled]. Before that it
+// replays earlier failures, each as a subtest. A new failure is minimized, printed as a page, and written to
+// testdata/threelaws/NAME-OF-THE-TEST. The next test first replays this file. Commit it together with the fix, and
+// delete it when the case no longer fits it. A page with the same name and the extension .html shows the run in a
+// browser.
 //
 // A case also fails if it does not exercise a controller under test; see [Case.Unexercised]. Check logs what else was
 // not exercised; see [Case.AlsoUnexercised].
 //
-// A failure is printed and written before it is minimized, so a go test timeout loses nothing. Minimizing takes at most
-// 20 seconds; -threelaws.minimize changes that.
+// A failure is printed and written before it is minimized, so that it is not lost at a timeout of go test. Minimizing
+// takes at most 20 seconds; -threelaws.minimize changes that.
 //
-// The flags -threelaws.schedules, .time, .seed and .exhaustive configure the exploration. -threelaws.replay runs only
+// The flags -threelaws.schedules, .time, .seed and .exhaustive configure the exploration. -threelaws.replay only runs
 // one file. -threelaws.failures sets the directory for failures. -threelaws.shard explores a part of the schedules, and
-// -threelaws.results writes results, which "threelaws merge" merges.
+// -threelaws.results writes result files for "threelaws merge".
 //
-// In a campaign, kept failures are not replayed, and a case that exercises nothing does not fail.
+// With -threelaws.shard or -threelaws.results, the test is part of a campaign. Then failures in files are not replayed,
+// and a case that exercises nothing does not fail.
 //
-// Check returns the exploration. If a kept failure still occurs, it explores nothing and returns only the failures.
-// With -threelaws.replay it returns nil.
+// Check returns the result of the exploration. If a failure in a file still occurs, Check explores nothing, and returns
+// only the failures. With -threelaws.replay it returns nil.
 func Check(t *testing.T, c Case) *scenarios.Exploration {
 	t.Helper()
 	g := c.Registry()
@@ -76,20 +78,20 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	return c.explore(t, dir)
 }
 
-// explore reports the violations in the case's schedules.
+// explore runs the schedules of the case and reports violations.
 func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
 	if c.Time == 0 {
 		c.Time = *budget
 	}
-	raw := map[string]string{} // the files with failures that are not minimized, by law
+	raw := map[string]string{} // the files of failures that are not minimized, by law
 	part, err := campaign.ParseShard(*shard)
 	if err != nil {
 		t.Fatalf("-threelaws.shard: %v", err)
 	}
 	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Shard: part, Results: *results,
 		World: t.Name(), Again: again(t, ""), Accept: c.Accept, Raw: func(f *scenarios.Counterexample) {
-			if path, err := kept.Keep(dir, f); err == nil { // otherwise the failure is reported when it is minimized
+			if path, err := kept.Keep(dir, f); err == nil { // otherwise the minimized failure is reported
 				raw[f.Law] = path
 				t.Logf("%s is violated: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
 			}
@@ -128,10 +130,10 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 		t.Errorf("%d of %d schedules did not settle", x.Unsettled, x.Schedules)
 	}
 	if found > 0 {
-		return x // after an accepted violation, nothing else is checked
+		return x // after an accepted violation, what was exercised is not checked
 	}
 	for _, why := range c.Unexercised(x) {
-		if divided() { // other shards may exercise it
+		if divided() { // another shard may exercise it
 			t.Log(why)
 		} else {
 			t.Error(why)
@@ -144,11 +146,11 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	return x
 }
 
-// divided reports whether the test is a part of a campaign. All shards then explore the same worlds, whatever earlier
-// runs and earlier cases found.
+// divided reports whether the test is one shard of a campaign. Then all shards must explore the same worlds, so the
+// worlds must not depend on the results of earlier runs and cases.
 func divided() bool { return *shard != "" || *results != "" }
 
-// known returns the reason for which a failure is accepted, or "".
+// known returns why a failure is accepted, or "".
 func (c *Case) known(f *scenarios.Counterexample) string {
 	if c.Accept == nil {
 		return ""
@@ -169,8 +171,8 @@ func again(t *testing.T, path string) string {
 	return fmt.Sprintf("go test -run '^%s$' -threelaws.replay=%s", name, path)
 }
 
-// rerun replays a failure file. It fails the test if the failure occurs or the file cannot run. It returns the page of
-// the failure, or nil.
+// rerun replays the file of a failure, and returns the failure's page or nil. It fails the test if the failure occurs,
+// or if the file cannot be run.
 func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *render.Page {
 	t.Helper()
 	r := kept.Replay(g, path)

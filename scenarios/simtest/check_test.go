@@ -22,8 +22,7 @@ var (
 	secrets    = corev1.SchemeGroupVersion.WithKind("Secret")
 )
 
-// keeper is a controller that keeps one Secret for each ConfigMap labelled
-// keep=yes, by a fixed name.
+// keeper returns a controller that creates one Secret with a fixed name for each ConfigMap with the label keep=yes.
 func keeper(sync func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error) host.Controller {
 	return host.Controller{
 		Name: "keeper", For: configMaps, Owns: []schema.GroupVersionKind{secrets},
@@ -66,14 +65,14 @@ func keeper(sync func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) e
 	}
 }
 
-// keep creates the Secret if the cache has none.
+// keep creates the Secret if the cache does not contain it.
 func keep(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	if _, ok, _ := env.Informer(secrets).GetIndexer().GetByKey("default/" + m.Name); ok {
 		return nil
 	}
 	_, err := env.Client.Create(ctx, secret(m))
 	if err != nil && strings.Contains(err.Error(), "already exists") {
-		return nil // the cache will show it
+		return nil // the cache does not contain it yet
 	}
 	return err
 }
@@ -86,7 +85,7 @@ func secret(m *corev1.ConfigMap) *corev1.Secret {
 var kept = &corev1.ConfigMap{
 	ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", Labels: map[string]string{"keep": "yes"}}}
 
-// everyMapHasItsSecret must hold when the world has settled.
+// everyMapHasItsSecret returns an error if a ConfigMap has no Secret.
 func everyMapHasItsSecret(user host.Client) error {
 	maps, err := user.List(context.Background(), configMaps, "default", metav1.ListOptions{LabelSelector: "keep=yes"})
 	if err != nil {
@@ -120,7 +119,7 @@ func keeping(c host.Controller) simtest.Case {
 
 func TestCheckPasses(t *testing.T) { simtest.Check(t, keeping(keeper(keep))) }
 
-// A hand-written loop in an earlier README missed each of these failures.
+// Check finds each of these failures. A hand-written test in an earlier README missed them.
 func TestCheckFails(t *testing.T) {
 	nothing := func(context.Context, *host.Env, *corev1.ConfigMap) error { return nil }
 	undeclared := keeper(nothing)

@@ -32,7 +32,7 @@ kind: Gauge
 metadata: {name: a}
 `
 
-// A conversion that fails for a watcher is a mistake in the case, and is reported as one.
+// If a conversion fails for a watch, this is reported as a mistake in the case.
 func TestConversionThatFails(t *testing.T) {
 	one := keeper(keep)
 	made := one.New

@@ -15,26 +15,26 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Exhaustive search relies on this: from a state, an action leads to one state, or to one end, whatever happened before.
-// Random runs show what a digest omits, so the world need not be small.
+// Exhaustive search depends on this property: in a state, an action leads to only one state, whatever happened before.
+// The test uses random runs, so the worlds need not be small. They show what a digest omits.
 //
-// The test compares runs with equal writes in equal order. Other writes in between would change the revisions. A state
-// does not contain those, unless an object holds one (a CronJob's status holds those of its Jobs).
+// Only runs with the same writes in the same order are compared, because other writes change the revisions. A state
+// does not contain revisions, unless an object contains one (the status of a CronJob contains those of its Jobs).
 
-// follower draws a schedule, and records where each action led.
+// follower makes random choices, and records the state to which each action leads.
 type follower struct {
 	sim.Chooser
 	taken, left int
-	read        int      // the number of records read
-	writes      sim.Hash // the writes, in order
-	from        uint64   // the state before the last action, that action, and what it picked
+	read        int      // the number of records that were read
+	writes      sim.Hash // a hash of the writes in order
+	from        uint64   // a hash of the state before the last action, the action, and its picks
 	path        []string
 	led         func(from, to uint64)
 }
 
 func (f *follower) ComparesStates() bool { return true }
 
-// Pick is part of the effect of the current action.
+// Pick adds the value to the effect of the current action.
 func (f *follower) Pick(n int, label string) int {
 	i := f.Chooser.Pick(n, label)
 	f.choose(fmt.Sprintf("%s: %d of %d", label, i, n))
@@ -73,7 +73,7 @@ func (f *follower) written(w *sim.World) uint64 {
 	return uint64(f.writes)
 }
 
-// state returns the digest by which a search knows a state.
+// state returns the digest by which a search recognizes a state.
 func (f *follower) state(w *sim.World) uint64 {
 	var h sim.Hash
 	h.Word(w.StateHash())
@@ -96,8 +96,8 @@ func end(out *explore.Outcome) uint64 {
 	return uint64(h)
 }
 
-// follows runs schedules of a program. It returns the number of different steps, and a description of the first step that
-// led to two states, or "".
+// follows runs schedules of a program. It returns the number of different steps. If a step led to two states, it
+// describes the first such step.
 func follows(p *scenarios.Script, schedules int) (steps int, wrong string) {
 	type place struct {
 		state uint64
@@ -127,7 +127,7 @@ func follows(p *scenarios.Script, schedules int) (steps int, wrong string) {
 	return len(to), wrong
 }
 
-// Whether a world counts as settled depends on the heartbeats seen so far, so they are part of the state.
+// Whether a world counts as settled depends on earlier heartbeats, so these must be part of the state.
 func TestHeartbeatsArePartOfTheState(t *testing.T) {
 	for _, f := range shipped(t, full()) {
 		if filepath.Base(f.Name) != "set-deleted-then-made-again.txtar" {

@@ -9,20 +9,21 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// generator draws worlds: the objects, the user's actions and the schedule come from one stream of choices.
+// generator makes random worlds. The objects, the user's actions and the schedule come from one stream of choices.
 type generator struct {
-	Controllers string         // as after the verb controllers: "replicaset replication gc"
-	Faults      map[string]int // how many faults of each name a run may have
-	Sets        int            // the most ReplicaSets and ReplicationControllers, at least 1
-	Orphans     int            // the most Pods without an owner
-	Actions     int            // the most user actions
+	Controllers string         // in the syntax of the verb controllers: "replicaset replication gc"
+	Faults      map[string]int // the maximal number of faults in a run, by name
+	Sets        int            // the maximal number of ReplicaSets and ReplicationControllers, at least 1
+	Orphans     int            // the maximal number of Pods without an owner
+	Actions     int            // the maximal number of user actions
 }
 
-// labelSets are the labels of selectors and pods. The second contains the first, so selectors overlap fully, partly or
-// not at all.
+// labelSets contains labels for selectors and pods. The second set includes the first, so selectors overlap completely,
+// partly or not at all.
 var labelSets = []string{"app: web", "app: web, tier: front", "app: db"}
 
-// file draws a scenario with one settle. The objects exist before the controllers run; the user's actions race with them.
+// file makes a random scenario with one settle. The objects exist before the controllers start. The user's actions race
+// with the controllers.
 func (w generator) file(c sim.Choices) (*scenarios.File, error) {
 	g := &drawing{choices: c}
 	sets := 1 + c.Pick(max(w.Sets, 1), "sets")
@@ -45,7 +46,7 @@ func (w generator) file(c sim.Choices) (*scenarios.File, error) {
 		[]byte(g.script.String()+"-- world.yaml --\n"+strings.Join(g.objects, "---\n")))
 }
 
-// drawing collects a file.
+// drawing builds a file.
 type drawing struct {
 	choices sim.Choices
 	script  strings.Builder
@@ -88,7 +89,7 @@ func (g *drawing) orphan(i int) {
 			name, labelSets[g.pick(len(labelSets), "labels")], finalizers))
 }
 
-// action draws one user action.
+// action returns a random user action.
 func (g *drawing) action() string {
 	set := g.sets[g.pick(len(g.sets), "set")]
 	if len(g.pods) > 0 && g.pick(2, "to a pod") == 1 {
@@ -118,7 +119,7 @@ func (g *drawing) action() string {
 	}
 }
 
-// run draws a world and runs it once.
+// run makes a random world and runs it once.
 func (w generator) run(g *scenarios.Registry, c sim.Choices) (*simtest.Drawn, error) {
 	f, err := w.file(c)
 	if err != nil {

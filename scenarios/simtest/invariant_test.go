@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// oneSecret is an invariant of a world: a ConfigMap never gets a second Secret.
+// oneSecret returns an invariant: a ConfigMap never gets a second Secret.
 func oneSecret() *law.Invariant {
 	return &law.Invariant{ID: "one-secret-per-map", Sentence: "No two Secrets for one ConfigMap.", When: law.AtWrite,
 		Check: func(f *law.Facts) string {
@@ -31,7 +31,7 @@ func oneSecret() *law.Invariant {
 		}}
 }
 
-// forgetful creates a Secret with a generated name if its cache has none.
+// forgetful creates a Secret with a generated name if its cache contains none.
 func forgetful(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	for _, o := range env.Informer(secrets).GetIndexer().List() {
 		if metav1.IsControlledBy(o.(*corev1.Secret), m) {
@@ -44,7 +44,8 @@ func forgetful(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {
 	return err
 }
 
-// An invariant of a case is explored, minimized and printed like a law. A controller that keeps it is not reported.
+// An invariant of a case is explored, minimized and printed like a law. A controller that does not violate it is not
+// reported.
 func TestInvariantOfCase(t *testing.T) {
 	of := func(sync func(context.Context, *host.Env, *corev1.ConfigMap) error) simtest.Case {
 		c := keeping(keeper(sync))

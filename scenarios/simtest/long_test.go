@@ -16,7 +16,7 @@ import (
 
 type syncOf func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error
 
-// planted returns the page's controller with another sync.
+// planted returns the page's controller with another sync function.
 func planted(name string, sync syncOf) host.Controller {
 	c := Keeper
 	c.Name = name
@@ -34,8 +34,8 @@ func planted(name string, sync syncOf) host.Controller {
 	return c
 }
 
-// Retries for an object that no controller can handle never stop. A world with a time limit is judged anyway: backoff
-// passes, and a controller that retries without delay is named.
+// Retries for an object that no controller can handle never stop. With a time limit, the world is judged anyway.
+// Retries with backoff pass, and a controller that retries without delay is reported.
 func TestObjectThatNoControllerHandles(t *testing.T) {
 	tries := func(after func(*host.Env, string)) syncOf {
 		return func(ctx context.Context, env *host.Env, m *corev1.ConfigMap) error {

@@ -24,10 +24,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// lives counts the program starts in this process, so the same run twice sees different numbers.
+// lives counts the program starts in this process, so two runs of a schedule see different numbers.
 var lives int
 
-// once is a program that does something and waits for its end.
+// once returns a program that calls does and then waits until ctx is done.
 func once(does func(ctx context.Context, c *kubernetes.Clientset, life int) error) host.Controller {
 	return bubble.Controller(host.Controller{Name: "keeper", For: configMaps},
 		func(ctx context.Context, cfg *rest.Config) error {
@@ -48,8 +48,8 @@ func once(does func(ctx context.Context, c *kubernetes.Clientset, life int) erro
 		})
 }
 
-// The requests of a program are compared. Two runs that differ in a field are reported with the field; equal requests
-// are equal in any encoding.
+// The requests of a program are compared. If two runs differ in a field, the report contains the field. Requests with
+// different encodings can be equal.
 func TestRequestsAreCompared(t *testing.T) {
 	secret := func(stamp string) *corev1.Secret {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "m3", Labels: map[string]string{"a": "1", "b": "2", "c": "3"}},
@@ -140,8 +140,8 @@ func TestRequestsAreCompared(t *testing.T) {
 	}
 }
 
-// A kept file holds choices and no hash. It replays if the program sends other values. If the program sends other
-// requests, the file does not fit.
+// A kept file contains choices but no hash. If the program sends other values, the file can still be replayed. If the
+// program sends other requests, the file does not fit.
 func TestKeptFileOfAProgramThatChanged(t *testing.T) {
 	first, stamp := "secrets", "then"
 	c := &simtest.Case{Controllers: []host.Controller{once(func(ctx context.Context, c *kubernetes.Clientset, _ int) error {

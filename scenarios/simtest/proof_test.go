@@ -18,20 +18,19 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// This is the standing proof of exhaustive search. On small worlds it must reach the same settled states and violations
-// as the search without reductions, and all those of random schedules. A world that meets a bound proves nothing and is
-// counted as such.
+// This test checks exhaustive search. On small worlds, it must find the same settled states and violations as a search
+// without reductions, and all those of random schedules. A world for which a bound is reached proves nothing, and is
+// counted separately.
 
-// size says how much of the proof is run: a sample in ordinary tests, all of it
-// where SOAK is set.
+// size says how much is tested: a sample by default, everything with SOAK.
 type size struct {
-	files  int // one in so many scenario files
-	every  int // one in so many mutants and faults
-	worlds int // generated worlds
-	states int // bound of one search
-	naive  int // runs of the search without state hashing
-	random int // schedules
-	least  int // scenario files that must have been proved, without faults
+	files  int // one in this many scenario files
+	every  int // one in this many mutants and faults
+	worlds int // the number of generated worlds
+	states int // the maximal number of states in a search
+	naive  int // the maximal number of runs in a search without state hashing
+	random int // the number of random schedules
+	least  int // the minimal number of scenario files that must be proved without faults
 }
 
 var sizes = map[bool]size{
@@ -41,7 +40,7 @@ var sizes = map[bool]size{
 
 func proofSize() size { return sizes[os.Getenv("SOAK") != ""] }
 
-// proof is a program to search, with the results of the searches.
+// proof is a script to search.
 type proof struct {
 	scenarios.Script
 	size
@@ -63,7 +62,7 @@ func (r *reached) note(out *explore.Outcome, ended bool) {
 	}
 }
 
-// lacks names what the other result has and this one lacks.
+// lacks describes what only the other result contains.
 func (r *reached) lacks(other *reached) string {
 	for law := range other.laws {
 		if !r.laws[law] {
@@ -80,7 +79,7 @@ func (r *reached) lacks(other *reached) string {
 
 func newReached() *reached { return &reached{ends: map[uint64]bool{}, laws: map[string]bool{}} }
 
-// search covers everything; whole is false if it met a bound.
+// search searches exhaustively. It returns nil if a bound is reached.
 func (p *proof) search(x explore.Exhaust) (r *reached, c *explore.Coverage, err error) {
 	r = newReached()
 	x.All, x.MaxStates = true, p.states
@@ -101,7 +100,7 @@ func (p *proof) search(x explore.Exhaust) (r *reached, c *explore.Coverage, err 
 	return r, c, err
 }
 
-// draw runs random schedules: with timers that fire early, or without.
+// draw runs random schedules, with or without early timers.
 func (p *proof) draw(early bool) *reached {
 	r := newReached()
 	for i := range p.random {
@@ -114,7 +113,7 @@ func (p *proof) draw(early bool) *reached {
 	return r
 }
 
-// patient draws uniformly among what can happen now; time passes only when nothing can.
+// patient draws uniformly among the enabled actions. Time passes only if no other action is enabled.
 type patient struct {
 	*sim.Seed
 	may []int
@@ -136,15 +135,15 @@ func (p *patient) Next(_ *sim.World, enabled []sim.Action) int {
 	return p.may[p.Pick(len(p.may), "next")]
 }
 
-// comparing is a source of choices whose final states are compared.
+// comparing makes the final states of its runs comparable.
 type comparing struct{ sim.Chooser }
 
 func (comparing) ComparesStates() bool { return true }
 
-// tally counts results of a part of the proof. Worlds are proved in parallel.
+// tally counts the results. Worlds are searched in parallel.
 type tally struct{ proved, naive, early, bounded, livelocked, refused atomic.Int32 }
 
-// prove runs the proof for one world. It returns the number of states, or 0 if the world proves nothing.
+// prove compares the searches of one world. It returns the number of states, or 0 if the world proves nothing.
 func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 	p.States = true
 	all, cover, err := p.search(explore.Exhaust{})
@@ -173,7 +172,7 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !c.Complete {
-			continue // only the reduction makes it small enough
+			continue // without the reduction, the world is too large
 		}
 		reduction := "sleep sets"
 		if x.NoHashing {
@@ -205,11 +204,10 @@ func (n *tally) String() string {
 		n.proved.Load(), n.naive.Load(), n.early.Load(), n.bounded.Load(), n.livelocked.Load(), n.refused.Load())
 }
 
-// chosen reports whether a name belongs to a sample of one in so many. Other names do not affect the result.
+// chosen reports whether a name belongs to a sample of one in every names. Other names do not affect the result.
 func chosen(name string, every int) bool { return sim.HashString(name)%uint64(every) == 0 }
 
-// script returns the steps of a file above its first explore or mutant, and the
-// mutants that it names.
+// script returns the number of steps before the first explore or mutant, and the mutants that the file names.
 func script(f *scenarios.File) (until int, names []string) {
 	until = -1
 	for i, s := range f.Steps {
@@ -267,7 +265,7 @@ func TestExhaustiveIsExhaustive(t *testing.T) {
 				p := &proof{Script: scenarios.Script{File: f, Registry: g, Until: until}, size: s}
 				states := p.prove(t, f.Name, plain)
 				if states == 0 || states > s.states/3 {
-					return // with a fault there are many more
+					return // with a fault, a world has many more states
 				}
 				for _, name := range host.FaultNames {
 					if chosen(f.Name+" "+name, s.every) {
@@ -285,7 +283,7 @@ func TestExhaustiveIsExhaustive(t *testing.T) {
 	}
 }
 
-// If a guard is missing, all searches find the same violations.
+// If a mutant lacks a check, all searches find the same violations.
 func TestExhaustiveIsExhaustiveForMutants(t *testing.T) {
 	s, n, g := proofSize(), &tally{}, full()
 	all := mutants.All()

@@ -11,11 +11,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// drawn is one run of a case under a stream of choices.
+// drawn is the result of a run under a stream of choices.
 type drawn struct {
 	File     *scenarios.File
 	Outcome  *explore.Outcome
-	Schedule explore.Schedule // for minimizing
+	Schedule explore.Schedule // the schedule that minimizing starts with
 
 	program *scenarios.Script
 }
@@ -26,7 +26,7 @@ func run(p *scenarios.Script, c sim.Choices) *drawn {
 	return &drawn{File: p.File, Outcome: out, Schedule: rec.Schedule(), program: p}
 }
 
-// runs returns a function that runs the case once under a stream of choices. If the case has a mistake, every run
+// runs returns a function that runs the case once under a stream of choices. If the case has a mistake, the function
 // returns it as an error.
 func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
 	p, err := c.plain().Script(name)
@@ -39,7 +39,7 @@ func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
 	}
 }
 
-// Failed describes the failure of a run, or returns "". A failure is a violation, a fight, or a world that does not
+// Failed describes why a run failed, or returns "". A run fails at a violation or a fight, or if the world does not
 // settle.
 func (v *drawn) Failed() string {
 	switch o := v.Outcome; {
@@ -53,7 +53,7 @@ func (v *drawn) Failed() string {
 	return ""
 }
 
-// draws is a stream of choices from rapid, which can shrink them.
+// draws is a stream of choices that rapid makes and can shrink.
 type draws struct{ t *rapid.T }
 
 func (d draws) Pick(n int, label string) int {
@@ -63,7 +63,7 @@ func (d draws) Pick(n int, label string) int {
 	return rapid.IntRange(0, n-1).Draw(d.t, label)
 }
 
-// Property checks the case against the laws under schedules from rapid, which shrinks a failure:
+// Property returns a property for rapid, which chooses schedules of the case and shrinks failures:
 //
 //	rapid.Check(t, c.Property())
 func (c *Case) Property() func(t *rapid.T) { return property(c.runs("rapid")) }
@@ -80,7 +80,7 @@ func property(run func(sim.Choices) (*drawn, error)) func(t *rapid.T) {
 	}
 }
 
-// Fuzz checks the case against the laws under the schedule that a fuzzer's bytes encode:
+// Fuzz returns a fuzz target. The bytes of its input decide the schedule of the case:
 //
 //	f.Fuzz(c.Fuzz())
 //
@@ -104,7 +104,7 @@ func fuzz(run func(sim.Choices) (*drawn, error), dir func(*testing.T) string) fu
 	}
 }
 
-// write minimizes a failure and writes it to a file. It returns the text to report.
+// write minimizes a failure and writes its file. It returns a text for the test's log.
 func (v *drawn) write(dir string) string {
 	if len(v.Outcome.Findings) == 0 {
 		return "no law was violated: nothing to minimize"

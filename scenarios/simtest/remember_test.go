@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// marker is a controller that writes what it remembers into its ConfigMap, once.
+// marker returns a controller that writes what it remembers into its ConfigMap, once.
 func marker(workers int, remember func(env *host.Env) func(ctx context.Context, key string) string) host.Controller {
 	return host.Controller{
 		Name: "marker", For: configMaps, Owns: []schema.GroupVersionKind{secrets}, Workers: workers,
@@ -42,8 +42,8 @@ func marker(workers int, remember func(env *host.Env) func(ctx context.Context, 
 	}
 }
 
-// A controller knows more than its caches show: how often it was called, what it saw between two calls, in which order
-// its workers came, which kinds were served. Exhaustive search tells such states apart.
+// A controller may remember more than its caches show: how often it was called, what it saw between two calls, in which
+// order its workers ran, which kinds were served. Exhaustive search distinguishes such states.
 func TestExhaustiveWithStatefulControllers(t *testing.T) {
 	for name, c := range map[string]simtest.Case{
 		"how often": {Controllers: []host.Controller{marker(1, func(*host.Env) func(context.Context, string) string {

@@ -15,7 +15,7 @@ import (
 var registry = &scenarios.Registry{Controllers: controllers.Builtin(), Aliases: controllers.KubeControllerManager().Aliases, Laws: law.All(),
 	Candidate: controllers.KubeControllerManager().Elector}
 
-// found is the directory for the fuzzer's failures, beside those that explore finds.
+// found is the directory for the fuzzer's failures.
 const found = "../failures"
 
 var conforming = generator{
@@ -24,7 +24,7 @@ var conforming = generator{
 	Faults: map[string]int{"crash": 1, "lost": 1, "conflict": 1, "relist": 1, "stale": 1},
 }
 
-// TestMain fixes rapid's seed unless one is given, so that every test run does the same. The fuzzer looks for new
+// TestMain fixes rapid's seed unless one is given, so that every test run is the same. Use the fuzzer to search for new
 // failures.
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The same generator finds fights under the era before ControllerRef.
+// The generator finds fights in the era before ControllerRef.
 func TestSelectorFights(t *testing.T) {
 	w := conforming
 	w.Controllers, w.Faults = "replicaset@selector replication@selector gc kubelet", nil
@@ -59,7 +59,7 @@ func TestSelectorFights(t *testing.T) {
 	}
 }
 
-// Under controllerref, no users, schedules or faults make the controllers fight or violate a law.
+// In the era controllerref, no user actions, schedules or faults make the controllers fight or violate a law.
 func TestControllerRefUnderSeeds(t *testing.T) {
 	for seed := range uint64(500) {
 		v, err := conforming.run(registry, sim.NewSeed(seed))
@@ -72,7 +72,7 @@ func TestControllerRefUnderSeeds(t *testing.T) {
 	}
 }
 
-// FuzzOwnershipRace reads its bytes as the stream of choices: the world, the user's actions, and the schedule.
+// FuzzOwnershipRace uses its bytes as the stream of choices for the world, the user's actions, and the schedule.
 func FuzzOwnershipRace(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{1, 0, 1, 0, 0, 1, 1, 2, 0, 1, 3, 2, 1, 0, 4, 2, 1})

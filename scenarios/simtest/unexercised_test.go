@@ -41,7 +41,7 @@ func TestUnexercised(t *testing.T) {
 	}
 }
 
-// An enumeration that was cut short does not pass.
+// An exhaustive search that was cut short does not pass.
 func TestUncoveredIsUnexercised(t *testing.T) {
 	c := simtest.Case{}
 	for want, v := range map[string]*explore.Coverage{
@@ -119,7 +119,8 @@ spec:
     schema: {openAPIV3Schema: {type: object}}
 `
 
-// keyed makes the keeper with the key "all" beside its own, or instead of them. It reconciles every ConfigMap for it.
+// keyed returns the keeper with the key "all", in addition to its own keys or instead of them. For this key it
+// reconciles all ConfigMaps.
 func keyed(beside bool) host.Controller {
 	c := keeper(keep)
 	all := host.Route{Kind: configMaps, Do: func(_ host.View, _ host.Event, out *host.Effect) { out.Keys = append(out.Keys, "all") }}
@@ -144,8 +145,8 @@ func keyed(beside bool) host.Controller {
 	return c
 }
 
-// If some keys name no object, the owner of the written object counts. If none does, numbers cannot be checked, and a
-// run without violations is no pass.
+// If some keys name no object, the owner of the written object is used. If no key names an object, numbers cannot be
+// checked, and a run without violations is not a pass.
 func TestKeysOfNoObject(t *testing.T) {
 	for _, beside := range []bool{true, false} {
 		c := simtest.Case{Controllers: []host.Controller{keyed(beside)}, Objects: []runtime.Object{kept}, Schedules: 20}

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Keeper keeps a Secret for each ConfigMap.
+// Keeper creates a Secret for each ConfigMap.
 type Keeper struct {
 	API   string // the URL of the API server
 	HTTP  *http.Client
-	Sleep time.Duration // after a failure
+	Sleep time.Duration // how long to wait after a failure
 
-	Once bool // no Secret is made a second time: a bug
+	Once bool // a bug: a Secret that was deleted is not created again
 
 	made map[string]bool
 }
@@ -31,7 +31,7 @@ type object struct {
 	} `json:"metadata"`
 }
 
-// Run keeps Secrets until the context ends.
+// Run creates Secrets until the context ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	k.made = map[string]bool{}
 	changed := make(chan struct{}, 1)
@@ -75,7 +75,7 @@ func (k *Keeper) do(ctx context.Context, method, url string, body string, into a
 	return resp.StatusCode, json.NewDecoder(resp.Body).Decode(into)
 }
 
-// follow lists and watches a kind, and tells of every change.
+// follow lists and watches a kind, and reports every change.
 func (k *Keeper) follow(ctx context.Context, kind string, changed chan<- struct{}) {
 	for ctx.Err() == nil {
 		var list object

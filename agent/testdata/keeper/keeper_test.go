@@ -15,7 +15,7 @@ import (
 	"example.com/keeper"
 )
 
-// subject keeps Secrets.
+// subject returns a Subject that runs k.
 func subject(k keeper.Keeper) agent.Subject {
 	return agent.Subject{
 		Run: func(ctx context.Context, p *agent.Process) error {
@@ -40,7 +40,7 @@ func TestKeeper(t *testing.T) {
 	t.Logf("Settled was called: %t", settled > 0)
 }
 
-// secrets lists the names of Secrets, after a write that must be refused.
+// secrets checks that a write is refused, and then lists the names of Secrets.
 func secrets(p *agent.Process) ([]string, error) {
 	client := &http.Client{Transport: p.Transport}
 	resp, err := client.Post(p.Host+"/api/v1/namespaces/default/secrets", "application/json", strings.NewReader("{}"))
@@ -69,7 +69,7 @@ func secrets(p *agent.Process) ([]string, error) {
 	return names, nil
 }
 
-// Worlds that the test itself finds wrong.
+// TestSettled has functions Settled that fail.
 func TestSettled(t *testing.T) {
 	for name, settled := range map[string]func(*agent.Process) error{
 		"error": func(p *agent.Process) error {
@@ -89,7 +89,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// Operators that are wrong.
+// TestWrong runs operators with bugs.
 func TestWrong(t *testing.T) {
 	t.Run("once", func(t *testing.T) {
 		t.Parallel()
@@ -105,7 +105,7 @@ func TestWrong(t *testing.T) {
 	})
 }
 
-// An operator that is wrong in a known way.
+// TestKnown runs an operator whose bug is accepted.
 func TestKnown(t *testing.T) {
 	s := subject(keeper.Keeper{Once: true})
 	s.Accept = []agent.Accept{{Law: "exact-sum", Reason: "issue 12"},
@@ -114,7 +114,7 @@ func TestKnown(t *testing.T) {
 	agent.Test(t, s)
 }
 
-// Subjects that are wrong.
+// TestMistake runs wrong Subjects.
 func TestMistake(t *testing.T) {
 	t.Run("no Run", func(t *testing.T) { agent.Test(t, agent.Subject{}) })
 	t.Run("no file", func(t *testing.T) {

@@ -2,4 +2,4 @@
 
 package keeper_test
 
-import _ "threelaws/agent" // which is in the overlay alone
+import _ "threelaws/agent" // this package exists only in the overlay

@@ -20,8 +20,8 @@ import (
 // rootCA is a ConfigMap that the cluster keeps.
 const rootCA = "kube-root-ca.crt"
 
-// Informers runs a controller on client-go's informers and queue until the context ends. With once, no Secret is made a
-// second time: a bug.
+// Informers runs a controller on client-go's informers and queue until the context ends. once gives it a bug: it
+// creates no Secret twice.
 func Informers(ctx context.Context, cfg *rest.Config, once bool) error {
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package ci formats results for continuous integration: JUnit XML files and GitHub annotations.
+// Package ci formats results for continuous integration, as JUnit XML and as GitHub annotations.
 package ci
 
 import (
@@ -13,26 +13,26 @@ import (
 	"time"
 )
 
-// File is a file with its results.
+// File is the result for one file.
 type File struct {
-	Name string // the file's name, as the user wrote it
+	Name string // the name that the user typed
 	Took time.Duration
 
-	Problems []Problem // none if it passed
+	Problems []Problem // empty if the file passed
 	Skipped  string    // why there is no result; "" if there is one
 	Page     string    // the printed page
 }
 
-// Problem is an error or violation in a file.
+// Problem is an error or a violation in a file.
 type Problem struct {
-	Error bool   // there is no result, because the file is bad or its runs cannot be trusted
-	File  string // its path in the repository; "" if it is outside
-	Line  int    // from 1; 0 for the file as a whole
-	Title string // a short title: a law, "bad file"
+	Error bool   // there is no result: the file is invalid, or its runs cannot be trusted
+	File  string // the path in the repository; "" if the file is outside
+	Line  int    // counted from 1; 0 for the whole file
+	Title string // the name of a law, or a short title such as "bad file"
 	Text  string
 }
 
-// Annotate writes the annotations of a file as GitHub workflow commands, one per line.
+// Annotate writes the annotations for a file as GitHub workflow commands, one per line.
 func Annotate(w io.Writer, c *File) error {
 	for i := range c.Problems {
 		if _, err := fmt.Fprintln(w, c.Problems[i].annotation()); err != nil {
@@ -57,13 +57,14 @@ func (p *Problem) annotation() string {
 	return "::error " + strings.Join(properties, ",") + "::" + data.Replace(p.Text)
 }
 
-// GitHub requires these characters to be escaped. Properties end at a colon or a comma, so these are escaped there too.
+// data and property escape text for GitHub workflow commands. property also escapes colon and comma, which end a
+// property.
 var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// InRepository returns a file's path relative to the workspace. The path of a file outside is unchanged.
+// InRepository returns a path relative to workspace. The path of a file outside the workspace is returned unchanged.
 func InRepository(workspace, file string) string {
 	if workspace == "" {
 		return file
@@ -111,7 +112,7 @@ type testcase struct {
 
 type problem struct{ message, title, text string }
 
-// MarshalXML keeps line breaks, because xml.Marshal would escape them.
+// MarshalXML writes line breaks unchanged. By default, package xml would escape them.
 func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	start.Attr = []xml.Attr{{Name: xml.Name{Local: "message"}, Value: p.message}}
 	if p.title != "" {
@@ -120,8 +121,8 @@ func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	return errors.Join(e.EncodeToken(start), e.EncodeToken(xml.CharData(p.text)), e.EncodeToken(start.End()))
 }
 
-// WriteJUnit writes the elements and attributes that Jenkins, GitLab and GitHub's actions read. JUnit XML has no
-// standard.
+// WriteJUnit writes a JUnit XML file. The format has no standard; the elements and attributes are those that Jenkins,
+// GitLab and GitHub's actions read.
 func WriteJUnit(w io.Writer, name string, cases []File) error {
 	n := counts{Tests: len(cases)}
 	all := suites{Suite: suite{Name: name}}
@@ -150,7 +151,7 @@ func WriteJUnit(w io.Writer, name string, cases []File) error {
 	return err
 }
 
-// testcase returns an element with only the first problem, because JUnit allows one problem per testcase.
+// testcase returns the element for a file. It contains only the first problem, because JUnit allows only one.
 func (c *File) testcase() testcase {
 	file := filepath.ToSlash(c.Name)
 	t := testcase{Name: strings.TrimSuffix(path.Base(file), path.Ext(file)), Class: path.Dir(file), File: file,

@@ -1,4 +1,4 @@
-// Package wire is the protocol between a world and the agent in a hosted process. They exchange messages over two
+// Package wire defines the protocol between a world and the agent in a hosted process. They exchange messages over two
 // pipes. The package is compiled into the command and, as threelaws/wire, into the overlaid standard library.
 package wire
 
@@ -10,48 +10,47 @@ import (
 	"slices"
 )
 
-// Environment names the variable that makes a process an agent. The world sets it to [Version].
+// Environment is the environment variable that makes a process run the agent. The world sets it to [Version].
 const Environment = "THREELAWS_AGENT"
 
 // Version is the version of the protocol.
 const Version = "3"
 
-// The file descriptors of the pipes in the agent's process.
+// File descriptors of the pipes in the agent's process.
 const (
-	In  = 3 // commands and answers, from the world
-	Out = 4 // requests, output and reports, to the world
+	In  = 3 // commands and replies from the world
+	Out = 4 // requests, output and reports to the world
 )
 
-// The operations that the world sends. The first field of each command is the virtual time, in nanoseconds since 1970.
-// The agent moves its clock to that time before it acts. When every goroutine of the program waits, it answers the
-// command with a [Report].
+// Operations that the world sends. The first field of every command is the virtual time, in nanoseconds since 1970. The
+// agent first moves its clock to that time. When all goroutines of the program wait, the agent replies with a [Report].
 const (
-	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments (none: those of the process)
+	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments or none
 	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
 	Chunk  = 'C' // continue a body: number, whether this is the end, bytes
 	Pass   = 'T' // let time pass
-	Call   = 'W' // call a webhook of the program: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
+	Call   = 'W' // call a webhook: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
 	Stacks = 'G' // look for deadlocks: whether to print the program's goroutines even without a deadlock
 	Close  = 'X' // end the program and the world; the answer is Closed
 )
 
-// Park answers a request that will get a [Reply] later.
+// Park is the response to a request whose [Reply] is sent later.
 const Park = 'P'
 
-// The operations that the agent sends.
+// Operations that the agent sends.
 const (
 	Ask    = 'Q' // a request; the answer is Park or Reply: number, goroutine, method, URL, headers, body
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
-	Report = 'R' // all goroutines wait: the time, the time of the next timer or 0, whether a goroutine waits for a mutex, abandoned calls
+	Report = 'R' // all goroutines wait: the time, the next timer or 0, whether one waits for a mutex, abandoned calls
 	Closed = 'Z' // the world has ended: what the program left behind; "" for nothing
-	Dump   = 'D' // the answer to Stacks, before its report: deadlocked goroutines, goroutines that wait for something outside the bubble, text
+	Dump   = 'D' // answers Stacks, before the report: deadlocked goroutines, those that wait outside the bubble, text
 )
 
-// Message is a message without its length. A number is a varint. A text is its length followed by its bytes.
+// Message is a message without its length prefix. Numbers are varints. A text is its length followed by its bytes.
 type Message []byte
 
-// Command returns the start of a message: its operation and the virtual time.
+// Command returns a message that begins with an operation and the virtual time.
 func Command(op byte, now int64) (m Message) {
 	m.Num(int64(op))
 	m.Num(now)

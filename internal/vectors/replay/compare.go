@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// compareAnswer compares status, warnings and body. The random sequences and the cases of admission were recorded
-// without warnings: silent.
+// compareAnswer compares status, warnings and body of a response. If silent is set, the case was recorded without
+// warnings, as the random sequences and the cases about admission.
 func compareAnswer(b *vectors.Binding, ex *vectors.Exchange, w *httptest.ResponseRecorder, silent bool) error {
 	if w.Code != ex.Response.Status {
 		return fmt.Errorf("%s %s: status %d, want %d: %s", ex.Method, ex.Path, w.Code, ex.Response.Status, w.Body)
@@ -51,21 +51,21 @@ func compareBody(b *vectors.Binding, ex *vectors.Exchange, w *httptest.ResponseR
 	return nil
 }
 
-// reordered reports whether a request was refused for the same causes in another order. The real server uses Go's map
-// order for errors of custom resources, and for conflicts with several field managers.
+// reordered reports whether a request was refused for the same causes in another order. The real server's order is that
+// of Go maps for errors of custom resources, and for conflicts with several field managers.
 func reordered(ex *vectors.Exchange, got []byte) bool {
 	want, have := causes(ex.Response.Body), causes(got)
 	return len(want) > 1 && slices.Equal(want, have)
 }
 
-// shuffled reports whether a request was refused for the same causes, with those of one field in another order: labels,
-// annotations and other maps have no order.
+// shuffled reports whether a request was refused for the same causes, but causes of the same field are in another
+// order: labels, annotations and other maps have no order.
 func shuffled(b *vectors.Binding, ex *vectors.Exchange, got []byte) bool {
 	want, have := byField(b.Fill(string(ex.Response.Body))), byField(string(got))
 	return len(want) > 1 && slices.Equal(want, have)
 }
 
-// byField lists the causes of a refusal, with adjacent causes of one field sorted.
+// byField lists the causes in a refusal. Adjacent causes of the same field are sorted.
 func byField(body string) (texts []string) {
 	var st metav1.Status
 	if json.Unmarshal([]byte(body), &st) != nil || st.Details == nil {
@@ -99,19 +99,19 @@ func causes(body []byte) (texts []string) {
 	return texts
 }
 
-// Unquoted is the text of a Warning header.
+// Unquoted returns the text in a Warning header.
 func Unquoted(text string) string {
 	text = strings.TrimPrefix(text, `299 - "`)
 	text = strings.TrimSuffix(text, `"`)
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
 }
 
-// watching is an open watch. Its client reads nothing until the end, so the result does not depend on timing.
+// watching is an open watch. Its client reads only at the end of the case, so that timing does not matter.
 type watching struct {
 	code   int
-	begun  chan struct{} // closed when the server has answered
-	read   chan struct{} // closed when the client starts reading
-	done   chan struct{} // closed when the server has returned
+	begun  chan struct{} // closed when the server has sent the header
+	read   chan struct{} // closed when the client starts to read
+	done   chan struct{} // closed when the server's handler has returned
 	header http.Header
 	text   bytes.Buffer
 	cancel context.CancelFunc
@@ -132,7 +132,7 @@ func open(h http.Handler, r *http.Request) *watching {
 	return w
 }
 
-// finish reads the events of the watch, and ends it.
+// finish ends the watch and returns its events.
 func (w *watching) finish() []byte {
 	w.cancel()
 	select {
@@ -144,7 +144,7 @@ func (w *watching) finish() []byte {
 	return w.text.Bytes()
 }
 
-// peek reads the initial events of a watch.
+// peek returns the initial events of a watch.
 func peek(h http.Handler, r *http.Request) (int, []byte) {
 	w := open(h, r)
 	return w.code, w.finish()
@@ -156,7 +156,7 @@ func (w *watching) WriteHeader(code int) { w.code = code }
 
 func (w *watching) Write(b []byte) (int, error) { return w.text.Write(b) }
 
-// Flush implements http.Flusher: a server flushes the header of a watch first.
+// Flush implements http.Flusher. The server calls it first for the header of a watch.
 func (w *watching) Flush() {
 	select {
 	case <-w.begun:
@@ -166,7 +166,7 @@ func (w *watching) Flush() {
 	}
 }
 
-// closedEarly are cases whose client closed a watch before the last exchange.
+// closedEarly lists cases whose client closed a watch before the last exchange.
 var closedEarly = map[string]bool{"listwatch/watch-list-no-bookmarks": true, "listwatch/accept-table": true}
 
 type event struct {
@@ -186,7 +186,7 @@ func compareWatch(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange
 	for i, want := range ex.Watch.Events {
 		if i >= len(events) {
 			if want.Type == "BOOKMARK" {
-				continue // how many arrive late depends on time
+				continue // the number of events that arrive late depends on timing
 			}
 			return fmt.Errorf("event %d of %d is missing: %s %s", i, len(ex.Watch.Events), want.Type, want.Object)
 		}

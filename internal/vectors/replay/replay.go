@@ -1,5 +1,5 @@
-// Package replay plays recorded cases to a server, over HTTP without a network, and reports differing answers. Only
-// tests use it.
+// Package replay sends recorded requests to a server, over HTTP without a network, and reports responses that differ.
+// Only tests use the package.
 package replay
 
 import (
@@ -17,16 +17,16 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// Server is the server that a case is played to. It is new, and only the case uses it.
+// Server is the server to which a case is sent. It must be new, and no other case may use it.
 type Server struct {
 	http.Handler
 	// Sleep advances the server's clock.
 	Sleep func(time.Duration)
-	// Compact makes the server forget all revisions but the latest.
+	// Compact makes the server forget all revisions except the latest.
 	Compact func()
 }
 
-// start creates the namespace of a case, and its binding.
+// start creates the namespace of a case, and returns a new binding.
 func (s *Server) start(v *vectors.Recording) (*vectors.Binding, error) {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "ns-1")
@@ -43,7 +43,7 @@ func (s *Server) start(v *vectors.Recording) (*vectors.Binding, error) {
 	return b, nil
 }
 
-// Case plays a case and returns the first difference. Watches are compared at its end.
+// Case runs a case and returns the first difference. It compares watches at the end of the case.
 func Case(s *Server, v *vectors.Recording) error {
 	b, err := s.start(v)
 	if err != nil {
@@ -88,18 +88,18 @@ func Case(s *Server, v *vectors.Recording) error {
 	return b.Order(v.RVOrder)
 }
 
-// Tally counts exchanges, those with the right status, and fully right ones.
+// Tally counts exchanges, exchanges with the right status, and exchanges with the right response.
 type Tally struct{ Exchanges, Statuses, Answers int }
 
-// String formats how many are right.
+// String formats the counts.
 func (t *Tally) String() string {
 	share := func(n int) float64 { return 100 * float64(n) / float64(max(t.Exchanges, 1)) }
 	return fmt.Sprintf("of %d exchanges %d statuses (%.1f %%) and %d answers (%.1f %%) are right",
 		t.Exchanges, t.Statuses, share(t.Statuses), t.Answers, share(t.Answers))
 }
 
-// Through plays a case to its end, whatever differs, and reports each differing answer. A watch is
-// compared at the exchange that opens it, by its initial events.
+// Through runs a case to its end, and calls tell for each response that differs. It compares only the initial events of
+// a watch, at the exchange that opens the watch.
 func Through(s *Server, v *vectors.Recording, sum *Tally, tell func(ex *vectors.Exchange, sent string, why error)) {
 	b, err := s.start(v)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Server) pause(ex *vectors.Exchange) {
 	}
 }
 
-// aside performs an action that the record says happened outside the API. A starting server writes objects of its own.
+// aside performs a recorded action outside the API. After a restart it creates an object, as a starting server does.
 func (s *Server) aside(what string) {
 	switch {
 	case strings.Contains(what, "compacted"):
@@ -159,8 +159,8 @@ func (s *Server) aside(what string) {
 	}
 }
 
-// sent returns the body of a recorded request, with its placeholders filled in. The client of random2 sent JSON with
-// spaces, the others without. That matters where the server compares stored text, as in revisions.
+// sent returns the body of a recorded request, with values for its placeholders. The client of random2 sent JSON with
+// spaces, the other clients without. This matters where the server compares stored text, as in revisions.
 func sent(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) string {
 	if ex.RawBody != nil {
 		return b.Fill(*ex.RawBody)
@@ -173,7 +173,7 @@ func sent(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) string
 	return body
 }
 
-// ports are placeholders for numbers.
+// ports matches placeholders for numbers.
 var ports = regexp.MustCompile(`"(\$port:[0-9]+)"`)
 
 func request(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) *http.Request {
@@ -181,7 +181,7 @@ func request(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) *ht
 	return NewRequest(ex.Method, path, query, ex.Headers, sent(v, b, ex))
 }
 
-// Query returns a recorded query, with its placeholders filled in.
+// Query returns a recorded query, with values for its placeholders.
 func Query(b *vectors.Binding, query map[string]any) string {
 	q := url.Values{}
 	for k, v := range query {

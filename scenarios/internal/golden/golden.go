@@ -1,4 +1,4 @@
-// Package golden formats the expected output of a step and shows how an output differs from it.
+// Package golden formats the expected output of steps, and compares output with it.
 package golden
 
 import (
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// None is the golden text for an empty output.
+// None is the golden text of empty output.
 const None = "(none)"
 
-// Text formats output as in a file: without trailing spaces and blank lines, and with [None] for no output.
+// Text formats output for a file: without trailing spaces and blank lines. For empty output it returns [None].
 func Text(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {
@@ -23,7 +23,7 @@ func Text(output string) string {
 	return b.String()
 }
 
-// Diff shows the lines in which two texts differ, with one line of context.
+// Diff returns the lines that differ between two texts, each with one line of context.
 func Diff(want, got string) string {
 	a, b := strings.Split(strings.TrimSuffix(want, "\n"), "\n"), strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	edits := align(a, b)
@@ -49,8 +49,8 @@ type edit struct {
 	line string
 }
 
-// align returns a shortest edit script from a longest common subsequence. To bound the work, it replaces texts of more
-// than 400 lines as a whole.
+// align returns a shortest edit script, from a longest common subsequence. To limit the time, a text with more than 400
+// lines is replaced as a whole.
 func align(a, b []string) []edit {
 	var out []edit
 	if len(a) > 400 || len(b) > 400 {

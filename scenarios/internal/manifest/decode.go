@@ -18,12 +18,12 @@ import (
 
 type decoder struct {
 	*Text
-	server  *fakeapi.Server // a copy with the kinds that the text defines
-	refused error           // the first CRD that was refused
+	server  *fakeapi.Server // a fork with the kinds that the text defines
+	refused error           // the error of the first refused CRD
 }
 
-// Decode reads the manifests of a text. A document may use kinds that an earlier document defines. The server does not
-// change. Errors are [*Error]s.
+// Decode parses the manifests in a text. A document may use kinds that an earlier document defines. Decode does not
+// change the server. All errors are [*Error]s.
 func Decode(t Text, server *fakeapi.Server) ([]*Manifest, error) {
 	d := &decoder{Text: &t, server: server.Fork()}
 	var all []*Manifest
@@ -76,7 +76,7 @@ func empty(n *yaml.Node) bool {
 	return len(n.Content) == 0 || n.Content[0].Kind == yaml.ScalarNode && n.Content[0].Tag == "!!null"
 }
 
-// Refused returns the error about a CRD that the server refuses.
+// Refused returns an error about a CRD that the server refuses.
 func (t *Text) Refused(m *Manifest, what string) *Error {
 	return t.Wrong(m.Line, "%s is refused: %s", m.Ref(), what)
 }
@@ -137,7 +137,7 @@ func (d *decoder) kind(n *yaml.Node) (*fakeapi.Kind, error) {
 	return nil, d.Wrong(d.line(name), "%s", UnknownKind(name.Value, d.DefinedBy(name.Value), kinds))
 }
 
-// child returns the value of a key of a mapping, or nil.
+// child returns the value of a key in a mapping, or nil.
 func child(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
@@ -154,10 +154,10 @@ func (t *Text) line(n *yaml.Node) int { return t.Line + n.Line }
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// otherLine matches a second line number in an error: the line where a key occurred first.
+// otherLine matches a second line number in an error: the line at which a duplicate key occurred first.
 var otherLine = regexp.MustCompile(`\bat line \d+\b`)
 
-// yamlError changes the line numbers of a YAML error to those of the file.
+// yamlError replaces the line numbers in a YAML error by line numbers of the file.
 func (t *Text) yamlError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	text = strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, "unmarshal errors:")), "\n")
@@ -180,8 +180,8 @@ func (t *Text) yamlError(err error) error {
 	return t.Wrong(line, "bad YAML in %s: %s", t.Name, text)
 }
 
-// tabLine returns the first line from a line on that is indented with a tab. The parser's error names the line before
-// it.
+// tabLine returns the first line, from a given line on, that is indented with a tab. The parser's error contains the
+// number of the line before it.
 func (t *Text) tabLine(from int) int {
 	line := t.Line
 	for text := range strings.Lines(t.Body) {
@@ -193,8 +193,8 @@ func (t *Text) tabLine(from int) int {
 	return from
 }
 
-// find follows a path like spec.containers[0].name in a mapping. It returns the key's node, or the deepest node that
-// exists.
+// find returns the node at a path like spec.containers[0].name. If it does not exist, find returns the deepest existing
+// node on the path.
 func find(n *yaml.Node, path string) *yaml.Node {
 	at := n
 	for _, part := range steps(path) {
@@ -222,7 +222,7 @@ func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-// cutPath splits the last field off a path.
+// cutPath splits a path before its last field.
 func cutPath(path string) (parent, last string) {
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {
 		return path[:i], path[i+1:]

@@ -1,6 +1,6 @@
-// Package manifest reads the manifests of a scenario file strictly. It accepts YAML documents of kinds that the server
-// has. It rejects unknown fields, duplicate objects, and selectors that do not match their own template. An error names
-// its line and suggests the nearest valid word.
+// Package manifest parses the manifests of a scenario file strictly. It accepts YAML documents whose kinds the server
+// has. It rejects unknown fields, duplicate objects, and selectors that do not match the labels of their own template.
+// An error contains the line and suggests the nearest valid word.
 package manifest
 
 import (
@@ -22,31 +22,31 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Text is a text with manifests.
+// Text is a YAML text with manifests.
 type Text struct {
-	File        string // the file, for messages
-	Line        int    // the line of the file above the text; 0 if the text is the file
-	Name        string // the name that steps use
+	File        string // the name of the file, for messages
+	Line        int    // the number of lines in the file before the text
+	Name        string // the name of the section in steps
 	Body        string
-	Definitions bool // the text must contain only CustomResourceDefinitions
+	Definitions bool // the text may contain only CustomResourceDefinitions
 
-	// DefinedBy returns the name of another text that defines a kind, or "". If a kind is used before its definition,
-	// the error names that text.
+	// DefinedBy returns the name of another text that defines a kind, or "". It is called for an unknown kind, and the
+	// error then contains the name.
 	DefinedBy func(kind string) string
 }
 
-// Manifest is one document.
+// Manifest is a document in a text.
 type Manifest struct {
-	Line   int    // the line of its first field, in the file
-	Text   string // the source text, including the comments above it
+	Line   int    // the line of its first field in the file
+	Text   string // the source text, including comments before it
 	Kind   *fakeapi.Kind
-	Object runtime.Object // if it names no namespace, in the namespace "default"
+	Object runtime.Object // an object without a namespace is in the namespace "default"
 	JSON   []byte
 
-	uids bool // the text contains "$(uid ...)"
+	uids bool // the text contains expressions "$(uid ...)"
 }
 
-// Ref returns the reference of the manifest's object, without a uid.
+// Ref returns the reference of the object, without a UID.
 func (m *Manifest) Ref() sim.Ref {
 	o := m.Meta()
 	return sim.Ref{Kind: m.Kind.GVK.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
@@ -55,7 +55,7 @@ func (m *Manifest) Ref() sim.Ref {
 // Meta returns the object's metadata.
 func (m *Manifest) Meta() metav1.Object { return m.Object.(metav1.Object) }
 
-// setNamespace sets an empty namespace to "default".
+// setNamespace sets the namespace to "default" if it is empty.
 func (m *Manifest) setNamespace() {
 	if o := m.Meta(); o.GetNamespace() == "" && m.Kind.Namespaced {
 		o.SetNamespace(metav1.NamespaceDefault)
@@ -69,7 +69,7 @@ func (m *Manifest) CreateRequest() *fakeapi.Request {
 		Namespace: o.GetNamespace(), Name: o.GetName(), Object: m.Object}
 }
 
-// Error is a mistake on a line of a file.
+// Error is a mistake in a line of a file.
 type Error struct {
 	File string
 	Line int
@@ -79,7 +79,7 @@ type Error struct {
 // Error formats the mistake in one line.
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
 
-// Wrong returns a mistake on a line of the text's file.
+// Wrong returns an Error about a line of the text's file.
 func (t *Text) Wrong(line int, format string, args ...any) *Error {
 	return &Error{File: t.File, Line: line, Text: fmt.Sprintf(format, args...)}
 }
@@ -91,8 +91,8 @@ func didYouMean(word string, valid []string) string {
 	return ""
 }
 
-// UnknownKind returns the error text for an unknown kind. definedBy is the text that defines the kind, or "". valid
-// lists the known kinds.
+// UnknownKind returns an error text about an unknown kind. definedBy is the name of a text that defines the kind, or
+// "". valid contains the known kinds.
 func UnknownKind(name, definedBy string, valid []string) string {
 	if definedBy != "" {
 		return "unknown kind " + name + ": " + definedBy + " defines it, but is not applied before this step"
@@ -100,7 +100,7 @@ func UnknownKind(name, definedBy string, valid []string) string {
 	return "unknown kind " + name + didYouMean(name, valid)
 }
 
-// Definition is the name of the kind of CRDs.
+// Definition is the kind of a CRD.
 const Definition = "CustomResourceDefinition"
 
 // Defines reports whether the manifest is a CRD.
@@ -113,8 +113,8 @@ func isDefinition(n *yaml.Node) bool {
 	return kind != nil && kind.Value == Definition
 }
 
-// DefineIn creates a CRD on a server outside of any run, so that the rest of the file can be checked. It returns the
-// server's refusal, or "". For other manifests it does nothing.
+// DefineIn creates a CRD on a server that is only used for checking the rest of the file. It returns why the server
+// refused it, or "". For other manifests it does nothing.
 func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	if !m.Defines() {
 		return ""
@@ -122,8 +122,8 @@ func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	return m.PutIn(server)
 }
 
-// PutIn creates the object on a server outside of any run, or merges it into an existing one. It returns the server's
-// refusal, or "".
+// PutIn creates the object on such a server, or merges it into an existing object. It returns why the server refused
+// it, or "".
 func (m *Manifest) PutIn(server *fakeapi.Server) string {
 	k := server.Kind(m.Kind.GVK)
 	if k == nil {
@@ -143,7 +143,7 @@ func (m *Manifest) PutIn(server *fakeapi.Server) string {
 	return render.RefusalOf(&sim.Record{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message})
 }
 
-// DefinesKind reports whether a CRD in a text defines a kind. It skips documents that cannot be parsed.
+// DefinesKind reports whether a CRD in a text defines a kind. It skips invalid documents.
 func DefinesKind(body, name string) bool {
 	if name == "" {
 		return false
@@ -170,13 +170,13 @@ func DefinesKind(body, name string) bool {
 	}
 }
 
-// uidOf matches the uid of an object in a manifest or a patch: "$(uid rs/web)".
+// uidOf matches an expression for the UID of an object in a manifest or patch, for example "$(uid rs/web)".
 var uidOf = regexp.MustCompile(`\$\(uid ([^()\s"]*)\)`)
 
 func hasUIDs(text []byte) bool { return uidOf.Match(text) }
 
-// ReplaceUIDs replaces each expression in the text by the result of uid, which gets the expression and the object that
-// it names. It returns the first error, and keeps the expression that caused it.
+// ReplaceUIDs replaces each expression $(uid OBJECT) by the result of uid, which is called with the expression and
+// OBJECT. An expression for which uid fails is not replaced. ReplaceUIDs returns the first error.
 func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]byte, error) {
 	var first error
 	out := uidOf.ReplaceAllFunc(text, func(expr []byte) []byte {
@@ -192,7 +192,7 @@ func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]
 	return out, first
 }
 
-// WithUIDs returns the manifest with the current uids of objects.
+// WithUIDs returns the manifest with UIDs in place of the expressions.
 func (m *Manifest) WithUIDs(uid func(expr, object string) (string, error)) (*Manifest, error) {
 	if !m.uids {
 		return m, nil

@@ -18,7 +18,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// decode fills an object of the kind. A field that the kind does not have is an error on the field's line.
+// decode decodes an object of a kind. For a field that the kind does not have, it returns an error with the field's
+// line.
 func (d *decoder) decode(n *yaml.Node, kind *fakeapi.Kind, data []byte) (runtime.Object, error) {
 	obj := kind.New()
 	if u, ok := obj.(runtime.Unstructured); ok {
@@ -54,7 +55,7 @@ func (d *decoder) typeError(n *yaml.Node, kind *fakeapi.Kind, err error) error {
 	return d.Wrong(d.line(at), "bad %s in %s: %s: %s", kind.GVK.Kind, d.Name, path, what)
 }
 
-// fieldError reports a field that the kind does not have.
+// fieldError returns an error about a field that the kind does not have.
 func (d *decoder) fieldError(n *yaml.Node, kind *fakeapi.Kind, obj runtime.Object, err error) error {
 	var fe interface{ FieldPath() string }
 	if !errors.As(err, &fe) {
@@ -123,8 +124,8 @@ func jsonName(f reflect.StructField) (name string, inline bool) {
 	return name, name == "" && (strings.Contains(options, "inline") || f.Anonymous)
 }
 
-// checkSchema refuses a field that the CRD of a custom resource does not have. The server would drop the field, because
-// only strict validation refuses it. The server checks the values during the run.
+// checkSchema returns an error for a field that is not in the schema of a custom resource. The server would remove the
+// field without an error. Field values are checked later, by the server.
 func (d *decoder) checkSchema(n *yaml.Node, kind *fakeapi.Kind, tree map[string]any) error {
 	_, version := kind.Definition()
 	if version == nil {
@@ -173,8 +174,7 @@ func schemaFields(s *apiextensionsv1.JSONSchemaProps, path string) []string {
 	return names
 }
 
-// checkSelector refuses an object whose selector does not match the labels of its own template, without sending a
-// request.
+// checkSelector returns an error if an object's selector does not match the labels of its own template.
 func (d *decoder) checkSelector(n *yaml.Node, tree any) error {
 	spec, _ := field(tree, "spec").(map[string]any)
 	template, _ := field(spec, "template", "metadata", "labels").(map[string]any)

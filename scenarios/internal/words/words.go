@@ -1,16 +1,16 @@
-// Package words splits a line of a script into words, and quotes words that contain spaces.
+// Package words splits a line into words, and quotes words that contain spaces.
 package words
 
 import "strings"
 
-// Word is one word of a line, without quotes.
+// Word is a word of a line, without its quotes.
 type Word struct {
 	Text   string
 	Quoted bool // the word begins with a quote, so it is never key=value
 }
 
-// Split cuts a line into words at spaces outside of quotes. Inside " a backslash escapes the next character. Inside '
-// nothing is special. The string is the error text, or "".
+// Split splits a line into words at spaces that are not in quotes. In double quotes, a backslash escapes the next
+// character. In single quotes, no character is special. The string is the text of an error, or "".
 func Split(line string) ([]Word, string) {
 	var words []Word
 	for i := 0; i < len(line); {
@@ -39,7 +39,7 @@ func Split(line string) ([]Word, string) {
 	return words, ""
 }
 
-// unquote writes the quoted text at the start of s, and returns its length including the quotes.
+// unquote writes the text in quotes at the start of s, and returns its length with the quotes.
 func unquote(b *strings.Builder, s string) (int, bool) {
 	q := s[0]
 	for i := 1; i < len(s); i++ {
@@ -56,7 +56,7 @@ func unquote(b *strings.Builder, s string) (int, bool) {
 	return 0, false
 }
 
-// Quote is the inverse of [Split] for one word.
+// Quote quotes a word, so that [Split] returns the word unchanged.
 func Quote(text string) string {
 	if text != "" && !strings.ContainsAny(text, " \t'\"") {
 		return text

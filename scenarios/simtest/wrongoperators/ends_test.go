@@ -14,7 +14,7 @@ import (
 
 const anchor = "example.com/anchor"
 
-// wrongEnds never stop, or stop in a wrong state.
+// wrongEnds contains operators that never stop, or stop in a wrong state.
 var wrongEnds = []wrong{{
 	name: "keeps its finalizer after the clean-up failed once", law: "EXACT-6",
 	says: []string{"fleet/a stays terminating, held by example.com/anchor alone", "delete"},
@@ -61,7 +61,7 @@ var wrongEnds = []wrong{{
 	}),
 }}
 
-// holding declares the operator's finalizer.
+// holding adds the operator's finalizer to the Contract.
 func holding(c host.Controller) host.Controller {
 	c.Contract.Finalizers = []string{anchor}
 	return c
@@ -73,7 +73,7 @@ metadata: {name: room}
 spec: {hard: {count/configmaps: "2"}}
 `
 
-// growing is a world with too little quota for a growing fleet, until the user raises it.
+// growing returns a case in which the quota is too small for a growing fleet, until the user raises it.
 func growing(refused func(o *operator, f metav1.Object, err error) error) simtest.Case {
 	return simtest.Case{World: world(room, fleet("a", 1, "north")), With: []string{"resourcequota"}, SettleFirst: true,
 		Schedules: 20,
@@ -91,7 +91,8 @@ func growing(refused func(o *operator, f metav1.Object, err error) error) simtes
 		})}}
 }
 
-// A right controller retries with backoff. It counts as settled while the quota is full, and proceeds when that is raised.
+// A right controller retries with backoff. It counts as settled while the quota is used up, and continues when the
+// quota is raised.
 func TestRetriesAtAFullQuota(t *testing.T) {
 	c := growing(func(_ *operator, _ metav1.Object, err error) error { return err })
 	c.Faults, c.Schedules = map[string]int{"crash": 1, "conflict": 1, "error": 1}, 100

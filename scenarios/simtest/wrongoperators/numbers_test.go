@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// wrongNumbers create too many or too few, or report a wrong number.
+// wrongNumbers contains operators that create too many or too few objects, or report a wrong number.
 var wrongNumbers = []wrong{{
 	name: "remembers what it deleted, and counts it", law: "EXACT-1",
 	says: []string{"leaves fleet/a with 0, it wants 1"},
@@ -82,7 +82,7 @@ var wrongNumbers = []wrong{{
 	run: manned(second(1)),
 }}
 
-// exact declares which number of a fleet's status counts its ships.
+// exact declares which number in a fleet's status counts its ships.
 func exact(c host.Controller) host.Controller {
 	c.Contract.Counts = []law.Count{{
 		Name: "ready",
@@ -99,7 +99,8 @@ func exact(c host.Controller) host.Controller {
 
 var secrets = corev1.SchemeGroupVersion.WithKind("Secret")
 
-// second is a second operator on fleets. It should keep two Secrets for each, and creates this many.
+// second returns a second operator for fleets. It creates the given number of Secrets for each fleet; the right number
+// is two.
 func second(makes int) host.Controller {
 	c := operates("second", secrets, doing{sync: func(o *operator, f metav1.Object) error {
 		for i := range makes {
@@ -117,7 +118,7 @@ func second(makes int) host.Controller {
 	return c
 }
 
-// manned is a world in which a second, right operator works on the kind.
+// manned returns a case in which a right operator for the same kind also runs.
 func manned(c host.Controller) simtest.Case {
 	return simtest.Case{World: world(fleet("a", 1, "north")),
 		Controllers: []host.Controller{fleeting((*operator).keeps), c}}

@@ -58,10 +58,10 @@ func world(manifests ...string) string {
 	return fleetDefinition + "---\n" + strings.Join(manifests, "---\n")
 }
 
-// doing holds an operator's functions.
+// doing contains the functions of an operator.
 type doing struct {
 	sync  func(o *operator, f metav1.Object) error
-	dying func(o *operator, f metav1.Object) error // for an owner that is being deleted; nil: do nothing
+	dying func(o *operator, f metav1.Object) error // for a terminating owner; nil means to do nothing
 }
 
 type operator struct {
@@ -69,16 +69,16 @@ type operator struct {
 	env             *host.Env
 	owners, members cache.Indexer
 	member          schema.GroupVersionKind
-	seen            map[string]string // its memory
+	seen            map[string]string // what the operator remembers
 }
 
-// begin returns an operator without memory.
+// begin returns an operator that remembers nothing.
 func begin(env *host.Env, member schema.GroupVersionKind) *operator {
 	return &operator{client: env.Client, env: env, member: member, seen: map[string]string{},
 		owners: env.Informer(fleets).GetIndexer(), members: env.Informer(member).GetIndexer()}
 }
 
-// operates makes an operator on fleets and one kind of members.
+// operates returns an operator for fleets and one kind of members.
 func operates(name string, member schema.GroupVersionKind, does doing) host.Controller {
 	c := host.Controller{Name: name, For: fleets, Owns: []schema.GroupVersionKind{member}, Contract: law.Contract{Replicas: want}}
 	c.New = func(env *host.Env) host.Reconciler {
@@ -98,7 +98,7 @@ func operates(name string, member schema.GroupVersionKind, does doing) host.Cont
 	return c
 }
 
-// fleeting makes an operator on fleets and their ships.
+// fleeting returns an operator for fleets and their ships.
 func fleeting(sync func(o *operator, f metav1.Object) error) host.Controller {
 	return operates("fleet", ships, doing{sync: sync})
 }
@@ -112,8 +112,7 @@ func either(e host.Event) runtime.Object {
 
 func keyOf(o any) string { return o.(metav1.Object).GetNamespace() + "/" + o.(metav1.Object).GetName() }
 
-// interested lists the keys that a change of a member concerns: its owner, or for an orphan every owner that selects
-// it.
+// interested lists the keys that a change of a member enqueues: its owner, or for an orphan all owners that select it.
 func interested(v host.View, member runtime.Object) (keys []string) {
 	if member == nil {
 		return nil
@@ -150,7 +149,7 @@ func field(f metav1.Object, name string) string {
 	return s
 }
 
-// number returns a number of a fleet, and whether there is one.
+// number returns the number in a fleet's field, and whether the field exists.
 func number(f metav1.Object, fields ...string) (int, bool) {
 	n, found, _ := unstructured.NestedInt64(f.(*unstructured.Unstructured).Object, fields...)
 	return int(n), found
@@ -213,7 +212,7 @@ func (o *operator) made(f metav1.Object, name string) metav1.Object {
 	return &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"color": field(f, "color")}}
 }
 
-// create accepts a name that is taken.
+// create creates a member. It is no error if the name exists already.
 func (o *operator) create(m metav1.Object) error {
 	_, err := o.client.Create(context.Background(), m.(runtime.Object))
 	if apierrors.IsAlreadyExists(err) {
@@ -222,7 +221,7 @@ func (o *operator) create(m metav1.Object) error {
 	return err
 }
 
-// remove deletes a member on condition of its uid. A missing member counts as deleted.
+// remove deletes a member, with its UID as a precondition. It is no error if the member does not exist.
 func (o *operator) remove(m metav1.Object) error {
 	uid := m.GetUID()
 	err := o.client.Delete(context.Background(), o.member, "default", m.GetName(),
@@ -246,7 +245,7 @@ func (o *operator) merge(kind schema.GroupVersionKind, name string, patch map[st
 	return err
 }
 
-// reports writes a number into a status that has another one.
+// reports writes a number into the status, unless it is there already.
 func (o *operator) reports(f metav1.Object, name string, n int) error {
 	if was, found := number(f, "status", name); found && was == n {
 		return nil
@@ -254,7 +253,8 @@ func (o *operator) reports(f metav1.Object, name string, n int) error {
 	return o.merge(fleets, f.GetName(), map[string]any{"status": map[string]any{name: n}}, "status")
 }
 
-// keeps is right: the ships of a fleet have fixed names, and surplus ships are deleted by uid.
+// keeps is the sync of a right operator: the ships of a fleet have fixed names, and unwanted ships are deleted with
+// their UID.
 func (o *operator) keeps(f metav1.Object) error {
 	for i := range wanted(f) {
 		if name := fmt.Sprintf("%s-%d", f.GetName(), i); !o.has(name) {

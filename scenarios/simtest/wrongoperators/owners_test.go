@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// wrongOwners touch objects that are not theirs.
+// wrongOwners contains operators that change objects of other owners.
 var wrongOwners = []wrong{{
 	name: "sets the owner in a second request", law: "LAW-1",
 	says: []string{"create", "created without a ControllerRef"},
@@ -36,7 +36,7 @@ var wrongOwners = []wrong{{
 			if err := o.keeps(f); err != nil {
 				return err
 			}
-			for _, m := range o.all(f) { // it takes everything with the label
+			for _, m := range o.all(f) { // it takes all objects with the label
 				if !metav1.IsControlledBy(m, f) {
 					if err := o.merge(ships, m.GetName(), refs(*metav1.NewControllerRef(f, fleets)), ""); err != nil {
 						return err
@@ -79,7 +79,7 @@ var wrongOwners = []wrong{{
 	run: simtest.Case{World: world(fleet("a", 0, "north")), Schedules: 1,
 		Controllers: []host.Controller{fleeting(func(o *operator, f metav1.Object) error {
 			n, _ := number(f, "status", "ready")
-			return o.reports(f, "ready", n+1) // a count of reconciles
+			return o.reports(f, "ready", n+1) // this counts reconciles
 		})}},
 }}
 
@@ -95,7 +95,7 @@ func unclaimed(c host.Controller) host.Controller {
 	return c
 }
 
-// paints is an operator that wants the ownerless chart of its sea to have a colour.
+// paints returns an operator that wants the chart of its sea, which has no owner, to have a color.
 func paints(color string) host.Controller {
 	c := operates(color, ships, doing{sync: func(o *operator, f metav1.Object) error {
 		for _, m := range o.all(f) {

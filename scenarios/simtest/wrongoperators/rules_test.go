@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// wrongIdentities confuse an object with another, or an old one with a new one.
+// wrongIdentities contains operators that confuse an object with another, or with an earlier object of the same name.
 var wrongIdentities = []wrong{{
 	name: "numbers its members by their count", law: "EXACT-3",
 	says: []string{"is 1 of fleet/a, as cm/"},
@@ -41,7 +41,7 @@ var wrongIdentities = []wrong{{
 				if m.(*corev1.ConfigMap).Data["color"] == field(f, "color") {
 					return nil
 				}
-				err := o.client.Delete(context.Background(), ships, "default", "a-0", metav1.DeleteOptions{}) // it is immutable
+				err := o.client.Delete(context.Background(), ships, "default", "a-0", metav1.DeleteOptions{})
 				if err != nil && !apierrors.IsNotFound(err) {
 					return err
 				}
@@ -66,7 +66,7 @@ var wrongIdentities = []wrong{{
 			"patch fleet/a type=merge '{spec: {color: blue}}'")},
 }}
 
-// numbered declares that a ship's number identifies it.
+// numbered declares that the number of a ship identifies it.
 func numbered(c host.Controller) host.Controller {
 	c.Contract.Replicas = nil
 	c.Contract.Identity = func(m runtime.Object) string { return m.(*corev1.ConfigMap).Data["number"] }

@@ -1,5 +1,5 @@
-// Package wrongoperators_test holds operators with a bug. For each, the laws must find the bug, and the page of the
-// failure must explain it.
+// Package wrongoperators_test contains operators with a bug. For each, the laws must find the bug, and the failure's
+// page must explain it.
 package wrongoperators_test
 
 import (
@@ -59,7 +59,7 @@ func TestWrongOperators(t *testing.T) {
 	}
 }
 
-// violations returns the violations in a minimized failure. It includes lost races only if they count.
+// violations returns the violations in a minimized failure. It returns lost races only if they count.
 func violations(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (list []render.Mark) {
 	t.Helper()
 	file, err := scenarios.Parse("small.txtar", f.File)
@@ -79,15 +79,15 @@ func violations(t *testing.T, c *simtest.Case, f *scenarios.Counterexample) (lis
 	return list
 }
 
-// A controller that does its part of the work on a kind is not reported for the part of another.
+// If two controllers each do a part of the work for a kind, neither is reported for the part of the other.
 func TestRightPartners(t *testing.T) {
 	c := manned(second(2))
 	c.Schedules = 100
 	simtest.Check(t, c)
 }
 
-// shown are the laws of the three, on fights and on exactness. The stories of sim/law show those after EXACT-8, which
-// need a declaration or a quiet run.
+// shown matches the laws for which this package has wrong operators. The stories in sim/law cover the laws after
+// EXACT-8, which need a declaration or a quiet run.
 var shown = regexp.MustCompile(`^(LAW-.*|EXACT-[1-8]b?|NOFIGHT-1)$`)
 
 // Each of these laws finds some wrong operator.

@@ -1,5 +1,5 @@
-// Command bare keeps a Secret beside each ConfigMap, without any library. Its first argument names what else it
-// does.
+// Command bare creates a Secret for each ConfigMap. It uses only the standard library. Its argument selects more
+// behaviour.
 package main
 
 import (
@@ -71,7 +71,7 @@ var (
 	writer   *os.File
 )
 
-// wait waits for ever for what does names.
+// wait blocks for ever in the way that does names.
 func wait(does string) {
 	switch does {
 	case "io":
@@ -97,7 +97,7 @@ func wait(does string) {
 		<-early
 	case "send":
 		early <- struct{}{}
-	case "select": // which the timer ends
+	case "select": // the timer ends this select
 		select {
 		case <-early:
 		case <-time.After(time.Hour):
@@ -105,7 +105,7 @@ func wait(does string) {
 	}
 }
 
-// renew keeps a lock of leader election as old versions of client-go do.
+// renew updates a leader election lock, as old versions of client-go do.
 func renew() {
 	method, url := http.MethodPost, api+"endpoints"
 	for range time.Tick(2 * time.Second) {
@@ -123,7 +123,7 @@ func renew() {
 	}
 }
 
-// Libraries measure from package initialisation on.
+// Some libraries start to measure time during package initialization.
 func init() {
 	go func() {
 		for range time.Tick(100 * time.Microsecond) {
@@ -131,7 +131,7 @@ func init() {
 	}()
 }
 
-// crowd returns a digest of the order in which more goroutines than a processor's queue holds have their turns.
+// crowd returns a digest of the order in which 600 goroutines run. A processor's run queue holds fewer goroutines.
 func crowd() string {
 	var turns sync.WaitGroup
 	order := fnv.New64a()
@@ -154,7 +154,7 @@ type place struct {
 	at   *node
 }
 
-// addresses returns a digest of the order of maps whose keys are addresses, which differ in each process.
+// addresses returns a digest of the iteration order of maps whose keys are pointers. Pointers differ between processes.
 func addresses() string {
 	var others []*node
 	for range syscall.Getpid() % 64 {
@@ -188,8 +188,8 @@ func addresses() string {
 	return fmt.Sprintf("%x", order.Sum64())
 }
 
-// pipe returns how many turns another goroutine has, in 30 ms of real time, before the reader of a pipe that has been
-// written to.
+// pipe writes to a pipe and returns how often another goroutine runs within 30 ms of real time before the pipe's reader
+// runs.
 func pipe() string {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -218,11 +218,11 @@ func pipe() string {
 	return fmt.Sprint(turns)
 }
 
-// slow returns the order of two goroutines, the first of which is in a system call for 40 ms.
+// slow returns the order in which two goroutines finish. The first goroutine is in a system call for 40 ms.
 func slow() (order string) {
 	var both sync.WaitGroup
 	both.Go(func() { order += " second" })
-	both.Go(func() { // which begins at once
+	both.Go(func() { // this goroutine runs first
 		nap(40 * time.Millisecond)
 		order += "first"
 	})
@@ -230,7 +230,7 @@ func slow() (order string) {
 	return order
 }
 
-// keys makes keys whose primes are known, and returns what is wrong with them. The last bytes of known primes are small.
+// keys generates keys with known primes, and returns the first error. The last bytes of known primes are small.
 func keys() string {
 	seen := map[string]bool{}
 	for _, bits := range []int{2048, 4096} {
@@ -258,13 +258,13 @@ func keys() string {
 	return "right"
 }
 
-// nap waits in a system call.
+// nap sleeps in a system call.
 func nap(d time.Duration) {
 	wait := syscall.NsecToTimespec(int64(d))
 	syscall.Nanosleep(&wait, nil)
 }
 
-// serve denies objects named bad. As a mutating webhook it labels the others.
+// serve runs a webhook that denies objects with the name bad. As a mutating webhook it adds a label to the others.
 func serve() {
 	for {
 		if _, err := os.Stat("/certs/tls.crt"); err == nil {

@@ -1,4 +1,4 @@
-// Package copier is a program on client-go's informers and queue.
+// Package copier is a controller that uses the informers and the queue of client-go.
 package copier
 
 import (
@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Run keeps a Secret beside each ConfigMap until the context ends.
+// Run creates a Secret for each ConfigMap, until ctx is done.
 func Run(ctx context.Context, cfg *rest.Config) error {
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {

@@ -1,7 +1,6 @@
 //go:build overlaid
 
-// Command function hosts a function in place of a main, as a test of package agent does. Its first argument names
-// what else the function does.
+// Command function hosts a function in place of a main. Its first argument selects more behaviour.
 package main
 
 import (
@@ -14,7 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"threelaws/agent" // which is in the overlay alone
+	"threelaws/agent" // exists only in the overlay
 
 	"github.com/threelaws/threelaws/internal/agent/testdata/copier"
 )
@@ -26,7 +25,7 @@ var (
 	runs int
 )
 
-// order is the order of maps and selects that are made so many times.
+// order returns the iteration orders of maps and selects, each of which is made and used the given number of times.
 func order(times int) (all string) {
 	one, other := make(chan int), make(chan int)
 	close(one)
@@ -55,7 +54,7 @@ func run(ctx context.Context) {
 	runs++
 	cfg := &rest.Config{Host: "http://apiserver", Transport: http.DefaultTransport, QPS: -1}
 	switch does {
-	case "variable": // which the next life finds
+	case "variable": // the next life sees this variable
 		cfg.UserAgent = fmt.Sprint(runs)
 		if runs%2 == 0 {
 			copier.Run(ctx, cfg)
@@ -63,7 +62,7 @@ func run(ctx context.Context) {
 		}
 		<-ctx.Done()
 		return
-	case "cache": // which is filled in one life of three
+	case "cache": // one life in three fills this cache
 		if runs%3 == 0 {
 			var filled sync.WaitGroup
 			filled.Go(func() { order(50) })
@@ -78,7 +77,7 @@ func run(ctx context.Context) {
 			for range time.Tick(time.Minute) {
 			}
 		}()
-	case "mutex": // that the next life cannot lock
+	case "mutex": // the next life cannot lock this mutex
 		mu.Lock()
 	case "spin":
 		context.AfterFunc(ctx, func() {

@@ -1,4 +1,4 @@
-// Command manager keeps a Secret beside each ConfigMap, as a main that kubebuilder has generated does.
+// Command manager creates a Secret for each ConfigMap. Its main has the form that kubebuilder generates.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// hostedRefused is the error of every real socket in a hosted process.
+// hostedRefused is the error for a real socket in a hosted process.
 var hostedRefused = os.NewSyscallError("socket", syscall.ECONNREFUSED)
 
 // hostedListener is a listener in memory.
@@ -26,10 +26,10 @@ type hostedListener struct {
 var (
 	hostedMu        sync.Mutex
 	hostedListeners = map[string]*hostedListener{}
-	hostedPort      = 49152 // the last port that was chosen for a listener
+	hostedPort      = 49152 // the last port that was assigned to a listener
 )
 
-// hostedClose forgets the listeners, so that each program of the process finds the same state.
+// hostedClose removes all listeners, so that every program of the process starts in the same state.
 //
 //go:linkname hostedClose threelaws/agent.closeListeners
 func hostedClose() {
@@ -39,7 +39,7 @@ func hostedClose() {
 	hostedPort = 49152
 }
 
-// hostedListen listens in memory.
+// hostedListen returns a listener in memory.
 func hostedListen(network, address string) (Listener, error) {
 	fail := func(err error) (Listener, error) { return nil, &OpError{Op: "listen", Net: network, Err: err} }
 	l := &hostedListener{conns: make(chan Conn), done: make(chan struct{})}
@@ -88,7 +88,7 @@ func (l *hostedListener) Accept() (Conn, error) {
 func (l *hostedListener) Close() error {
 	l.once.Do(func() {
 		hostedMu.Lock()
-		if hostedListeners[l.key] == l { // otherwise a later program has this address
+		if hostedListeners[l.key] == l { // a later program may have a listener with this address
 			delete(hostedListeners, l.key)
 		}
 		hostedMu.Unlock()
@@ -99,7 +99,7 @@ func (l *hostedListener) Close() error {
 
 func (l *hostedListener) Addr() Addr { return l.addr }
 
-// hostedDial connects to a listener of this process. It refuses other addresses.
+// hostedDial connects to a listener of this process. It refuses connections to other addresses.
 func hostedDial(ctx context.Context, network, address string) (Conn, error) {
 	fail := func(err error) (Conn, error) { return nil, &OpError{Op: "dial", Net: network, Err: err} }
 	key := network + ":" + address
@@ -143,7 +143,7 @@ func hostedDial(ctx context.Context, network, address string) (Conn, error) {
 	}
 }
 
-// hostedLookup knows only this process's own names.
+// hostedLookup resolves only localhost and the host name of this process.
 func hostedLookup(host string) ([]IPAddr, error) {
 	if name, _ := os.Hostname(); host == "localhost" || host == name {
 		return []IPAddr{{IP: IPv4(127, 0, 0, 1)}}, nil
@@ -189,7 +189,7 @@ func (c *hostedConn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// hostedQueue is one direction of a connection. It holds any amount of data.
+// hostedQueue is one direction of a connection. It can hold any amount of data.
 type hostedQueue struct {
 	mu      sync.Mutex
 	changed *sync.Cond

@@ -2,8 +2,8 @@ package os
 
 import "internal/hosted"
 
-// hostedRoot is the process's own folder. It has the files that the world provides and all files that the process
-// writes. hostedDir is the folder of the program's repository. The process only reads it.
+// hostedRoot is the process's own directory. It contains the files that the world provides, and all files that the
+// process writes. hostedDir is the directory of the program's repository, which is only read.
 var hostedRoot, hostedDir string
 
 func init() {
@@ -12,8 +12,8 @@ func init() {
 	}
 }
 
-// hostedPath returns the path that a hosted process uses in place of another. For a write, that path is below
-// hostedRoot. For a read, it is below hostedRoot only if the file exists there.
+// hostedPath returns the path that a hosted process uses instead of name. For a write, it is below hostedRoot. For a
+// read, it is below hostedRoot only if the file exists there.
 func hostedPath(name string, writes bool) string {
 	if hostedRoot == "" || name == "" || within(name, hostedRoot) || within(name, "/dev") || within(name, "/proc") {
 		return name
@@ -48,7 +48,7 @@ func there(path string) bool {
 	return err == nil
 }
 
-// within reports whether a path is a folder or below it.
+// within reports whether a path is a directory or below it.
 func within(path, folder string) bool {
 	return len(path) >= len(folder) && path[:len(folder)] == folder && (len(path) == len(folder) || path[len(folder)] == '/')
 }

@@ -6,13 +6,13 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// hostedTime is the time before a bubble begins. Package initialization uses it as a seed.
+// hostedTime is the time before a bubble begins. Package initialization may use it as a seed.
 const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 
-// hostedInit is called as soon as the environment is readable.
+// hostedInit is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle are the waits that count as idle in a hosted process, because the world sends nothing else meanwhile.
+// hostedIdle contains the wait reasons that count as idle in a hosted process. In these waits the world sends nothing.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,
@@ -26,10 +26,10 @@ var hostedIdle = [len(waitReasonStrings)]bool{
 
 var hostedDrawn uint64
 
-// hostedRand is the random source of a hosted process outside of its bubble.
+// hostedRand returns a random number outside of the bubble.
 func hostedRand() uint64 { return hostedMix(atomic.Xadd64(&hostedDrawn, -0x61c8864680b583eb)) }
 
-// draw is the random source of a bubble.
+// draw returns a random number in the bubble.
 func (b *synctestBubble) draw() uint64 {
 	b.drawn += 0x9e3779b97f4a7c15
 	return hostedMix(b.drawn)
@@ -44,7 +44,7 @@ func hostedMix(z uint64) uint64 {
 // hostedBegan is set when the first bubble begins.
 var hostedBegan bool
 
-// hostedSeed sets the random source of the calling goroutine's bubble.
+// hostedSeed sets the seed of the calling goroutine's bubble.
 //
 //go:linkname hostedSeed threelaws/agent.seedBubble
 func hostedSeed(seed uint64) {
@@ -53,8 +53,8 @@ func hostedSeed(seed uint64) {
 	b.drawn, b.order = seed, seed
 }
 
-// hostedTurn chooses the case that a goroutine's select tries first. The choice depends only on the goroutine's own
-// selects. Work that is done once in a process, such as filling caches, therefore does not change it.
+// hostedTurn returns the index of the case that a select tries first. It depends only on earlier selects of the same
+// goroutine. So it does not depend on one-time work of a process, such as filling caches.
 func hostedTurn(gp *g, n uint32) uint32 {
 	if gp.turner != gp.goid {
 		gp.turner, gp.turns = gp.goid, 0
@@ -63,7 +63,7 @@ func hostedTurn(gp *g, n uint32) uint32 {
 	return uint32(hostedMix(gp.bubble.order+gp.turns*0x9e3779b97f4a7c15) >> 32 * uint64(n) >> 32)
 }
 
-// hostedNext returns when the next timer of the bubble is due, 0 for never.
+// hostedNext returns the time of the bubble's next timer, or 0 if there is none.
 //
 //go:linkname hostedNext threelaws/agent.nextTimer
 func hostedNext() int64 { return getg().bubble.timers.wakeTime() }
@@ -73,19 +73,19 @@ func hostedNext() int64 { return getg().bubble.timers.wakeTime() }
 //go:linkname hostedGoroutine threelaws/agent.goroutine
 func hostedGoroutine() uint64 { return getg().goid }
 
-// hostedHolder is hostedGoroutine for the mutex that is locked.
+// hostedHolder returns the same for package internal/sync, which records it as the holder of a mutex.
 //
 //go:linkname hostedHolder internal/sync.hostedGoroutine
 func hostedHolder() uint64 { return getg().goid }
 
-// hostedMutex is a mutex of package internal/sync.
+// hostedMutex has the fields of a mutex in package internal/sync.
 type hostedMutex struct {
 	state  int32
 	sema   uint32
 	holder uint64
 }
 
-// hostedWaits notes which mutex the calling goroutine waits for, nil for none.
+// hostedWaits records that the calling goroutine waits for a mutex, or for none if m is nil.
 //
 //go:linkname hostedWaits internal/sync.hostedWaits
 func hostedWaits(m *hostedMutex) {
@@ -103,8 +103,8 @@ func hostedWaits(m *hostedMutex) {
 //go:linkname hostedLocked threelaws/agent.locked
 func hostedLocked() bool { return getg().bubble.locked > 0 }
 
-// hostedDeadlock returns the numbers of goroutines of which each waits for a mutex that the next one holds,
-// and the last for one that the first holds; nil if there are none.
+// hostedDeadlock returns the numbers of goroutines in a deadlock: each waits for a mutex that the next one holds, and
+// the last waits for a mutex that the first holds. It returns nil if there is no deadlock.
 //
 //go:linkname hostedDeadlock threelaws/agent.deadlock
 func hostedDeadlock() (circle []uint64) {
@@ -129,8 +129,8 @@ func hostedDeadlock() (circle []uint64) {
 }
 
 // hostedWaiting returns the numbers of the bubble's goroutines that wait for something outside the bubble: I/O, a
-// mutex, or a channel or WaitGroup made before the bubble began. A select is left out, because a timer or a context
-// may end it.
+// mutex, or a channel or WaitGroup that was made before the bubble began. Selects are left out; a timer or context may
+// end them.
 //
 //go:linkname hostedWaiting threelaws/agent.waiting
 func hostedWaiting() (all []uint64) {
@@ -142,7 +142,7 @@ func hostedWaiting() (all []uint64) {
 	return all
 }
 
-// hostedRandom fills b for package crypto/rand. It reports false in a process that no world hosts.
+// hostedRandom fills b for package crypto/rand. It returns false if the process is not hosted.
 //
 //go:linkname hostedRandom crypto/internal/sysrand.hosted
 func hostedRandom(b []byte) bool {
@@ -162,10 +162,10 @@ func hostedRandom(b []byte) bool {
 	return true
 }
 
-// hostedPatience is how long a goroutine of a bubble may run before the runtime preempts it.
+// hostedPatience is the time in nanoseconds after which the runtime preempts a goroutine of a bubble.
 const hostedPatience = 10 * 1000 * 1000 * 1000
 
-// hostedRuns reports whether a processor runs a goroutine of a bubble that has not used up its patience.
+// hostedRuns reports whether a processor is running a goroutine of a bubble that must not be preempted yet.
 func hostedRuns(pp *p, ran int64) bool {
 	mp := pp.m.ptr()
 	if ran > hostedPatience || mp == nil {

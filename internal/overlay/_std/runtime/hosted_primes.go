@@ -1,7 +1,7 @@
 package runtime
 
-// hostedPrimes are the last two bytes of primes for RSA keys of 2048 and of 4096 bits. hostedPrime derives the other
-// bytes from the index.
+// hostedPrimes contains the last two bytes of primes for RSA keys with 2048 and with 4096 bits. hostedPrime computes
+// the other bytes from the index.
 var hostedPrimes = [2][32]uint16{
 	{345, 883, 805, 1109, 939, 305, 203, 159, 461, 583, 421, 49, 313, 81, 505, 1647, 213, 1527, 13, 535, 1253, 3191, 131,
 		677, 305, 341, 145, 175, 1105, 1875, 493, 321},
@@ -9,12 +9,11 @@ var hostedPrimes = [2][32]uint16{
 		839, 3759, 157, 2691, 2427, 1289, 505, 2141, 1507, 99},
 }
 
-// hostedPrime fills b with a prime if its length is that of a prime of an RSA key. Otherwise it reports false. Without
-// it, a program that makes its own certificates spends most of its time on the search for primes.
+// hostedPrime fills b with a prime, if b has the length of a prime of an RSA key. Otherwise it returns false. Without
+// it, a program that generates certificates would spend most of its time searching primes.
 //
-// Only every eighth read of such a length gets a prime. The primality test also reads as many bytes for each of its
-// five bases, which must be less than the tested number. A bubble gets each prime once, so the two primes of a key
-// differ.
+// Only every eighth read of such a length returns a prime. The primality test also reads as many bytes, for each of its
+// five bases, and these must be less than the tested number. A bubble gets each prime once, so those of a key differ.
 func hostedPrime(b []byte) bool {
 	bubble := getg().bubble
 	if bubble == nil || len(b) != 128 && len(b) != 256 {

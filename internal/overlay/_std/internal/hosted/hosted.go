@@ -1,9 +1,9 @@
-// Package hosted tells the standard library whether a world of threelaws hosts this process. The runtime sets On before
-// any package is initialized.
+// Package hosted says whether a world of threelaws hosts this process. The runtime sets On before packages are
+// initialized.
 package hosted
 
 // On reports whether a world hosts this process.
 var On bool
 
-// Output, if set, gets what the program writes to stdout and stderr.
+// Output, if not nil, is called with what the program writes to stdout and stderr.
 var Output func(b []byte)

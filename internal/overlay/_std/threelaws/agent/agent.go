@@ -1,5 +1,5 @@
-// Package agent runs programs inside a bubble. A world in another process sends the commands. The package is part of
-// the overlaid standard library, so no go.mod needs it and no program changes.
+// Package agent runs a program in a bubble, by commands from a world in another process. It is part of the overlaid
+// standard library, so that no program and no go.mod has to be changed.
 package agent
 
 import (
@@ -19,8 +19,8 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// Host runs main by commands of a world if a world hosts the process, and then exits. Otherwise it returns. It is
-// called before main begins.
+// Host must be called before main begins. If a world hosts the process, Host runs main by the world's commands, and
+// exits. Otherwise it returns.
 func Host(main func()) {
 	HostFunction(func(context.Context) {
 		main()
@@ -28,13 +28,13 @@ func Host(main func()) {
 	})
 }
 
-// HostFunction runs a function by commands of a world if a world hosts the process, once in each world, and then exits.
-// Otherwise it returns. The function serves until its context ends, and must end its goroutines before it returns.
+// HostFunction does the same for a function, which is called once in each world. The function serves until ctx is done.
+// It must end its goroutines before it returns.
 func HostFunction(run func(context.Context)) {
 	if !hosted.On {
 		return
 	}
-	// The runtime locks initialization to the main thread. Switching to or from that thread's goroutine would be slow.
+	// During initialization, the runtime locks the goroutine to the main thread, which makes switching slow.
 	go serve(run)
 	select {}
 }
@@ -63,17 +63,17 @@ func goroutine() uint64
 //go:linkname closeListeners
 func closeListeners()
 
-// serve runs a program by commands until the world closes its pipe.
+// serve executes commands until the world closes the pipe.
 func serve(run func(context.Context)) {
 	if v := os.Getenv(wire.Environment); v != wire.Version {
 		fail(fmt.Sprintf("this binary speaks protocol %s, the world %s: build it again", wire.Version, v))
 	}
 	a := &agent{run: run, args: os.Args, env: os.Environ(), in: bufio.NewReaderSize(pipe(wire.In), 1<<16), out: pipe(wire.Out)}
-	a.dir, _ = os.Getwd() // "" if unknown
+	a.dir, _ = os.Getwd() // "" if the directory is unknown
 	roundTrip = a.RoundTrip
 	limit()
 	hosted.Output = a.output
-	runtime.GC() // a collection that runs later would let other goroutines run first
+	runtime.GC() // a later collection could let other goroutines run first
 	runtime.GC()
 	for {
 		m := a.read()
@@ -86,32 +86,32 @@ func serve(run func(context.Context)) {
 
 type agent struct {
 	run    func(context.Context)
-	args   []string // of the process, like its environment and its directory
+	args   []string // the arguments, environment and directory of the process
 	env    []string
 	dir    string
 	in     io.Reader
 	out    io.Writer
 	sweeps int
-	heap   uint64 // the heap size at which garbage is collected
-	stacks []byte // buffer for printing goroutines
+	heap   uint64 // the size at which the heap is collected
+	stacks []byte // a buffer for stacks
 
-	// State of the current world:
+	// The state of the current world:
 	seed     uint64
 	commands uint64
-	stirred  chan struct{} // belongs to the bubble; signals that the program has sent a request
-	dead     chan struct{} // belongs to the bubble
+	stirred  chan struct{} // a channel of the bubble; receives when the program has sent a request
+	dead     chan struct{} // closed when requests begin to fail; a channel of the bubble
 	cancel   context.CancelFunc
 
 	mu      sync.Mutex
-	stopped bool // the program's context has ended
+	stopped bool // the program's context was cancelled
 	failed  bool // the program's requests fail
 	calls   map[int64]*call
 	last    int64 // the number of the last call
 
-	withdrawn []int64 // abandoned requests for the next report
+	withdrawn []int64 // abandoned requests, for the next report
 }
 
-// world runs one bubble, from Open to Close.
+// world runs a bubble, from the command Open to the command Close.
 func (a *agent) world(m wire.Message) {
 	now := m.TakeNum()
 	a.seed, a.commands, a.stopped, a.failed = uint64(m.TakeNum()), 0, false, false
@@ -120,7 +120,7 @@ func (a *agent) world(m wire.Message) {
 	left := ""
 	func() {
 		defer func() {
-			if r := recover(); r != nil { // goroutines were left behind
+			if r := recover(); r != nil { // goroutines were left in the bubble
 				left = fmt.Sprint(r)
 			}
 		}()
@@ -146,7 +146,7 @@ func (a *agent) world(m wire.Message) {
 	a.write(m)
 }
 
-// restore undoes what the last program changed in the process.
+// restore undoes changes of the process by the last program.
 func (a *agent) restore() {
 	os.Args = a.args
 	os.Clearenv()
@@ -154,27 +154,27 @@ func (a *agent) restore() {
 		a.set(v)
 	}
 	if a.dir != "" {
-		_ = os.Chdir(a.dir) // it fails only if the directory has been removed
+		_ = os.Chdir(a.dir) // an error means that the directory was removed
 	}
 }
 
-// set sets NAME=value in the environment.
+// set sets an environment variable, NAME=value.
 func (a *agent) set(v string) {
 	for i := range v {
 		if v[i] == '=' {
-			_ = os.Setenv(v[:i], v[i+1:]) // no error, because the value was in an environment
+			_ = os.Setenv(v[:i], v[i+1:]) // the value was in an environment, so it is valid
 			return
 		}
 	}
 }
 
-// farewell is the virtual time in which goroutines may notice that their world has ended.
+// farewell is the virtual time in which goroutines can notice that their world has ended.
 const farewell = 10 * time.Second
 
-// obey executes a command on the bubble's main goroutine. It returns false at the end of the world.
+// obey executes a command on the bubble's main goroutine. It returns false if the world has ended.
 func (a *agent) obey(m wire.Message) bool {
 	op, now := m.TakeNum(), m.TakeNum()
-	// Each command has its own random sequence, so that numbers used by an earlier world change nothing.
+	// Each command has its own random numbers, which do not depend on how many numbers an earlier world has used.
 	a.commands++
 	seedBubble((a.seed+1)*0x9e3779b97f4a7c15 + a.commands*0xbf58476d1ce4e5b9)
 	if op == wire.Pass {
@@ -202,8 +202,7 @@ func (a *agent) obey(m wire.Message) bool {
 	return true
 }
 
-// end ends the program. First its context ends, so that queues and other users of the context stop. Then its requests
-// fail.
+// end ends the program. It first cancels the context, so that queues and other users stop. Then requests fail.
 func (a *agent) end() {
 	a.mu.Lock()
 	a.stopped = true
@@ -223,7 +222,7 @@ func (a *agent) reach(now int64) {
 	}
 }
 
-// pass lets time pass until a time, or until the program sends a request or ends.
+// pass advances the time until a given time, or until the program sends a request or ends.
 func (a *agent) pass(to int64) {
 	select {
 	case <-a.stirred:
@@ -246,7 +245,7 @@ func (a *agent) stir() {
 }
 
 func (a *agent) start(m wire.Message) {
-	_ = os.Setenv("HOSTNAME", m.TakeText()) // no error, because the name is valid
+	_ = os.Setenv("HOSTNAME", m.TakeText()) // the name is valid
 	for n := m.TakeNum(); n > 0; n-- {
 		a.set(m.TakeText())
 	}
@@ -261,7 +260,7 @@ func (a *agent) start(m wire.Message) {
 	go a.run(ctx)
 }
 
-// report sends what happened after the last report.
+// report sends what has happened since the last report.
 func (a *agent) report() {
 	var m wire.Message
 	m.Num(wire.Report)
@@ -279,8 +278,8 @@ func (a *agent) report() {
 	a.write(m)
 }
 
-// dump sends the program's goroutines that are deadlocked, those that wait for something outside of the bubble, and all
-// stacks. If text is false and there is no deadlock, it sends nothing.
+// dump sends the deadlocked goroutines of the program, the goroutines that wait for something outside the bubble, and
+// all stacks. If text is false and there is no deadlock, it sends nothing.
 func (a *agent) dump(text bool) {
 	circle := deadlock()
 	if circle == nil && !text {
@@ -295,7 +294,7 @@ func (a *agent) dump(text bool) {
 		}
 	}
 	n := runtime.Stack(a.stacks, true)
-	for n == len(a.stacks) { // the text was cut short
+	for n == len(a.stacks) { // the text was truncated
 		a.stacks = make([]byte, max(2*n, 1<<16))
 		n = runtime.Stack(a.stacks, true)
 	}
@@ -320,32 +319,32 @@ func (a *agent) write(m wire.Message) {
 func (a *agent) read() wire.Message {
 	m, err := wire.Read(a.in)
 	if err == io.EOF {
-		os.Exit(0) // the world has ended
+		os.Exit(0) // the world has closed the pipe
 	} else if err != nil {
 		fail("it lost its connection to the world: " + err.Error())
 	}
 	return m
 }
 
-// fail ends the process with a line for the world to print.
+// fail prints a line, which the world shows, and ends the process.
 func fail(why string) {
 	println("threelaws: " + why)
 	os.Exit(3)
 }
 
 const (
-	leastHeap = 64 << 20 // below this size no garbage is collected
-	sweeps    = 16       // number of commands between two checks of the heap
+	leastHeap = 64 << 20 // a smaller heap is not collected
+	sweeps    = 16       // the number of commands between two checks of the heap
 )
 
-// sweep collects garbage between commands, because a collection while goroutines run changes their order.
+// sweep collects garbage between commands. A collection while goroutines run would change their order.
 func (a *agent) sweep() {
 	if a.sweeps++; a.sweeps%sweeps == 0 {
 		a.collect(2 * leastHeap)
 	}
 }
 
-// collect collects garbage if the heap exceeds both its limit and least.
+// collect collects garbage if the heap is larger than its limit and larger than least.
 func (a *agent) collect(least uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Uint64() < max(a.heap, least) {

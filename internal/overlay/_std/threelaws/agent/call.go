@@ -11,18 +11,18 @@ import (
 	"threelaws/wire"
 )
 
-// call is a request that waits for its answer, or whose response body is not complete.
+// call is a request that waits for its response, or whose response body is incomplete.
 type call struct {
 	id       int64
 	answered chan struct{}
 	resp     *http.Response
-	stream   *stream // a body that is not complete
+	stream   *stream // the response body, if it is incomplete
 }
 
 // errDead is the error of requests of a killed program.
 var errDead = errors.New("the process was killed")
 
-// RoundTrip sends a request to the world and waits for the answer.
+// RoundTrip sends a request to the world and waits for the response.
 func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -46,7 +46,7 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.last++
 		c.id = a.last
 		a.calls[c.id] = c
-		if a.ask(c, r, body); c.resp != nil { // answered at once, because the caller may hold a mutex for which others wait
+		if a.ask(c, r, body); c.resp != nil { // return at once: the caller may hold a mutex that others wait for
 			a.mu.Unlock()
 			c.resp.Request = r
 			return c.resp, nil
@@ -69,7 +69,7 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// ask sends a request to the world. The world answers at once, or later with a Reply.
+// ask sends a request to the world. The world responds at once, or later with a Reply.
 func (a *agent) ask(c *call, r *http.Request, body []byte) {
 	var m wire.Message
 	m.Num(wire.Ask)
@@ -93,8 +93,8 @@ func (a *agent) withdraw(id int64) {
 	a.mu.Unlock()
 }
 
-// lapsed returns the error of a request whose context has ended. In a program that is being killed it waits until the
-// other requests fail. Otherwise the caller could use queues that no longer stop.
+// lapsed returns the error for a request whose context is done. If the program is being ended, lapsed first waits until
+// other requests fail. Otherwise the caller could continue with queues that no longer stop.
 func (a *agent) lapsed(ctx context.Context) error {
 	a.mu.Lock()
 	stopped := a.stopped
@@ -105,7 +105,7 @@ func (a *agent) lapsed(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// reply delivers the answer to a request.
+// reply delivers the response to a request.
 func (a *agent) reply(m wire.Message) {
 	c := a.calls[m.TakeNum()]
 	code := int(m.TakeNum())
@@ -123,11 +123,11 @@ func (a *agent) reply(m wire.Message) {
 	close(c.answered)
 }
 
-// stream is a response body that is not complete.
+// stream is an incomplete response body.
 type stream struct {
 	id    int64
 	agent *agent
-	dead  chan struct{} // of its world
+	dead  chan struct{} // closed when the world ends
 	ctx   context.Context
 	more  chan struct{}
 
@@ -178,7 +178,7 @@ func (b *stream) Read(p []byte) (int, error) {
 	}
 }
 
-// Close ends the body from the client's side.
+// Close ends the response body from the client's side.
 func (b *stream) Close() error {
 	b.mu.Lock()
 	first := !b.closed

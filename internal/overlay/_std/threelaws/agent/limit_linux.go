@@ -2,10 +2,10 @@ package agent
 
 import "syscall"
 
-// mostMemory is how much memory a hosted process may use.
+// mostMemory is the maximal memory of a hosted process in bytes.
 const mostMemory = 2 << 30
 
-// limit makes the runtime end a process that uses too much memory. It disables core files.
+// limit makes the process fail when it uses too much memory. It also disables core files.
 func limit() {
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: mostMemory, Max: mostMemory})

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// pipe reads and writes without giving up the processor. Therefore a goroutine that sends a request during a command
-// continues before any other, even if the answer takes long.
+// pipe reads and writes without releasing the processor. So if a goroutine sends a request, no other goroutine runs
+// before it continues, even if the response takes long.
 type pipe int
 
 func (p pipe) Read(b []byte) (int, error) {

@@ -13,7 +13,7 @@ import (
 	"threelaws/wire"
 )
 
-// webhook calls a webhook of the program through the program's listener. It sends the answer before the next report.
+// webhook calls a webhook of the program through the program's listener. The response is sent before the next report.
 func (a *agent) webhook(m wire.Message) {
 	id, port := m.TakeNum(), m.TakeNum()
 	name, bundle := m.TakeText(), m.TakeBytes()

@@ -1,4 +1,4 @@
-// Command operator keeps a Secret beside each ConfigMap with client-go alone.
+// Command operator creates a Secret for each ConfigMap. It uses client-go, but not controller-runtime.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command webhook serves an admission webhook whose certificates a watcher loads again.
+// Command webhook serves an admission webhook, and reloads its certificates when they change.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// deny denies what is named bad.
+// deny denies objects with the name bad.
 type deny struct{}
 
 func (deny) Handle(_ context.Context, r webhook.AdmissionRequest) webhook.AdmissionResponse {

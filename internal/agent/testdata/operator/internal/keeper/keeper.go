@@ -1,4 +1,4 @@
-// Package keeper keeps a Secret beside each ConfigMap.
+// Package keeper creates a Secret for each ConfigMap.
 package keeper
 
 import (
@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Keeper is a controller of client-go.
+// Keeper is a controller built on client-go.
 type Keeper struct {
 	client   kubernetes.Interface
 	settings string // a file
@@ -36,7 +36,7 @@ type Keeper struct {
 	buffers  sync.Pool
 }
 
-// New returns a keeper that does not run yet.
+// New returns a keeper. It does nothing until Run is called.
 func New(client kubernetes.Interface, settings, identity string) *Keeper {
 	k := &Keeper{client: client, settings: settings, identity: identity,
 		queue:   workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]()),
@@ -57,7 +57,7 @@ func New(client kubernetes.Interface, settings, identity string) *Keeper {
 	return k
 }
 
-// Run runs until the context ends.
+// Run runs the controller until ctx is done.
 func (k *Keeper) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, c := range k.caches {
@@ -82,7 +82,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// resync queues every ConfigMap.
+// resync adds every ConfigMap to the queue.
 func (k *Keeper) resync() {
 	all, err := k.maps.List(labels.Everything())
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// hostedOrder is the insertion order of a table's entries. It is kept for maps whose keys hold addresses.
+// hostedOrder contains the insertion order of a table. It is used for maps whose keys contain addresses.
 type hostedOrder struct {
-	came []uint64 // for each slot, the number of its entry in insertion order; nil if keys hold no address
-	keep uint64   // the number of the next entry if the entry comes from an older table; otherwise 0
+	came []uint64 // for each slot, the number of its entry in insertion order; nil if keys contain no addresses
+	keep uint64   // the number for the next entry, if it comes from an older table; otherwise 0
 }
 
-// hostedLast is the number of the last entry of any map.
+// hostedLast is the number of the entry that was inserted last in any map.
 var hostedLast atomic.Uint64
 
-// hostedAddress reports whether the hash of a key type uses an address.
+// hostedAddress reports whether the hash of keys of this type depends on addresses.
 func hostedAddress(key *abi.Type) bool {
 	switch key.Kind() {
 	case abi.Pointer, abi.UnsafePointer, abi.Chan, abi.Interface:
@@ -32,7 +32,7 @@ func hostedAddress(key *abi.Type) bool {
 	return false
 }
 
-// hostedPlace notes that slot i of a group of size bytes has a new entry.
+// hostedPlace records that slot i of a group has a new entry. size is the size of a group.
 func (t *table) hostedPlace(size uintptr, g groupReference, i uintptr) {
 	if t.came == nil {
 		return
@@ -44,19 +44,19 @@ func (t *table) hostedPlace(size uintptr, g groupReference, i uintptr) {
 	t.came[(uintptr(g.data)-uintptr(t.groups.data))/size*8+i] = n
 }
 
-// hostedKeep gives the next new entry the number that the entry had in an older table.
+// hostedKeep makes the next new entry keep the number that it has in an older table.
 func (t *table) hostedKeep(from *table, group uint64, slot uintptr) {
 	if from.came != nil {
 		t.keep = from.came[group*8+uint64(slot)]
 	}
 }
 
-// hostedIndex is the dirIdx of an iterator that uses insertion order.
+// hostedIndex is the dirIdx of an iterator in insertion order.
 const hostedIndex = -2
 
-// hostedEntry is an entry that an iterator has still to visit.
+// hostedEntry is an entry that an iterator has not visited yet.
 type hostedEntry struct {
-	key  unsafe.Pointer // points to a copy of the key
+	key  unsafe.Pointer // a pointer to a copy of the key
 	came uint64
 }
 
@@ -66,8 +66,7 @@ type hostedEntries struct {
 	left int
 }
 
-// hostedInit makes an iterator use insertion order if keys hold addresses. It begins at a random entry, like every
-// iteration.
+// hostedInit makes an iterator use insertion order, if keys contain addresses. It begins at a random entry, as usual.
 func (it *Iter) hostedInit() {
 	m := it.m
 	if m.dirLen <= 0 || m.directoryAt(0).came == nil {
@@ -100,7 +99,7 @@ func (it *Iter) hostedInit() {
 	it.dirIdx, it.group.data = hostedIndex, unsafe.Pointer(e)
 }
 
-// sort is a shellsort.
+// sort sorts by insertion order, with a shellsort.
 func (e *hostedEntries) sort() {
 	for gap := len(e.list) / 2; gap > 0; gap /= 2 {
 		for i := gap; i < len(e.list); i++ {
