@@ -1,4 +1,4 @@
-// Package browser opens pages in a real browser, headless Chromium, and tests them: they show the violation, step
-// through it, run no code from a history, and stay fast. It is a module of its own, so that no other module depends on
-// the browser driver. "make browser" installs Chromium on Debian and runs the tests.
+// Package browser tests the pages of runs in headless Chromium. It tests that a page shows the violation and its steps,
+// runs no code from a history, and stays fast. The package is a separate module, so that no other module depends on the
+// browser driver. "make browser" installs Chromium on Debian and runs the tests.
 package browser

@@ -2,9 +2,9 @@
 // ([Handler] is an http.Handler) and clients in the same process ([Handler.Transport]). It keeps 100,000
 // revisions by default, and forgets older ones.
 //
-// A request passes the files in this order. serve.go accepts it, and respond.go determines what it is about. handler.go
-// makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and feed.go the frames of a
-// watch.
+// A request passes the files in this order. serve.go accepts it, and respond.go determines its kind and verb.
+// handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and feed.go the
+// frames of a watch.
 //
 // client-go's own clients and informers work over it, in the same process:
 //
@@ -13,8 +13,8 @@
 //	config := &rest.Config{Host: "http://fake", Transport: h.Transport()}
 //	client, err := kubernetes.NewForConfig(config)
 //
-// [Handler.Load] stores the objects of a YAML file, and returns a [LoadError] for a refused one. [Handler.Dump] writes
-// all objects. docs/evidence/fidelity.md lists what is served, and how it was verified.
+// [Handler.Load] stores the objects of a YAML file. If an object is refused, it returns a [LoadError]. [Handler.Dump]
+// writes all objects. docs/evidence/fidelity.md lists what is served, and how it was verified.
 package httpapi
 
 import (
