@@ -34,10 +34,10 @@ also runs the controllers of --controllers. Ctrl-C or SIGTERM ends it.
 There is no authentication, so every client may do everything. By default, serve listens
 only on loopback addresses.
 
-serve prints which controllers run, and which kinds no controller handles. Creating an
-object of such a kind returns a warning, and a line on stderr. Each violation is printed
-on stderr too, once for each controller and law. -v prints each request. With --json all
-of this is printed as JSON lines on stdout.
+serve prints which controllers run, and which kinds no controller handles. If a client
+creates an object of such a kind, it gets a warning, and serve prints a line to stderr.
+Each violation is printed to stderr too, once for each controller and law. -v prints
+each request. With --json all of this is printed as JSON lines on stdout.
 
 With --ui, serve has a live page. It shows the writes, the owners of objects, the caches
 of the controllers, and the violated laws (docs/use/page.md).
