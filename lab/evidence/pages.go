@@ -207,8 +207,8 @@ until a law is violated. The right controller passes the same schedules. An *ope
 right controller has it too. Then the violation is a lost race (*committed*, see
 [design.md](../inside/design.md#the-laws-simlaw)).
 
-Schedules run one after another on one core. *Schedules* and *time* are the effort to find the bug: medians of all
-seeds. *Steps* is the length of the minimized timeline.
+Schedules run one after another on one core. *Schedules* is the number of schedules until the bug is found, and *time* is
+the time until then. Both are medians over all seeds. *Steps* is the length of the minimized timeline.
 `
 
 // unfound is the table of bugs without a file that finds them, with the reasons.
