@@ -39,10 +39,10 @@ stored state. A precondition would have avoided this race. An informed violation
 fails a run only if the scenario or the caller sets ` + "`strict`" + `.
 
 Each law needs evidence from the run: *commits* (writes and refusals), *reads*, *deliveries* (watch events that a
-process received), *syncs* (when a sync began and ended, and for which object), *queues* (which keys an event enqueued),
-*settled world*, *table of kinds*. Without this evidence the law is not judged. The profiles are nested: **ownership**
-is for any controller, **writing** adds the guidelines of Writing Controllers, and **upstream** adds conventions of
-kube-controller-manager's own controllers.
+process received), *syncs*, *queues* (which keys an event enqueued), *settled world*, *table of kinds*. *Syncs* says
+when a sync began and ended, and for which object. Without the evidence that it needs, a law is not judged. The profiles
+are nested: **ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, and
+**upstream** adds conventions of kube-controller-manager's own controllers.
 `
 
 // ClausesPage returns docs/evidence/clauses.md.
