@@ -66,7 +66,7 @@ two PriorityClasses, and the service account default in each namespace.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), a, &o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "the address; port 0 is any free one")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "the address; port 0 means any free port")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "write a kubeconfig to this file")
 	f.StringSliceVar(&o.controllers, "controllers", nil,
 		"controllers to run, NAME[@ERA],...; * for those of the controller manager, all for every one, "+
@@ -90,7 +90,7 @@ two PriorityClasses, and the service account default in each namespace.`,
 	f.BoolVar(&o.outside, "external-controllers", false,
 		"other controllers run, such as a kube-controller-manager: do not warn about kinds without a controller")
 	f.StringSliceVar(&o.plugins, "enable-admission-plugins", nil,
-		"admission plugins to enable, as for kube-apiserver: all modelled ones are enabled")
+		"admission plugins to enable, with kube-apiserver's names; all plugins of this server are on by default")
 	f.StringSliceVar(&o.noPlugins, "disable-admission-plugins", nil, "admission plugins to disable")
 	has, _ := fakeapi.Plugins()
 	complete(cmd, "enable-admission-plugins", completeList(has))
