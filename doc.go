@@ -1,8 +1,9 @@
-// Package threelaws is the root of a simulation and conformance harness for Kubernetes object ownership. Controllers
-// share an API server. Their caches may be stale, and they may crash and restart. A stream of choices decides the
-// interleaving. The laws of ownership (take ownership, don't interfere, don't share) are checked in each run.
+// Package threelaws is the root of a simulation and conformance harness for Kubernetes object ownership. Several
+// controllers use one simulated API server. Each controller has its own caches, which may be out of date, and may crash
+// and restart. A source of choices decides the order of all steps. Each run is checked against the laws of ownership:
+// take ownership, don't interfere, don't share.
 //
-// This package contains no code. Start with package scenarios/simtest (test a controller in go test) or cli (build a
-// command with your own controllers). Package sim/host defines controllers, and fakeapi is the server.
-// docs/inside/design.md describes how the packages work together.
+// This package contains no code. Start with package scenarios/simtest (a controller in go test) or cli (a command with
+// your own controllers). Package sim/host defines controllers, and fakeapi is the server. docs/inside/design.md
+// explains the structure.
 package threelaws

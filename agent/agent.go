@@ -1,9 +1,9 @@
-// Package agent tests an operator against the laws of ownership in a Go test. The operator is a function. It gets an
-// HTTP transport to a simulated cluster, and serves until its process is killed.
+// Package agent tests an operator against the laws of ownership in a Go test. The operator is a function that gets an
+// HTTP transport to a simulated cluster, and runs until its context ends or its process is killed.
 //
-// The command threelaws builds the test again with an overlay of the standard library, and runs it in separate
-// processes. So the operator keeps its own versions of Kubernetes, and package agent imports no other module. Tests run
-// on Linux with Go 1.25 or newer.
+// The command threelaws builds the test again, with an overlay of the standard library, and runs it in separate
+// processes. Therefore the operator keeps its versions of the Kubernetes libraries, and package agent needs no other
+// module. Tests run on Linux with Go 1.25 or newer.
 package agent
 
 import (

@@ -28,11 +28,11 @@ PACKAGE is the main package. By default it comes from PROJECT, the Dockerfile, .
 the working directory. check also finds CRDs, samples and install manifests. It prints
 where it found each of them. Use the flags to name others.
 
-check first observes the operator in clusters without faults. From this it derives the
-cases, for example a second owner, an orphan, or a sample that is deleted and recreated.
-Each case runs under many schedules, with crashes, conflicts and lost responses. All
-samples and cases share the time of --time. The summary names the cases that were
-shortened or left out.
+check first observes the operator in clusters without faults. From these observations it
+derives the cases, for example a second owner, an orphan, or a sample that is deleted
+and recreated. Each case runs under many schedules, with crashes, conflicts and lost
+responses. All samples and cases share the time of --time. The summary names the cases
+that were shortened or left out.
 
 check minimizes a violation, prints it, and writes a failure file to testdata/threelaws
 of the repository. The next check replays this file first. Without a violation, check

@@ -58,7 +58,7 @@ func (s *settings) found(fl *pflag.FlagSet) {
 	fl.StringVar(&s.Install, "install", "",
 		"the install manifests: a kustomization, a chart, a folder or a file of YAML; none for no manifests")
 	fl.StringVar(&s.Workload, "workload", "", "the name of the workload that runs the operator")
-	fl.StringArrayVar(&s.Args, "args", nil, "the operator's arguments, instead of its workload's")
+	fl.StringArrayVar(&s.Args, "args", nil, "arguments of the operator, which replace the arguments of its workload")
 	fl.StringSliceVar(&s.CRDs, "crds", nil, "files and folders with CustomResourceDefinitions")
 	fl.StringSliceVar(&s.Samples, "sample", nil, "files with samples of the kinds that the operator reconciles")
 }

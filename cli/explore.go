@@ -26,8 +26,9 @@ once more for fights only.
 
 A timer may fire while another action is possible. Timers of milliseconds often do, and
 timers of minutes rarely. The strategy exhaustive enumerates all schedules up to
-equivalence, and reports whether it covered all. There, --early-timers limits how many
-timers of a run fire early. After an interrupt, explore prints its results so far.
+equivalence, and reports whether it covered all. With this strategy, --early-timers
+limits how many timers of a run fire early. After an interrupt, explore prints its
+results so far.
 
 NAME is a scenario in the program, or a family of them. With --json, explore prints one
 document for each file.`,

@@ -44,8 +44,8 @@ the slash. * stands for any characters. The server's own controllers get no faul
 hold     watch events and bookmarks of this kind wait until release. Lists and reads
          are current. A watch that is paused for longer than the server keeps history
          gets 410
-relist   open watches of this kind end with 410 Expired. If none is open, the next one
-         does
+relist   open watches of this kind end with 410 Expired. If no watch is open, the next
+         watch ends
 fail     the nth matching request from now gets the error. The default is 1, and nth=0
          means every request. The request is not executed. There are two exceptions:
          timeout executes the request and answers 504. lost executes the request and

@@ -30,9 +30,9 @@ func initCommand(a *app) *cobra.Command {
 		Use:   "init [flags] [PACKAGE]",
 		Short: "write settings for check, a workflow and a test into an operator's repository",
 		Long: `Finds the operator like check does, and writes two files. threelaws.yaml contains each
-setting that was found, as a comment. If a setting is wrong, change it there. The flags
-give settings that init cannot find. These are not comments in threelaws.yaml.
-.github/workflows/threelaws.yml runs check for each change.
+setting that was found, as a comment. If a setting is wrong, change it there. Use the
+flags for settings that init cannot find. init writes these as settings, not as
+comments. .github/workflows/threelaws.yml runs check for each change.
 
 --test also writes ownership_test.go into the main package. This test runs main, and has
 a subtest for each sample.

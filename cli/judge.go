@@ -38,7 +38,7 @@ func judgeCommand(a *app) *cobra.Command {
 		Long: `Reads audit logs of kube-apiserver (audit.k8s.io/v1, JSON lines). Prints each violated
 law, with the account that violated it. A file may be compressed with gzip, and - is
 standard input. If there are several apiservers or rotated files, pass all files in one
-command. They are merged by time. docs/use/judge.md has an audit policy for the laws.
+command. judge merges them by time. docs/use/judge.md has an audit policy for the laws.
 
 No law applies to people. Few laws apply to system components, such as nodes, the
 scheduler and the garbage collector. An account counts as a person if it is not a
@@ -46,8 +46,8 @@ service account, does not begin with "system:", and has no user agent of client-
 kubectl and similar programs count as people. --human, --program and --office override
 these rules.
 
-Writes for which the log shows too little are not judged. The summary counts them. If
-the actor could not know about a violation, it is printed, but judge fails only with
+Writes for which the log shows too little are not judged. The summary counts them. judge
+prints violations that the writer could not know about, but fails for them only with
 --strict.
 
 --tree prints the owners of objects instead of the verdict, at the end of the log or at

@@ -52,7 +52,7 @@ func lawsCommand(a *app) *cobra.Command {
 		Long: `Lists all laws, or only the laws with the given names or clauses. For each law it prints
 the mutants that the law must report, and the scenarios whose comments name the law. It
 also prints the profile of the law, the records that it needs, and the part of its
-sentence that no check covers. Each profile includes the profile before it.`,
+sentence that no check covers. Each profile includes the laws of the profile before it.`,
 		Example: "  threelaws laws\n  threelaws laws dont-interfere ADOPT-4",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			laws, err := a.lawsNamed(args)

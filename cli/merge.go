@@ -27,8 +27,8 @@ func mergeCommand(a *app) *cobra.Command {
 		Short: "join the results of shards into one summary",
 		Long: `Merges the results that "explore", "check" and tests write with --results. RESULT is a
 result file or a folder of result files. Results of the same world must have the same
-hash and the same settings, and their ranges must not overlap. If the last record of a
-file is incomplete, the records before it count.
+hash of the scenario file and the same settings, and their ranges must not overlap. If
+the last record of a file is incomplete, the records before it count.
 
 Violations of the same law with the same minimized timeline are shown once. merge prints
 how often each law was violated. The result of merge can be merged again.`,

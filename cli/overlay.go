@@ -81,8 +81,8 @@ func testCommand(a *app) *cobra.Command {
 		Use:   "test [GO TEST FLAGS] [PACKAGES]",
 		Short: "run go test with the overlay",
 		Long: `Runs "go test" in the module of the working directory, with the overlay of "threelaws
-overlay". All arguments are passed to go test. With the overlay, maps, selects and random
-numbers are deterministic in bubbles of testing/synctest. agent.Test also finds the
+overlay". All arguments are passed to go test. With the overlay, maps, selects and
+random numbers are deterministic in bubbles of testing/synctest. agent.Test uses this
 threelaws command. go vet does not support the overlay, so it does not run.`,
 		Example:            "  threelaws test ./...\n  threelaws test -run TestOperator -v ./internal/controller",
 		DisableFlagParsing: true,

@@ -31,10 +31,10 @@ func replayCommand(a *app) *cobra.Command {
 		Long: `Runs the file twice and compares the hashes of the two runs. It uses the schedule in the
 file, or the default schedule if there is none. It skips steps that explore.
 
-If the failure happens again, it is printed, also if the file expects it with "!". Then
-the exit code is 1, or 3 if the world does not settle. The exit code is 0 if no law is
-violated and the output is as recorded. It is 4 if the two runs differ. Then replay
-prints the first step that differs.
+If the failure happens again, replay prints it, even if the file expects it with "!".
+The exit code is then 1, or 3 if the world does not settle. The exit code is 0 if no law
+is violated and the output is as recorded. If the two runs differ, the exit code is 4,
+and replay prints the first step that differs.
 
 replay also writes a page of the failure, to the place where explore wrote it, or to
 .threelaws. To compare a failure file with its golden text, use "threelaws run".`,

@@ -34,10 +34,10 @@ also runs the controllers of --controllers. Ctrl-C or SIGTERM ends it.
 There is no authentication, so every client may do everything. By default, serve listens
 only on loopback addresses.
 
-serve prints which controllers run, and which kinds no controller handles. Creating an
-object of such a kind returns a warning, and a line on stderr. Each violation is printed
-on stderr too, once for each controller and law. -v prints each request. With --json all
-of this is printed as JSON lines on stdout.
+serve prints which controllers run, and which kinds no controller handles. If a client
+creates an object of such a kind, it gets a warning, and serve prints a line to stderr.
+Each violation is printed to stderr too, once for each controller and law. -v prints
+each request. With --json all of this is printed as JSON lines on stdout.
 
 With --ui, serve has a live page. It shows the writes, the owners of objects, the caches
 of the controllers, and the violated laws (docs/use/page.md).
@@ -66,7 +66,7 @@ two PriorityClasses, and the service account default in each namespace.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), a, &o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "the address; port 0 is any free one")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "the address; port 0 means any free port")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "write a kubeconfig to this file")
 	f.StringSliceVar(&o.controllers, "controllers", nil,
 		"controllers to run, NAME[@ERA],...; * for those of the controller manager, all for every one, "+
@@ -90,7 +90,7 @@ two PriorityClasses, and the service account default in each namespace.`,
 	f.BoolVar(&o.outside, "external-controllers", false,
 		"other controllers run, such as a kube-controller-manager: do not warn about kinds without a controller")
 	f.StringSliceVar(&o.plugins, "enable-admission-plugins", nil,
-		"admission plugins to enable, as for kube-apiserver: all modelled ones are enabled")
+		"admission plugins to enable, with kube-apiserver's names; all plugins of this server are on by default")
 	f.StringSliceVar(&o.noPlugins, "disable-admission-plugins", nil, "admission plugins to disable")
 	has, _ := fakeapi.Plugins()
 	complete(cmd, "enable-admission-plugins", completeList(has))

@@ -20,8 +20,8 @@ skipped. If FILE is an audit log or a file of watch --record, show reads it like
   timeline  the writes, refusals and faults, in order, with the reason of each. "!"
             marks a violation, and "~" an action on a stale cache
   tree      the owners of the objects at the end, or after the step of --at
-  dot       the owners as a graph for Graphviz. The graph of a fight has the writes of
-            its cycle
+  dot       the owners as a graph for Graphviz. For a fight, the graph shows the writes
+            of the cycle
   json      every record of the history, one JSON object per line
   html      a page with swimlanes and the state at each step. It is one file, and needs
             no network

@@ -36,10 +36,10 @@ func watchCommand(a *app) *cobra.Command {
 		Long: `Lists and watches the objects of a cluster of version 1.28 or later. It prints each
 problem once, with its history:
 
-  fight           several programs change a field, an object, its owner and labels, or a
-                  number of objects, and it returns to an earlier state again and again
+  fight           several programs change the same value back and forth: a field, an object,
+                  its owner and labels, or a number of objects
   takeover        an object of one controller gets another controller
-  second-thought  an object loses its controller and gets the same one back
+  second-thought  an object loses its controller and gets the same controller back
   stuck           a deleted object still exists after a long time
   orphan          a controller created the object, but the object has no owner, and no
                   other object selects it

@@ -1,10 +1,10 @@
-// Package fakeapi is an in-memory Kubernetes API server. It behaves like kube-apiserver v1.36 in everything that
-// ownership depends on: controller references, finalizers, deletion policies, optimistic concurrency, server-side
-// apply and watches. A refusal has the real server's status code and message. If a request needs a feature that is
-// not modelled, the refusal names the feature.
+// Package fakeapi is an in-memory Kubernetes API server. For everything that concerns ownership, it behaves like
+// kube-apiserver v1.36: controller references, finalizers, deletion policies, optimistic concurrency, server-side apply
+// and watches. A refusal has the real server's status code and message. If the server does not implement a request, it
+// refuses the request with a message that names the missing part.
 //
-// It is pure: it uses no goroutine, clock, randomness or I/O. [Server.Do] takes the current time and a request, and
-// returns the response and the changes.
+// The server uses no goroutine, clock, randomness or I/O. [Server.Do] takes the current time and a request, and returns
+// the response and the changes.
 //
 // # Five names to know
 //
@@ -12,8 +12,8 @@
 //     [Server.Fork] makes another that shares everything with it, in constant time.
 //   - [Server.Do] executes one [Request]: a [Verb], a kind, a name, and the options of
 //     k8s.io/apimachinery that belong to the verb.
-//   - [Response] is the answer. Its Err is a status of apimachinery, so that
-//     apierrors.IsConflict and similar functions work.
+//   - [Response] is the answer. Its Err is a status error of apimachinery, so apierrors.IsConflict and similar
+//     functions work.
 //   - [Event] is one change to one object, as watchers receive it.
 //   - [Kind] is a row of the table of served kinds. [Server.KindNamed] finds a kind by the names that
 //     kubectl accepts ("rs"), and [Server.KindOf] the kind of an object. Creating a
@@ -34,6 +34,6 @@
 //
 // # Where to go next
 //
-// Package fakeapi/httpapi serves it over HTTP, for kubectl and client-go. Package sim/host runs controllers against
-// it. docs/evidence/fidelity.md lists which requests are served and which are refused, and how this was verified.
+// Package fakeapi/httpapi serves a [Server] over HTTP, for kubectl and client-go. Package sim/host runs controllers
+// against it. docs/evidence/fidelity.md lists what is served and what is refused, and how this was verified.
 package fakeapi

@@ -1,9 +1,9 @@
 // Package kubectltest tests the API server with real clients: kubectl's own code, client-go, and an operator on
 // controller-runtime. It is a separate module, so that the library does not depend on these clients.
 //
-// Each testdata/*.txtar is a session: command lines with their output, and manifests. A session runs in one process and
-// in a synctest bubble. No port is opened, time is virtual, and controllers run between kubectl's requests. Therefore
-// the output is the same in every run.
+// Each testdata/*.txtar is a session: command lines with their output, and manifests. A session runs in one process, in
+// a synctest bubble. No port is opened, time is virtual, and controllers run between kubectl's requests. Therefore the
+// output is the same in every run.
 //
 // The commands of a session are
 //
@@ -16,7 +16,7 @@
 //	sleep DURATION           let time pass
 //	editor OLD NEW...        what kubectl edit replaces from here on
 //
-// No containers run, so logs, exec, attach, cp and port-forward are not served. There is no metrics API for top.
+// No containers run, so the server refuses logs, exec, attach, cp and port-forward. It has no metrics API for top.
 //
 //	go test ./...            compares
 //	go test ./... -update    rewrites what stands beneath the commands

@@ -188,8 +188,8 @@ var verbSwitch = &Verb{
 	Summary: "replace a process's program by another era",
 	Detail: `The process stops and restarts in the new era, with empty memory and caches. This
 simulates an upgrade or a downgrade. all switches every process whose controller has this
-era. If an instance of the controller manager is switched, all its controllers are, and
-the instance takes part in a new election.`,
+era. If an instance of the controller manager is switched, all its controllers are switched,
+and the instance takes part in a new election.`,
 	Example: "switch replicaset selector\nswitch all controllerref",
 	acts:    true,
 	check: func(c *checker, s *Step) error {

@@ -1,6 +1,6 @@
-// Package kubelet runs pods, as far as controllers can see. It reports that pods run, are ready and end, and it
-// completes their graceful deletion. Without a scheduler it can also bind pods to a node. A pod without a node has no
-// graceful deletion.
+// Package kubelet simulates a kubelet without containers. It writes the status of pods: that they run, are ready, or
+// have ended. It also completes their graceful deletion. Without a scheduler it can bind pods to a node. A pod without
+// a node has no graceful deletion.
 package kubelet
 
 import (

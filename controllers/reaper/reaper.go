@@ -1,6 +1,6 @@
 // Package reaper deletes an object and its dependents as kubectl 1.5 did, before the garbage collector. It scales the
-// object to zero, waits until the status shows that, and deletes the object. It needs a running controller and an open
-// terminal. With overlapping selectors it may wait forever.
+// object to zero, waits until the status shows that, and deletes the object. The controller of the object must run
+// meanwhile. With overlapping selectors the reaper may wait forever.
 package reaper
 
 import (

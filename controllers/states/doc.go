@@ -1,6 +1,6 @@
-// Package states contains only tests. Their worlds cover most rules of the controllers. The tests print every object
-// whenever the controllers have settled. Each world also runs once for each request, which then fails, and must reach
-// the same states.
+// Package states contains only tests. Their worlds cover most rules of the controllers. Whenever the controllers have
+// settled, the tests print every object. The tests also run each world with one failing request, once for each sort of
+// request, and expect the same states.
 //
 // A file below testdata is a world. Each line of its script is a step:
 //

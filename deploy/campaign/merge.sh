@@ -1,6 +1,6 @@
 #!/bin/sh
 # Merges the results of all shards into RESULTS/merged: a summary, a page, the merged result, and a file for each
-# violation. It fails if a law was violated, or if something is missing.
+# violation. It fails if a law was violated, or if a result is missing.
 set -eu
 mkdir -p "$RESULTS/merged"
 code=0

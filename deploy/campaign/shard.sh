@@ -1,10 +1,10 @@
 #!/bin/sh
-# Explores one shard. The Job and the workflow run it, and so can any other engine.
+# Explores one shard. The Job and the workflow run this script. Other engines can run it too.
 #   SHARD      i/n, where i counts from 0
-#   RESULTS    the folder of the results, which all shards share or which is collected
+#   RESULTS    the folder for the results of this shard, or of all shards
 #   WORLDS     files, folders or names of scenarios, separated by blanks
 #   ARGS       further flags of "threelaws explore"
-# A violation is a result like any other, so the shard succeeds. What cannot be explored fails it.
+# If a law is violated, the shard has done its work, and the script succeeds. Other errors make it fail.
 set -u
 code=0
 # shellcheck disable=SC2086 # the words are separate arguments

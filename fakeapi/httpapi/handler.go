@@ -1,8 +1,8 @@
 // Package httpapi serves the HTTP API of kube-apiserver for a [fakeapi.Server]. A [Handler] serves a port (it is an
 // http.Handler) and clients in the same process ([Handler.Transport]). By default it keeps 100,000 revisions.
 //
-// These files handle a request, in this order: serve.go accepts it. respond.go finds out what it is about. handler.go
-// converts it to a [fakeapi.Request] and executes that. encode.go encodes the body of the response, and feed.go the
+// A request passes the files in this order. serve.go accepts it, and respond.go determines its kind and verb.
+// handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and feed.go the
 // frames of a watch.
 //
 // client-go's own clients and informers work with it in the same process:
@@ -12,8 +12,8 @@
 //	config := &rest.Config{Host: "http://fake", Transport: h.Transport()}
 //	client, err := kubernetes.NewForConfig(config)
 //
-// [Handler.Load] stores the objects of a YAML file, and returns a [LoadError] if the server refuses one.
-// [Handler.Dump] writes all objects. docs/evidence/fidelity.md lists what is served, and how it was verified.
+// [Handler.Load] stores the objects of a YAML file. If an object is refused, it returns a [LoadError]. [Handler.Dump]
+// writes all objects. docs/evidence/fidelity.md lists what is served, and how it was verified.
 package httpapi
 
 import (

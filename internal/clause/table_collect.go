@@ -2,12 +2,13 @@ package clause
 
 var gcpolicyClauses = []Clause{
 	{ID: "GCPOLICY-1", Category: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
-		Sentence: "Some kinds relied on cascading by the client. In their old API versions a delete without a " +
-			"policy means Orphan. All others cascade in the server.",
+		Sentence: "Some kinds relied on cascading by the client. In their old API versions a delete without a policy " +
+			"means Orphan. For all other kinds, the garbage collector deletes the dependents.",
 		Cases: []string{"finalizers/default-policy-"}},
 	{ID: "GCPOLICY-2", Category: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
-		Sentence: "The default depends on kind and API version. The kind's strategy declares it, and one table shows it.",
-		Cases:    []string{"finalizers/default-policy-"}},
+		Sentence: "The default depends on kind and API version. The strategy of the kind declares the default, and " +
+			"one table shows all defaults.",
+		Cases: []string{"finalizers/default-policy-"}},
 	{ID: "GCPOLICY-3", Category: Crossing, About: Eras,
 		Source:   "controller-ref.md, Default garbage collection policy; Upgrading",
 		Sentence: "An upgrade of the controller manager alone does not change the effect of a plain delete."},
@@ -54,12 +55,12 @@ var finClauses = []Clause{
 
 var kcmClauses = []Clause{
 	{ID: "KCM-1", Category: Data, About: Tool, Source: "kube-controller-manager notes",
-		Sentence: "Controllers are registered by name in one place and started from it, on request a subset, as in " +
-			"kube-controller-manager.",
+		Sentence: "One table registers all controllers by name. All of them, or a selected subset, are started from " +
+			"this table, as in kube-controller-manager.",
 		Tests: []string{"controllers.TestKubeControllerManager"}},
 	{ID: "KCM-2", Category: Data, About: Tool, Source: "kube-controller-manager notes",
-		Sentence: "All controllers in the source document's registry can run. The owners of objects are reference " +
-			"controllers, and upstream's code of all of them runs unmodified.",
+		Sentence: "All controllers in the source document's registry can run. Those that own objects are reference " +
+			"controllers. Upstream's code of all controllers runs unmodified.",
 		Tests: []string{"upstream/hosted.TestUpstreamComesToTheSameEnd", "upstream.TestManagerHasUpstreamsNames",
 			"upstream/hosted.TestEveryControllerStarts"},
 		Lacking: "attach-detach and selinux-warning are not started, because they watch a directory of the machine " +
@@ -130,8 +131,9 @@ var kindClauses = []Clause{
 		Sentence: "A ReplicaSet sets ControllerRef, adopts and releases, whether or not the garbage collector runs.",
 		Only:     []string{"replicaset"}},
 	{ID: "KIND-RC", Category: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
-		Sentence: "A ReplicationController does the same.",
-		Only:     []string{"replication"}},
+		Sentence: "A ReplicationController sets ControllerRef, adopts and releases, whether or not the garbage " +
+			"collector runs.",
+		Only: []string{"replication"}},
 	{ID: "PODGC-1", Category: Safety, About: Named, Source: "pkg/controller/podgc (v1.36)",
 		Only: []string{"podgc"}},
 	{ID: "TTL-1", Category: Safety, About: Named, Source: "pkg/controller/ttlafterfinished (v1.36)",
@@ -158,8 +160,9 @@ var jobselClauses = []Clause{
 			"labels `controller-uid` and `job-name` in the template.",
 		Cases: []string{"jobselector/"}},
 	{ID: "JOBSEL-2", Category: Data, About: Server, Source: "selector-generation.md",
-		Sentence: "User labels in the template are kept. Two generated selectors never overlap (UID).",
-		Cases:    []string{"jobselector/collide-"}},
+		Sentence: "User labels in the template are kept. Two generated selectors never overlap, because they contain " +
+			"the UID.",
+		Cases: []string{"jobselector/collide-"}},
 	{ID: "JOBSEL-3", Category: Validation, About: Server, Source: "selector-generation.md",
 		Sentence: "A selector without `manualSelector: true` is refused.",
 		Cases:    []string{"jobselector/unset-with-selector"}},

@@ -102,29 +102,32 @@ var upgradeClauses = []Clause{
 			"every dependent has an owner."},
 	{ID: "UPGRADE-2", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
 		Tests:    []string{"controllers.TestEras"},
-		Sentence: "Overlap: a fight before the upgrade stops after it."},
+		Sentence: "With overlapping selectors, a fight before the upgrade stops after it."},
 	{ID: "UPGRADE-3", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
 		Tests: []string{"controllers.TestEras"},
-		Sentence: "Overlap: adoption races may change owners at the upgrade, and split the pods of an owner. The " +
-			"report says which."},
+		Sentence: "With overlapping selectors, adoption races at the upgrade may change owners, and split the pods " +
+			"of an owner. The report names these pods."},
 	{ID: "UPGRADE-4", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
-		Tests:    []string{"controllers.TestEras"},
-		Sentence: "Overlap: additional objects may be created after the upgrade (Don't share). The run predicts how many."},
+		Tests: []string{"controllers.TestEras"},
+		Sentence: "With overlapping selectors, additional objects may be created after the upgrade (Don't share). " +
+			"The run predicts their number."},
 }
 
 var downgradeClauses = []Clause{
 	{ID: "DOWNGRADE-1", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
-		Tests:    []string{"controllers.TestEras"},
-		Sentence: "Overlap: after a downgrade controllers may fight again. The output shows the cycle."},
+		Tests: []string{"controllers.TestEras"},
+		Sentence: "With overlapping selectors, controllers may fight again after a downgrade. The output shows the " +
+			"cycle."},
 	{ID: "DOWNGRADE-2", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
-		Tests:    []string{"controllers.TestEras"},
-		Sentence: "Overlap: after a downgrade objects may be deleted. The report says which, and by which controller."},
+		Tests: []string{"controllers.TestEras"},
+		Sentence: "With overlapping selectors, objects may be deleted after a downgrade. The report names these " +
+			"objects, and the controllers that delete them."},
 }
 
 var skewClauses = []Clause{
 	{ID: "SKEW-1", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
 		Tests:    []string{"controllers.TestEras"},
-		Sentence: "Two eras at once (a rolling upgrade, a slow leader change) keep the same bounds."},
+		Sentence: "The same rules hold while two eras run at once (a rolling upgrade, a slow leader change)."},
 }
 
 var checklistClauses = []Clause{

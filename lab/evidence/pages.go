@@ -15,12 +15,12 @@ import (
 
 const clausesHead = `# The clauses
 
-This page is for readers who want to know the source of each law, and what is checked. Each row is one requirement,
-paraphrased, that a program can be checked against. The rows cover all of the ControllerRef proposal (2017), the job
+This page is for readers who want to know the source of each law, and what is checked. Each row paraphrases one
+requirement that a program can be checked against. The rows cover all of the ControllerRef proposal (2017), the job
 selector proposal, "Writing Controllers" and the notes of kube-controller-manager. A clause with a law has the law's
 sentence from ` + "`sim/law`" + `. The other clauses have their sentence in ` + "`internal/clause`" + `. The second table,
-[Coverage](#coverage), shows what tests each clause. This is a law, a scenario, a test, or a recorded case of the real
-server. A law is listed if it kills a mutant and passes the reference controllers. *Lacking* describes the part that no
+[Coverage](#coverage), shows what tests each clause: a law, a scenario, a test, or a recorded case of the real server. A
+law is listed if it kills a mutant and passes the reference controllers. *Lacking* describes a part of a clause that no
 test covers. ` + "`threelaws laws`" + ` lists the laws that are checked in a run.
 
 The kinds of clauses:
@@ -33,14 +33,16 @@ The kinds of clauses:
 - **X**: upgrade and downgrade between eras.
 - **U**: what a user sees.
 
-Violations of a safety clause have two strengths, which are reported separately. *Informed*: what the actor had been
-shown already made the write a violation. *Committed*: the write was right by the actor's knowledge, but wrong for the
+A violation of a safety clause has one of two strengths. It is *informed* if the actor had seen enough to know that the
+write was a violation. It is *committed* if the write was right for the state that the actor knew, but wrong for the
 stored state. A precondition would have avoided this race. An informed violation fails a run. A committed violation
-fails it only if the scenario or the caller sets ` + "`strict`" + `.
+fails a run only if the scenario or the caller sets ` + "`strict`" + `.
 
-Each clause with a law declares the evidence that it needs: *commits*, *reads*, *deliveries*, *syncs* (and for which
-owner), *rest*, the *table of kinds*. Without that evidence the law answers "not judged". The profiles are nested:
-**ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, **upstream** adds conventions of kube-controller-manager's own controllers.
+Each law needs evidence from the run: *commits* (writes and refusals), *reads*, *deliveries* (watch events that a
+process received), *syncs*, *queues* (which keys an event enqueued), *settled world*, *table of kinds*. *Syncs* says
+when a sync began and ended, and for which object. Without the evidence that it needs, a law is not judged. The profiles
+are nested: **ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, and
+**upstream** adds conventions of kube-controller-manager's own controllers.
 `
 
 // ClausesPage returns docs/evidence/clauses.md.
@@ -72,9 +74,10 @@ func sentence(c *clause.Clause) string {
 
 const coverageHead = `
 ## Coverage
-A scenario covers a clause if its comments name it, or if the clause's law kills a mutant there. Rows name only the
-first of many. The last column comes from exploring the scenarios with every controller. It names the controllers
-whose last era keeps the clause, and the older eras that violate it.
+A scenario covers a clause if a comment of the scenario names the clause, or if the clause's law kills a mutant in the
+scenario. If there are many entries, a row names only the first ones. The last column is the result of exploring the
+scenarios with every controller. It names the controllers whose last era keeps the clause, and the older eras that
+violate it.
 
 | clause | checked by | mutants that it kills | scenarios that cover it | tests and recorded cases | held by |
 |---|---|---|---|---|---|
@@ -204,8 +207,8 @@ until a law is violated. The right controller passes the same schedules. An *ope
 right controller has it too. Then the violation is a lost race (*committed*, see
 [design.md](../inside/design.md#the-laws-simlaw)).
 
-Schedules run one after another on one core. *Schedules* and *time* are the effort to find the bug: medians of all
-seeds. *Steps* is the length of the minimized timeline.
+Schedules run one after another on one core. *Schedules* is the number of schedules until the bug is found, and *time* is
+the time until then. Both are medians over all seeds. *Steps* is the length of the minimized timeline.
 `
 
 // unfound is the table of bugs without a file that finds them, with the reasons.

@@ -1,7 +1,7 @@
 // Package casefile converts a case to a scenario file. A [Case] describes a world in Go: its objects, the controllers
 // under test, the user's actions, and what must hold at the end. [Case.Explore] runs the file under many schedules.
 //
-// Package simtest is the API for go test. It adds property tests and fuzzing, which commands do not need.
+// Package simtest is the front end for go test. It also supports property tests and fuzzing.
 package casefile
 
 import (

@@ -1,6 +1,7 @@
-// Package conformance checks a controller against the laws of ownership with one call in go test. It needs a sample of
-// what the controller works on. Quiet runs show what the controller creates, owns, adopts, releases and follows. The
-// cases are derived from that.
+// Package conformance checks a controller against the laws of ownership with one call in go test. It needs a sample
+// object of the kind that the controller reconciles. It first runs the controller without faults and delays (quiet
+// runs), and observes what the controller creates, adopts and releases, and which fields it reacts to. From these
+// observations it derives the cases.
 //
 //	func TestOwnership(t *testing.T) {
 //		conformance.Test(t, conformance.Subject{
@@ -13,7 +14,8 @@
 // Begin with [Subject] and [Test]. [Fuzz] and [Property] draw the same cases with Go's fuzzer and with rapid.
 //
 // Each case is a [simtest.Case], explored under many schedules and with faults. Each law has a verdict: held, violated,
-// not exercised, not judged (it says what to declare), or that it does not apply. An idle controller fails.
+// not exercised, not judged (with a text that says what to declare), or does not apply. A controller that does nothing
+// for the sample fails.
 //
 // Import it in tests only, like simtest. docs/use/conformance-test.md lists the cases, and shows a failure.
 package conformance

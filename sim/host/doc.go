@@ -1,17 +1,16 @@
-// Package host runs reconcile functions step by step. They are coroutines that send requests to a [fakeapi.Server]
-// inside a [sim.World]. A worker yields at every API call. Executing the request and delivering the response are two
-// steps, and a crash is possible at each.
+// Package host runs reconcile functions as coroutines against a [fakeapi.Server] in a [sim.World]. It is called the
+// stepped host, because a worker yields at every API call: executing the request and delivering the response are two
+// steps. A crash is possible before each step.
 //
 // Five names are enough to write a controller:
 //
-//   - [Controller] is a value: the kind it syncs (For), the kinds it makes (Owns), its routes, and a factory
-//     (New) that is called at every start and after each crash. Its Contract says what the laws may expect
-//     (see [law.Contract]).
+//   - [Controller] is a value: the kind that it reconciles (For), the kinds of its dependents (Owns), its routes, and a
+//     factory (New) that is called at every start and after each crash. Its Contract says what the laws may expect (see
+//     [law.Contract]).
 //   - [Route] says which keys an event on a kind enqueues.
-//   - [Env] is the factory's environment: a client, client-go's informers, a client-go queue, and the world's
-//     clock.
-//   - [Client] is the API; each call is a step of its own.
-//   - [Reconciler] is the factory's result. The simplest is a [SyncFunc].
+//   - [Env] is the argument of the factory: a client, client-go's informers, a client-go queue, and the world's clock.
+//   - [Client] sends requests to the server. Other processes may act before each request is executed.
+//   - [Reconciler] is the result of the factory. The simplest one is a [SyncFunc].
 //
 // A complete controller, which the example of [Controller] runs:
 //
@@ -33,17 +32,17 @@
 //
 // # Optional methods of a reconciler
 //
-// [Reconciler] has only the method Sync. A reconciler with memory implements [sim.Digester], so that exhaustive
-// search can distinguish states. A [Stateless] function has no memory. A [Waiter] reports the keys that wait for
-// expectations, so that a key that waits forever is found. The host tells an [ExpectationObserver] which expectations
-// an event fulfils, and a [Forgetter] which objects are gone.
+// [Reconciler] has only the method Sync. A reconciler with memory implements [sim.Digester], so that exhaustive search
+// can distinguish states. A [Stateless] function has no memory. A [Waiter] reports the keys that wait for expectations,
+// so that a law can find a key that waits forever. The host tells an [ExpectationObserver] which expectations are
+// fulfilled, and a [Forgetter] which objects were deleted.
 //
-// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can execute a
-// request at once, without a step of its own.
+// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can execute a request
+// at once, without a step.
 //
 // # Where to go next
 //
 // Package simtest runs a controller in a test, package trial runs it once, and package cli runs it in every command. A
-// [Cluster] alone runs each controller as a [Process] and evaluates no laws. [Cluster.NewBudget] adds faults. If a
-// controller cannot run, [Controller.Check] returns an error, or the host panics with a [Misuse].
+// [Cluster] runs each controller as a [Process]. A [Cluster] without a trial evaluates no laws. [Cluster.NewBudget]
+// adds faults. If a controller cannot run, [Controller.Check] returns an error, or the host panics with a [Misuse].
 package host

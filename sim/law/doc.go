@@ -14,13 +14,12 @@
 //
 // # What a verdict says
 //
-// A violation is Informed if the actor had seen enough to know that the write was a violation. It fails the run. It
-// is Committed if the write was right by what the actor had seen, but wrong for the stored state: a lost race. Either
-// no precondition of the API prevents the race, or the actor sent none. A Committed violation fails the run only if
-// [Judge].Strict is set.
+// A violation is Informed if the actor had seen enough to know that the write was a violation. An Informed violation
+// fails the run. A violation is Committed if the write was right for the state that the actor knew, but wrong for the
+// stored state: a lost race. A Committed violation fails the run only if [Judge].Strict is set.
 //
-// A law is not judged if the source of the records knows less than the law needs ([Law].Needs, [Judge].Evidence). An
-// audit log, for example, contains no deliveries. A law that was judged but never exercised has no result either.
+// A law is not judged if the records lack a part of the evidence that the law needs ([Law].Needs, [Judge].Evidence).
+// For example, an audit log has no deliveries. If no record exercised a law, a pass proves nothing.
 //
 // # Adding a law
 //
@@ -42,9 +41,9 @@
 //		}, sim.Commit),
 //	}
 //
-// A check reads its record, the meaning of the commit ([Judge.Write]) and what was stored before it ([Judge.State],
-// which holds each [Object]). It calls [Judge.Exercise] when the law is exercised, and [Judge.Report] when it is
-// violated. [On] is for checks without memory; other checks implement [Check].
+// A check reads its record, the facts that the judge has derived about the write ([Judge.Write]), and the state before
+// the write ([Judge.State], which holds each [Object]). [Judge.Exercise] records that the law was exercised, and
+// [Judge.Report] that it was violated. [On] is for checks without state. Other checks implement [Check].
 //
 // # What records must say
 //
@@ -69,13 +68,13 @@
 //   - Settled: everything is delivered and nothing is enabled. Liveness laws are checked here, for actors that are
 //     not down or paused.
 //
-// A source that lacks some of this sets [Judge].Evidence.
+// If the source of the records lacks some of these facts, set [Judge].Evidence to the evidence that it has.
 //
 // # Invariants
 //
-// An [Invariant] is a rule for one kind of controller, or for one world: an ID, a sentence, the moments at which it
-// is checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller, and is also evaluated
-// with what the controller had seen. [Invariant.Law] returns a law for an invariant of a world.
+// An [Invariant] is a rule for one kind of controller, or for one world: an ID, a sentence, the moments at which it is
+// checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller. It is evaluated for the
+// stored state, and for the state that the controller had seen. [Invariant.Law] makes a law of an invariant of a world.
 //
 // # Which function answers which question
 //
@@ -108,7 +107,7 @@
 // # Files
 //
 // Package sim/trial runs a world under all the laws. In this package, laws_*.go declare the laws, and check_*.go
-// contain their checks, one file for each family of clauses. state*.go hold the state that follows from the records,
-// process*.go what each process has received and is doing, and write*.go the meaning of one commit. fold.go updates
-// them with each record. judge*.go call the checks.
+// contain their checks, one file for each family of clauses. state*.go keep the state of the cluster, process*.go what
+// each process has seen and is doing, and write*.go the facts about one write. fold.go updates them with each record;
+// judge*.go call the checks.
 package law

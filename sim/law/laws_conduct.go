@@ -142,8 +142,8 @@ var gcLaws = []*Law{{
 	New:   On(spareInnocent, sim.Commit, sim.Settled),
 }, {
 	ID: "GC-8", Name: "remaining-owner-keeps",
-	Sentence: "An object with one owner that waits for it and another that does not is kept, and loses the " +
-		"reference to the waiting one.",
+	Sentence: "If one owner of an object waits for its deletion and another does not, the object is kept, and loses " +
+		"the reference to the waiting owner.",
 	Needs: Commits | Reads | SettledWorld | Table,
 	New:   On(solidWins, sim.Commit, sim.Settled),
 }, {
@@ -162,8 +162,8 @@ var finalizerLaws = []*Law{{
 	New: On(finalizersHold, sim.Commit),
 }, {
 	ID: "FIN-3", Name: "keep-objects-in-use",
-	Sentence: "A finalizer that protects an object in use stays while the object is used, and until the server " +
-		"has been asked about users.",
+	Sentence: "A finalizer that protects an object in use stays while the object is used, and is removed only after " +
+		"a live read of the objects that may use it.",
 	Needs: Commits | Reads | Deliveries | Syncs,
 	New:   On(usedIsKept, sim.Commit),
 }}
@@ -176,8 +176,8 @@ var placeLaws = []*Law{{
 	New:   invariantLaw("KIND-DS", WhenSettled), byInvariant: true,
 }, {
 	ID: "PODGC-1", Name: "keep-runnable-pods",
-	Sentence: "The pod garbage collector removes only pods that can no longer run, and first writes that to " +
-		"their status. It spares pods of a node deleted a moment ago.",
+	Sentence: "The pod garbage collector removes only pods that can no longer run, and first writes this to their " +
+		"status. It keeps pods of a node that was deleted a moment ago.",
 	Needs: Commits | Reads | Deliveries,
 	New:   invariantLaw("PODGC-1", AtWrite), byInvariant: true,
 }, {

@@ -9,8 +9,8 @@ var restLaws = []*Law{{
 	New:      On(comeToRest, sim.Unsettled, sim.Settled),
 }, {
 	ID: SameEnd, Name: "same-end",
-	Sentence: "The user's actions alone decide the settled state: it equals that of a quiet run of the same " +
-		"actions.",
+	Sentence: "The settled state depends only on the user's actions: it is equal to that of a run without faults and " +
+		"delays.",
 	Needs:     SettledWorld,
 	Unchecked: "worlds in which quiet runs end differently, where they differ",
 	Where:     "scenarios.TestSameEnd",
@@ -51,9 +51,9 @@ var exactLaws = []*Law{{
 }, {
 	ID: "EXACT-5", Name: "no-older-view",
 	Needs: Commits | Reads | Deliveries | Syncs,
-	Sentence: "(a) Nothing is deleted, scaled or overwritten on a view older than the process, or an earlier " +
-		"life of it, had been shown. (b) An update without a resourceVersion reverts no change made since the " +
-		"read.",
+	Sentence: "(a) A process deletes, scales or overwrites nothing because of a state that is older than the newest " +
+		"state that it, or its earlier incarnation, has seen. (b) An update without a resourceVersion reverts no " +
+		"change made since the read.",
 	Unchecked: "that an operator remembers the answers to its own requests when it deletes",
 	New:       On(noOlderView, sim.Commit),
 }, {
@@ -65,8 +65,8 @@ var exactLaws = []*Law{{
 }, {
 	ID: "EXACT-8", Name: "exact-status",
 	Needs: Commits | Reads | Deliveries | Syncs | SettledWorld,
-	Sentence: "A status counts the objects that its owner controls: as the controller has been shown them, and " +
-		"once settled as stored.",
+	Sentence: "A status counts the objects that its owner controls: those that the controller has seen and, once " +
+		"settled, those that are stored.",
 	New: On(exactStatus, sim.Commit, sim.Settled),
 }, {
 	ID: "EXACT-9", Name: "needed-objects-exist",
@@ -83,13 +83,13 @@ var exactLaws = []*Law{{
 	ID: "EXACT-11", Name: "stay-within-bounds",
 	Needs: Commits | Reads | Deliveries | Syncs,
 	Sentence: "(a) A rollout or scale-down requests at most the wanted number plus the surge. (b) It removes no " +
-		"working dependent if too few would be left, or before its successor is due. (c) It starts nothing " +
-		"before what must be removed first.",
+		"working dependent if too few would be left, or before its successor is due. (c) It creates nothing " +
+		"before the objects that must be removed first are gone.",
 	Unchecked: "how a change of the owner's size is distributed",
 	New:       invariantLaw("EXACT-11", AtWrite), byInvariant: true,
 }, {
 	ID: "EXACT-12", Name: "count-once",
 	Needs:    Commits | Reads | Deliveries | Syncs,
-	Sentence: "A status that counts dependents for good, including deleted ones, counts each of them once.",
+	Sentence: "A status that also counts deleted dependents counts each dependent once.",
 	New:      newOnce,
 }}

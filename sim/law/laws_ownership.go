@@ -131,8 +131,8 @@ var adoptLaws = []*Law{{
 	New:      On(orphansStayOrphans, sim.Commit),
 }, {
 	ID: "ADOPT-8", Name: "recreated-is-another",
-	Sentence: "A recreated controller object (same name, new UID) inherits nothing, and a decision made for the " +
-		"one is not applied to the other.",
+	Sentence: "A recreated controller object (same name, new UID) inherits nothing from the old object, and a " +
+		"decision made for one of them is not applied to the other.",
 	Needs: Commits | Reads | Syncs, FromSettled: true,
 	Unchecked: "inheritance by other means than a write",
 	New:       On(successor, sim.Commit),

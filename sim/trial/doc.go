@@ -1,19 +1,19 @@
 // Package trial runs a world once, to its end, under the laws.
 //
-// A world is an API server, a cluster of controllers, a user, and one source of choices. A [Trial] holds a world, the
-// judge that evaluates the laws, and the fight detector. Scenario files, simtest, benchmarks, exploration and serve
-// all run their worlds with trials. Therefore they all apply all laws.
+// A world consists of an API server, a cluster of controllers, a user, and one source of choices. A [Trial] consists of
+// a world, the judge that evaluates the laws, and the fight detector. Scenario files, simtest, benchmarks, exploration
+// and serve run every world as a trial. Therefore they all apply all laws.
 //
 // # Five names to know
 //
-//   - [New] makes a trial from [Options]: the laws, the choices, the server's first state. The zero value is
-//     an empty cluster, the default schedule and every law.
+//   - [New] makes a trial from [Options]: the laws, the choices, the initial state of the server. The zero value of
+//     Options means every law, the default schedule and an empty cluster.
 //   - [Trial.Start] runs a [host.Controller] as a process under the laws.
-//   - [Trial.Request] is a request of the user, executed at once. [Trial.Later] lets the user race with the
+//   - [Trial.Request] executes a request of the user at once. [Trial.Later] adds a user action that races with the
 //     controllers.
-//   - [Trial.Settle] steps until the world has settled, and looks for fights meanwhile. Then the laws about
-//     settled worlds are evaluated. A world that does not settle violates a law of its own.
-//   - [Trial.Broken] is the violation that fails the run, nil for none.
+//   - [Trial.Settle] executes steps until the world has settled, or until it finds a fight. Then the laws about settled
+//     worlds are evaluated. A world that does not settle violates the law always-settle.
+//   - [Trial.Broken] returns the violation that fails the run, or nil.
 //
 // # One run
 //

@@ -190,10 +190,10 @@ func write(t *testing.T, at string, text []byte) {
 const pageHead = `# Findings in upstream's own code
 
 This page is for readers who want to see what threelaws found in Kubernetes itself. The controllers of
-kube-controller-manager (k8s.io/kubernetes v1.36.3) run unmodified in simulated clusters, called worlds. Their own
-descriptors build them. The world answers their requests, sends their watch events, and sets their clock. The laws have
-no special knowledge of these bugs. Each schedule below was found by exploring a world, and was minimized. One command
-replays it.
+kube-controller-manager (k8s.io/kubernetes v1.36.3) run unmodified in simulated clusters, called worlds. Each controller
+is built by its descriptor in kube-controller-manager. The world answers the requests of the controllers, sends their
+watch events, and sets their clock. The laws have no special knowledge of the bugs below. Each schedule was found by
+exploring a world, and was minimized. One command replays it.
 
 The tests of the module ` + "`upstream`" + `, which imports k8s.io/kubernetes, write this page:
 
