@@ -3,6 +3,6 @@
 // that the controller reads. It also determines the actions of users and nodes, the requests that fail, the watches
 // that are paused, the crashes of the controller, and the time that passes.
 //
-// A right controller may violate a law in such a world if upstream's controller does the same. The table of findings
+// A controller may violate a law in such a world only if upstream's controller does the same. The table of findings
 // lists the reasons, and the worlds in which they occur.
 package randomworlds

@@ -1,7 +1,7 @@
 // Package history keeps the earlier templates of a StatefulSet or DaemonSet as ControllerRevisions.
 //
-// A revision holds the template as a strategic merge patch that restores it. A controller finds it by these bytes. The
-// name of a revision ends in a hash of the bytes, but another revision may have the name.
+// A revision contains a strategic merge patch that restores the template. A controller finds the revision by the bytes
+// of this patch. The revision's name ends in a hash of the bytes, but another revision may have the name.
 package history
 
 import (
@@ -43,8 +43,7 @@ type History struct {
 	Without   *Without
 }
 
-// List returns the matching revisions that the set controls or that have no controller. It is used before and after a
-// claim.
+// List returns the sorted revisions that match, and that the set controls or that have no controller.
 func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.ControllerRevision {
 	list := slices.DeleteFunc(Own(h.Revisions, h.Owner),
 		func(r *appsv1.ControllerRevision) bool { return !matches(r.Labels) })
@@ -71,9 +70,9 @@ func Adopt(ctx context.Context, m *ref.Manager,
 	return own, nil
 }
 
-// Create creates a revision and returns the number of collisions. Its name is the hash of its data and that number. If
-// a revision with other data has the name, Create counts a collision and uses another name (CORPUS C32). It returns an
-// existing revision with the same data, even if another owner has it (RULES L117).
+// Create creates a revision, and returns it and the number of collisions. The name ends in a hash of the data and of
+// that number. If a revision with other data has the name, Create counts a collision and uses another name (CORPUS
+// C32). It returns an existing revision with the same data, even if another owner has it (RULES L117).
 func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevision,
 	collisions int32) (*appsv1.ControllerRevision, int32, error) {
 	for {
