@@ -270,8 +270,8 @@ func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	})
 }
 
-// wakeLeftOut enqueues the Services that select a Pod, except those that list a Pod in any state, and so never leave it
-// out.
+// wakeLeftOut enqueues the Services that leave out a Pod while its node is unknown. Services that publish Pods in any
+// state never do so.
 func wakeLeftOut(v host.View, pod *corev1.Pod, out *host.Effect) {
 	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
 		svc := obj.(*corev1.Service)

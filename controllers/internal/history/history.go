@@ -187,8 +187,8 @@ func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSp
 	return e.data
 }
 
-// Restore returns a set at a revision: with the template and everything else that the revision holds. It returns an
-// error if the revision is not a patch of such a set. Users can create such revisions.
+// Restore returns a copy of a set with the content of a revision, such as the template. It returns an error if the
+// revision is not a patch of such a set: users can create such revisions.
 func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, error) {
 	now, err := json.Marshal(set)
 	if err != nil {
@@ -203,7 +203,7 @@ func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, erro
 }
 
 // Hash returns a hash of a revision's data for its name, at most ten characters long. Each collision count gives
-// another hash. nil and 0 also differ.
+// another hash, and so does nil.
 func Hash(data []byte, collisions *int32) string {
 	h := fnv.New32()
 	h.Write(data)

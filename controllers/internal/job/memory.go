@@ -83,8 +83,8 @@ func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 }
 
 // hasShed reports whether a pod's finalizer was removed and the cache does not show that yet (RULES I83). Such a pod
-// was counted already. Upstream waits for an event without the finalizer. Here the versions are compared, so a pod that
-// gets the finalizer again is counted again.
+// was counted already. Upstream waits for an event that shows the pod without the finalizer. Here the versions are
+// compared, so a pod that gets the finalizer again is counted again.
 func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	since := r.shed[key][p.UID] // 0 if none was recorded; no version is below 0
 	if r.options.Without.Twice {
@@ -172,8 +172,8 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 }
 
 // awake reports whether the Job may create and delete pods, or must wait for its expectations. An expected deletion may
-// never be shown: the pod may have lost its owner (WATCH-5), or the deletion was shown too early. Therefore awake also
-// compares expectations with the cache.
+// never be shown: the pod may have lost its owner (WATCH-5), or an event showed the deletion before it was expected.
+// Therefore awake also compares expectations with the cache.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	if r.options.Era == Current {
 		r.expected.Recheck(key, expectations.Look(r.pods, j.UID))
@@ -181,7 +181,7 @@ func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	return r.expected.Satisfied(key, r.owner(j)) || r.options.Without.Wait
 }
 
-// owner returns the uid for a Job's expectations. Before ControllerRef only the key counted.
+// owner returns the uid for a Job's expectations. Before ControllerRef it is empty, because only the key counted.
 func (r *reconciler) owner(j *batchv1.Job) types.UID {
 	if r.options.Era == Selector || r.options.Era == Gated {
 		return ""

@@ -81,7 +81,7 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpLt:           selection.LessThan,
 }
 
-// meets evaluates a requirement like a label selector's, but does not validate the values. The value of a field need
+// meets evaluates a requirement as a label selector does, but does not validate the values: the value of a field need
 // not be a valid label value.
 func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	value, exists := have[r.Key]

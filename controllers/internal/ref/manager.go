@@ -2,8 +2,8 @@
 // [Manager] adopts and releases. The rules are those of the ControllerRef proposal, "Behavior", with the additions of
 // Kubernetes 1.36.
 //
-// A Manager serves one reconcile of one controller object. It reads the object from the server once, and the answer is
-// not valid for longer:
+// A Manager serves one reconcile of one controller object. It reads this object from the server at most once, and uses
+// the answer only in this reconcile:
 //
 //	m := &ref.Manager{Client: env.Client, Owner: set, Kind: kind, Dependent: podKind, Without: &ref.Without{}}
 //	own, err := ref.Claim(ctx, m, candidates, selects)
