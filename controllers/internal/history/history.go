@@ -240,7 +240,7 @@ func Sort(revisions []*appsv1.ControllerRevision) {
 	})
 }
 
-// Next returns the number for a new revision after these sorted ones.
+// Next returns the number for a new revision that follows the given sorted ones.
 func Next(revisions []*appsv1.ControllerRevision) int64 {
 	if len(revisions) == 0 {
 		return 1

@@ -13,7 +13,7 @@ import (
 )
 
 // wants returns how many active pods a Job should have by its spec and status; -1 if another controller manages it. The
-// contract also allows as many missing pods, because upstream deletes pods before it writes that the Job has ended.
+// Contract allows all of them to be missing, because upstream deletes pods before it writes that the Job has ended.
 func wants(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	switch {

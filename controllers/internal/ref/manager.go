@@ -150,8 +150,8 @@ func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (b
 	return false, nil
 }
 
-// Claim claims each object, and continues after errors. It returns the objects that the controller owns, in their
-// order, and all errors. After an error the caller does not know what it owns, and must end its reconcile.
+// Claim claims each object, and continues after errors. It returns the objects that the controller owns, in the order
+// of objs, and all errors. After an error the caller does not know what it owns, and must end its reconcile.
 func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects func(T) bool) ([]T, error) {
 	claimed := make([]T, 0, len(objs))
 	var errs []error
@@ -167,7 +167,7 @@ func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects f
 	return claimed, utilerrors.NewAggregate(errs)
 }
 
-// Decision names an action of a controller on an object.
+// Decision is an action of a controller on an object.
 type Decision uint8
 
 // The decisions.
@@ -223,8 +223,8 @@ type Without struct {
 	Foreign         bool // claim matching objects of other controllers
 	Selector        bool // adopt orphans that do not match
 	Namespace       bool // adopt orphans of other namespaces
-	Deletion        bool // adopt for a controller that the cache shows as terminating
-	ReleaseDeletion bool // release for a controller that the cache shows as terminating
+	Deletion        bool // adopt although the cache shows the controller as terminating
+	ReleaseDeletion bool // release although the cache shows the controller as terminating
 	ObjectDeletion  bool // adopt terminating objects
 	Mismatch        bool // keep own objects that no longer match
 	Match           bool // release own objects that match

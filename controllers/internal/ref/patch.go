@@ -10,8 +10,8 @@ import (
 )
 
 // adoptPatch appends the strategic merge patch that makes owner, of kind gvk, the controller of the object with uid
-// dependent. It adds to the list of owners, so the server refuses all adopters but the first (API-1, ADOPT-6). If
-// dependent is not empty, the server refuses the patch for a recreated object.
+// dependent. It adds to the list of owners, so the server accepts only the first adopter (API-1, ADOPT-6). If dependent
+// is not empty, the server refuses the patch for a recreated object.
 func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, owner metav1.Object) []byte {
 	buf = slices.Grow(buf, adoptSize)
 	buf = append(buf, `{"metadata":{"ownerReferences":[{"apiVersion":"`...)

@@ -139,7 +139,7 @@ func (d *Dependents) resolve(v host.View, namespace string, ref *metav1.OwnerRef
 	return owner
 }
 
-// expecting returns the controller whose expectations an event on obj fulfils.
+// expecting returns the key of the controller whose expectations an event on obj fulfils.
 func (d *Dependents) expecting(v host.View, obj metav1.Object, owner string) string {
 	if d.Without.OwnExpectations {
 		t := TieBreak{Owner: d.Owner, Selects: d.Selects}

@@ -15,7 +15,7 @@ import (
 
 // arrangement groups a set's pods by what should happen to them.
 type arrangement struct {
-	replicas  []*corev1.Pod // by ordinal, beginning with the first; a missing pod is there as it has to be created
+	replicas  []*corev1.Pod // by ordinal, beginning with the first; a pod to be created stands for a missing one
 	condemned []*corev1.Pod // with unwanted ordinals, the highest first
 	ailing    *corev1.Pod   // the pod in condemned with the lowest ordinal that is not available
 }
@@ -224,7 +224,7 @@ func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// delete deletes this incarnation of a pod (EXACT-4). Upstream deletes by name. A missing pod counts as deleted.
+// delete deletes the pod with this uid (EXACT-4). Upstream deletes by name. A missing pod counts as deleted.
 func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	var only metav1.DeleteOptions
 	if s.options.Era == Current && !s.options.Without.VictimUID {
