@@ -144,7 +144,7 @@ type registered struct {
 
 func (registered) HasSynced() bool { return true }
 
-// typedHandler passes objects of one Go type to a handler. It sorts the requests that one call of a source's handler
+// typedHandler passes objects of one Go type to a handler. After each call it sorts the requests that the call
 // enqueued.
 type typedHandler struct {
 	v *view
@@ -172,7 +172,7 @@ func (t *typedHandler) OnDelete(obj any) {
 	t.q.flush()
 }
 
-// undeclared is the informer of a process that only learns what a setup sets up.
+// undeclared is the informer of a process without an Env, which only records what the setup adds.
 type undeclared struct{ ctrlcache.Informer }
 
 func (undeclared) AddIndexers(toolscache.Indexers) error { return nil }

@@ -21,8 +21,8 @@ import (
 // converter is apimachinery's converter. It uses JSON tags, like the HTTP API.
 var converter = runtime.DefaultUnstructuredConverter
 
-// as returns a stored object in the Go type of a form. If the object has that type already, as returns it. The result
-// is shared.
+// as returns a stored object in the Go type of a form. An object that already has this type is returned unchanged. The
+// result is shared.
 func as(stored runtime.Object, f form) (client.Object, error) {
 	if reflect.TypeOf(stored) == f.as {
 		return stored.(client.Object), nil
@@ -154,7 +154,7 @@ func body(k *fakeapi.Kind, obj runtime.Object) (runtime.Object, error) {
 	return to, converter.FromUnstructured(content, to)
 }
 
-// Of converts a function of a Go type to one of the server's objects, for the Contract of a [host.Controller]:
+// Of converts a function of one Go type to a function of stored objects, for the Contract of a [host.Controller]:
 //
 //	controllers[0].Replicas = controllerruntime.Of(func(w *v1.Widget) int { return int(w.Spec.Replicas) })
 //

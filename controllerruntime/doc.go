@@ -4,10 +4,7 @@
 // and mapping functions run with controller-runtime's own code.
 //
 //	func TestWidget(t *testing.T) {
-//		setup := func(mgr ctrl.Manager) error {
-//
-// a new reconciler at every call
-//
+//		setup := func(mgr ctrl.Manager) error { // makes a new reconciler at every call
 //			return (&WidgetReconciler{Client: mgr.GetClient()}).SetupWithManager(mgr)
 //		}
 //		controllers, err := controllerruntime.Controllers(scheme, setup, controllerruntime.Options{})
@@ -19,8 +16,8 @@
 //	}
 //
 // The setup is called once before anything runs, to learn what it sets up. It is called again at every start of a
-// process, also after a crash, because a crash loses the reconciler's memory. It must make a new reconciler each time;
-// passing the same pointer twice is an error.
+// process, also after a crash, because a crash loses the reconciler's memory. It must make a new reconciler each time:
+// the same pointer twice is an error.
 //
 // # What is the same as in a manager
 //
@@ -33,14 +30,14 @@
 //
 // # What differs
 //
-//   - Each controller is a process of its own, with caches of its own. Two controllers of one manager run as
-//     if in two managers: they lag apart and crash apart.
+//   - Each controller is a separate process with its own caches. Two controllers of one manager run as if in
+//     two managers: their caches lag independently, and one can crash without the other.
 //   - Typed, metadata-only and unstructured reads of one kind share one cache. In controller-runtime each has
 //     its own.
 //   - A kind that the reconciler reads and no source watches must be in [Options.Reads], otherwise the read
-//     is refused by name. controller-runtime would start an informer in the middle of the sync, and wait.
+//     is refused by name. controller-runtime would start an informer in the middle of the reconcile, and wait.
 //   - Requests are handled in the order of their arrival, as without a priority queue. Reconcile's context
-//     has no deadline and no ReconcileID, and never ends.
+//     has no deadline and no ReconcileID, and is never cancelled.
 //   - Goroutines that a Reconcile starts may call the API only with [Options.Goroutines].
 //   - Parts that run beside controllers are refused by name: other runnables, webhooks ([Options.LeaveOut]),
 //     channel sources, watches added later, requests of another type, and clients made of GetConfig or

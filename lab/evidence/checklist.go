@@ -35,13 +35,13 @@ var (
 		[]string{"WATCH-1", "WATCH-3", "WATCH-4", "WATCH-5", "WATCH-6"}, ""}
 )
 
-// policy returns the item of the default deletion policy, which recorded cases prove.
+// policy returns the item about the default deletion policy. recorded is the case that proves it.
 func policy(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions", []string{}, recorded}
 }
 
-// outgrown returns the item for a kind whose old versions are not served. The served version does not orphan by
-// default.
+// outgrown returns the item about the default deletion policy of a kind whose old versions are not served. The served
+// version does not orphan by default.
 func outgrown(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions, which are not served: in the served one " +
 		"the garbage collector deletes them", []string{}, recorded}
@@ -49,7 +49,7 @@ func outgrown(recorded string) item {
 
 const vectors = "fakeapi/testdata/vectors/"
 
-// gated returns the item of ControllerRef without a garbage collector.
+// gated returns the item about ControllerRef without a garbage collector.
 func gated(id string) item {
 	return item{"has ControllerRef whether or not the garbage collector is enabled", []string{id}, ""}
 }

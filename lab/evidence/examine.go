@@ -62,8 +62,8 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 }
 
 // plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds made for each
-// clause, with the older eras too. The older eras never settle in many scenarios. pinned holds the files that name a
-// clause without a law.
+// clause with all eras. Older eras never settle in many scenarios. pinned holds the files that name a clause without a
+// law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []ControllerEra, o Options,
 ) (worlds, pinned []*world, err error) {
@@ -134,7 +134,7 @@ func everyFault() map[string]int {
 	return faults
 }
 
-// unlawed returns the clauses that the comments of a file name and no law checks.
+// unlawed returns the clauses that the comments of a file name and that no law checks.
 func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	var ids []string
 	for _, id := range clause.In(comments(f)) {
@@ -164,8 +164,8 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 // clauses, and many fight.
 const oldTimes = 5
 
-// mostSteps bounds a run that does not settle. The longest runs that settle take a thousand steps. If objects pile up,
-// each step takes longer.
+// mostSteps is the maximum number of steps of a run. The longest runs that settle take a thousand steps. If objects
+// pile up, each step takes longer.
 const mostSteps = 4_000
 
 // ownScript runs a file's own script, with its expectations, under other schedules.
@@ -212,7 +212,7 @@ type Kill struct {
 }
 
 // Coverage returns the tests of each clause, in the order of the list. It reads the comments of files, and the golden
-// text of their mutant steps, which running the files verifies.
+// text of their mutant steps. Running the files verifies this text.
 func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	pins, kills := map[string][]string{}, map[string][]Kill{}
 	for _, f := range files {
@@ -244,8 +244,8 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	return all
 }
 
-// Lacks returns what a clause lacks, or "". A law that finds no mutant may find nothing, and a clause that no file
-// names is not tested.
+// Lacks returns the evidence that a clause lacks, or "". A law that finds no mutant may find nothing. A clause that no
+// file names is not tested.
 func (c *Cover) Lacks() string {
 	pinned := len(c.Tests) > 0 || len(c.Cases) > 0
 	switch {

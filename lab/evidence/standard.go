@@ -198,13 +198,13 @@ var scripts = []script{
 	{"overlap", "apply orphan.yaml\napply owner.yaml\napply second.yaml\nsettle\n", adopts},
 }
 
-// rival makes a second owner of the first, with another spec.
+// rival turns the manifest of an owner into that of a second owner with another spec.
 var rival = strings.NewReplacer("NAME", "rival", "replicas: 2", "replicas: 1")
 
-// replacing makes a CronJob replace its last Job by the next.
+// replacing turns the manifest of a CronJob into that of one that replaces its last Job by the next.
 var replacing = strings.NewReplacer("NAME", "web", "  schedule:", "  concurrencyPolicy: Replace\n  schedule:")
 
-// standard writes the standing worlds of a controller as scenario files, by name.
+// standard returns the worlds that test a controller as scenario files, by name.
 func standard(controller string) map[string][]byte {
 	s, ok := standings[controller]
 	if !ok {

@@ -72,8 +72,8 @@ func firstSentence(text string) string {
 // mostTried is the maximum number of schedules for finding a bug.
 const mostTried = 5000
 
-// search explores the file's world with one seed until the bug shows. A law shows it, or an expectation if the file
-// says that no law does.
+// search explores the file's world with one seed until it finds the bug: a violated law, or a failed expectation if the
+// golden text of the step says so.
 func (b *Bug) search(
 	ctx context.Context, g *scenarios.Registry, seed uint64, budget int,
 ) (*scenarios.Exploration, error) {

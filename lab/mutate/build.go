@@ -24,7 +24,7 @@ type Sources struct {
 	files     map[string][]byte // by absolute name
 }
 
-// Load finds the mutations of packages. Root is the directory of the module; patterns are those of the go command.
+// Load finds the mutations of packages. root is the directory of the module. patterns are those of the go command.
 func Load(root string, patterns ...string) (*Sources, error) {
 	pkgs, err := packages.Load(&packages.Config{Dir: root, Mode: packages.NeedName | packages.NeedFiles |
 		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports |
@@ -84,7 +84,7 @@ func (p *Sources) number() {
 	}
 }
 
-// apply makes the edits, enclosing ones first. Line numbers stay.
+// apply returns src with the edits. An edit that encloses another comes first. Line numbers do not change.
 func apply(src []byte, file *token.File, edits []edit) []byte {
 	type insert struct {
 		at   int
@@ -154,7 +154,7 @@ type edit struct {
 
 const switchesName = "mutate_"
 
-// names names types in a file by imports of its own, which cannot clash with the file's declarations.
+// names names types in a file. For this it adds imports whose names cannot clash with the file's declarations.
 type names struct {
 	pkg     *types.Package
 	imports []string // paths
@@ -219,7 +219,7 @@ const (
 	switchesPath = module + "lab/mutate/switches"
 )
 
-// Build is a compiled program with all its mutations.
+// Build compiles programs that contain all mutations.
 type Build struct {
 	root, dir string
 	replace   map[string]string // by absolute name

@@ -122,7 +122,7 @@ func (f *finder) visit(root ast.Node) {
 	})
 }
 
-// branches mutates a statement one of whose branches only mutants run.
+// branches mutates an if statement, except the branch that only handmade mutants run.
 func (f *finder) branches(n *ast.IfStmt, then bool) {
 	if n.Init != nil {
 		f.visit(n.Init)

@@ -163,8 +163,8 @@ func (l *list) cost(check int) float64 {
 	return float64(l.took[check]) / float64(max(l.pertinent[check], 1))
 }
 
-// reaching returns the checks that reach a mutation in the order of trying: those that killed others of the function,
-// then those that reach most per time.
+// reaching returns the checks that reach a mutation, in the order in which they are tried: first those that killed
+// other mutants of the function, then those that reach the most mutants per time.
 func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.Duration) []int {
 	var checks []int
 	everywhere := l.only(m.ID)
@@ -204,7 +204,7 @@ func (l *list) killed(m *Mutation, check int) {
 	l.killers[key] = append([]int{check}, rest[:min(len(rest), mostKillers-1)]...)
 }
 
-// only reports whether only initialization reaches a mutation: the process must start with it.
+// only reports whether only initialization reaches a mutation. Then the process must start with the mutation on.
 func (l *list) only(id int) bool {
 	return slices.Contains(l.init, id) &&
 		!slices.ContainsFunc(l.reaches, func(r map[int]bool) bool { return r[id] })

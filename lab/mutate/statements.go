@@ -81,8 +81,8 @@ func (f *finder) makes(c *ast.CallExpr) bool {
 	return ok && (b.Name() == "make" || b.Name() == "new")
 }
 
-// settled returns the value of a condition in a controller with all guards: a field of a Without is false. Code that
-// only handmade mutants run is not mutated.
+// settled returns the value of a condition that is constant in a controller with all guards, where each field of a
+// Without is false. Code that only handmade mutants run is not mutated.
 func (f *finder) settled(e ast.Expr) (value, ok bool) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:

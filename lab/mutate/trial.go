@@ -26,7 +26,7 @@ const (
 	mutantBudget   = time.Second
 )
 
-// The comparison of the controllers with upstream's in drawn worlds.
+// The comparison of the controllers with upstream's in random worlds.
 const (
 	upstreamTests = "upstream/hosted"
 	sameEnd       = "^TestDrawnWorlds$/^same_end$"
@@ -234,8 +234,8 @@ func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
 
 const mainFile = "mutated_main_test.go"
 
-// Tests returns the tests of a package as checks: with deep the leaves among subtests; with only those that match, as
-// with -run. It returns nil for a package without tests.
+// Tests returns the tests of a package as checks. If deep is set, the checks are the tests and subtests that have no
+// subtests, and only selects them like -run. Tests returns nil for a package without tests.
 func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
 	if err != nil || len(files) == 0 {
@@ -268,7 +268,7 @@ func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 		Env: []string{few, switches.ChecksEnv + "=" + checks}}, nil
 }
 
-// few replays recorded cases under fewer schedules.
+// few makes tests replay recorded cases under fewer schedules.
 const few = "SCHEDULES=2"
 
 // testsOf returns the names of tests without subtests in a test run's output.

@@ -187,7 +187,7 @@ func (n *notes) name(form, value string) string {
 func (n *notes) text(s string) string {
 	s = uids.ReplaceAllStringFunc(s, func(uid string) string { return n.name("uid", uid) })
 	s = stamps.ReplaceAllStringFunc(s, func(at string) string {
-		// Other days come from the client.
+		// Times of other days come from the client.
 		if when, err := time.Parse(time.RFC3339, at); err != nil || when.Sub(n.began).Abs() > 12*time.Hour {
 			return at
 		}

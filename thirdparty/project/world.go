@@ -65,7 +65,7 @@ func (s *Project) parse(t *testing.T, name, text string) *scenarios.File {
 
 func (w *world) violates() bool { return w.file.Steps[w.until].Expect }
 
-// read reads the comment at the top.
+// read reads the comment at the top of the file.
 func (w *world) read(text string) {
 	for l := range strings.Lines(text) {
 		rest, ok := strings.CutPrefix(l, "# ")

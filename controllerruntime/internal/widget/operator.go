@@ -180,7 +180,8 @@ func (r *Reconciler) scale(ctx context.Context, w *Widget, own []*corev1.ConfigM
 	return nil
 }
 
-// asRead limits a deletion to the object as it was read. Another owner may have adopted it since.
+// asRead returns preconditions that limit a deletion to the version that was read, because another owner may have
+// adopted the object since.
 func (r *Reconciler) asRead(cm *corev1.ConfigMap) client.Preconditions {
 	return client.Preconditions{UID: &cm.UID, ResourceVersion: &cm.ResourceVersion}
 }

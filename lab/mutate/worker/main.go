@@ -39,7 +39,7 @@ var parts = []part{
 	{"mutant", []string{"mutant"}},   // whether it still kills the handmade mutants
 }
 
-// few limits the schedules that a step explores: every survivor explores all files.
+// few limits the schedules that a step explores, because every survivor runs all files.
 const few = 5
 
 // checksOf lists the first part of every scenario file below a directory, then the second, then the third.
@@ -70,7 +70,7 @@ func checksOf(dir string) ([]switches.Check, error) {
 
 var schedules = regexp.MustCompile(`(?m)^((?:! )?explore .*)schedules=\d+`)
 
-// of returns that part of a file; nil if the file lacks it.
+// of returns this part of a file, or nil if the file lacks it.
 func (p part) of(name string, src []byte) (*scenarios.File, error) {
 	if p.name == "explore" {
 		src = schedules.ReplaceAll(src, fmt.Appendf(nil, "${1}schedules=%d", few))
