@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// simulatedCache is the manager's cache, which uses the process's informers.
+// simulatedCache is the manager's cache. It reads from the process's informers.
 type simulatedCache struct {
 	cacheReader
 }
@@ -37,7 +37,7 @@ func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVe
 }
 
 // informer returns the informer of a form. While the process starts, sources call it on other goroutines, one at a
-// time. It must not panic there.
+// time. There it returns an error in place of a panic.
 func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	if c.p.starting != nil {
 		defer func() {

@@ -41,7 +41,7 @@ type Options struct {
 	Client func(client.Client) client.Client
 
 	// Goroutines allows a Reconcile to start goroutines that call the API, for example with an errgroup. Several
-	// requests can then be pending, and the schedule decides about each. This takes more time, and limits the Go
+	// requests can then be pending, and the schedule decides their order. This takes more time, and limits the Go
 	// process to one processor: see bubble.Concurrent. Without it, such a call ends the Go process.
 	Goroutines bool
 
@@ -50,7 +50,7 @@ type Options struct {
 	// Logger is the logger of the manager and of Reconcile's context; nothing is logged by default.
 	Logger logr.Logger
 
-	// Recorded, if set, is called for every recorded event.
+	// Recorded, if set, is called with every event that a reconciler records.
 	Recorded func(e corev1.Event)
 	// WriteEvents also writes events to the API, with one create in the reconcile that records the event. A real
 	// recorder writes from another goroutine, and counts repeated events instead of writing them again.
@@ -177,7 +177,8 @@ func start(p *process, setup Setup, i int, name string, roles []role) host.Recon
 	return newReconciler(p, c)
 }
 
-// controller is a controller that a setup has added to its manager. The fields are controller-runtime's.
+// controller is a controller that a setup has added to its manager. Its fields are those of controller-runtime's
+// controller.
 type controller struct {
 	name    string
 	do      reconcile.Reconciler

@@ -32,7 +32,7 @@ type process struct {
 	gvks  map[reflect.Type]schema.GroupVersionKind // kinds of Go types in the scheme
 	lists map[reflect.Type]form                    // the form of a list type's items
 	live  map[schema.GroupVersionKind]bool         // kinds that are never read from the cache
-	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table when it was last looked up
+	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table at the last lookup
 	views map[form]*view
 
 	indexed  []schema.GroupVersionKind // without an Env: kinds whose fields the setup indexes
@@ -128,7 +128,7 @@ type form struct {
 	as  reflect.Type // a pointer type
 }
 
-// The forms that are not in the scheme.
+// The Go types of objects that are not in the scheme.
 var (
 	unstructuredType = reflect.TypeFor[*unstructured.Unstructured]()
 	metadataType     = reflect.TypeFor[*metav1.PartialObjectMetadata]()

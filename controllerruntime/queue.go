@@ -14,8 +14,8 @@ import (
 // requests is the queue that the handlers of one source get. It adds to the queue of the process.
 type requests struct {
 	queue workqueue.TypedRateLimitingInterface[string]
-	// direct adds requests at once. Otherwise they are sorted at the end of the handler's call, because a handler for
-	// owners ranges over a map.
+	// direct adds requests at once. Otherwise they are sorted at the end of the handler's call: a handler that enqueues
+	// owners ranges over a map, in random order.
 	direct  bool
 	pending []reconcile.Request
 }

@@ -103,7 +103,7 @@ func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.G
 	return p.mapper.asked > asked && len(q.pending) == 1 && q.pending[0].Name == "owner"
 }
 
-// The shapes that wakesOwner relies on.
+// wakesOwner uses the fields of these types.
 var (
 	_ = event.TypedCreateEvent[client.Object]{Object: nil}
 	_ = handler.TypedFuncs[client.Object, reconcile.Request]{}

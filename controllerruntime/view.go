@@ -65,7 +65,7 @@ func (p *process) viewOf(f form) (*view, error) {
 }
 
 // unwatched ends a run in which a reconciler reads a kind that nothing watches. Otherwise an informer would have to
-// start in the middle of the reconcile, which would wait for it.
+// start in the middle of the reconcile, and the reconcile would wait for it.
 func (p *process) unwatched(f form) error {
 	panic(host.Misuse(fmt.Sprintf("%s is read from the manager's cache, and no source watches it: name it in "+
 		"Options.Reads (or in Options.Live, where the manager's client does not cache it)", f.gvk.Kind)))
@@ -82,7 +82,7 @@ func (p *process) mustView(obj client.Object) *view {
 	panic(host.Misuse(err.Error()))
 }
 
-// try returns a stored object in the view's Go type. The result is shared.
+// try returns a stored object in the view's Go type. The result must not be changed.
 func (v *view) try(stored runtime.Object) (client.Object, error) {
 	if reflect.TypeOf(stored) == v.as {
 		return stored.(client.Object), nil

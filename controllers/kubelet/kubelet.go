@@ -22,7 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Options configure a kubelet.
+// Options are the variants of a kubelet.
 type Options struct {
 	// Bind is the node to which the kubelet binds pods without a node. If it is empty, these pods run without a node,
 	// which saves one write for each pod.

@@ -218,7 +218,7 @@ type written struct {
 }
 
 // tell writes an Event about a pod or one of its containers. It ignores a refusal, like a real recorder. It also
-// deletes the oldest Events, those older than eventsFor or beyond eventsMost, because no other client removes them.
+// deletes Events older than eventsFor, and the oldest ones beyond eventsMost, because no other client does.
 func (k *kubelet) tell(ctx context.Context, pod *corev1.Pod, path, reason, message string) {
 	l, now := &k.lifelike, k.env.Now()
 	l.named++

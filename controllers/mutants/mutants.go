@@ -74,7 +74,7 @@ func proposed(f func(w *replicas.Without)) build {
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// declared returns a ReplicaSet controller whose declaration f changes.
+// declared returns a ReplicaSet controller that f modifies.
 func declared(f func(c *host.Controller)) build {
 	return build{make: func() host.Controller {
 		c := replicaset.New(replicas.Options{Era: replicas.Current})

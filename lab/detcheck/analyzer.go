@@ -25,7 +25,6 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Analyzer flags code that could make two runs of one schedule differ.
 var Analyzer = &analysis.Analyzer{
 	Name:     "detcheck",
 	Doc:      "forbid clocks, randomness, goroutines, select and map order in the deterministic core",
@@ -33,7 +32,6 @@ var Analyzer = &analysis.Analyzer{
 	Run:      run,
 }
 
-// checker is the state of one pass over one package.
 type checker struct {
 	*analysis.Pass
 	directives map[lineOf]*directive

@@ -14,7 +14,7 @@ import (
 type item struct {
 	text    string
 	clauses []string // all of them must hold
-	proof   string   // a further condition: a directory or file of this module
+	proof   string   // a file or directory of this module that must exist, as a further condition
 }
 
 type part struct {
@@ -88,7 +88,7 @@ var checklist = []part{
 	}},
 }
 
-// tick is an item with its result.
+// tick is the result of an item.
 type tick struct {
 	done bool
 	by   []string // the evidence, or what is missing
@@ -173,7 +173,7 @@ func (it item) tick(p part, s *Sheet, cover []*Cover, g *scenarios.Registry, roo
 	return t
 }
 
-// killOf returns a mutant of a controller that the clause's law finds, and the scenario.
+// killOf names a mutant of the controller that the clause's law finds, and its scenario.
 func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	for _, k := range c.Kills {
 		for _, m := range g.Mutants {

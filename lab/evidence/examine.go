@@ -146,7 +146,7 @@ func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	return ids
 }
 
-// explored explores a world. Runs continue after a violation.
+// explored returns the result of exploring a world. Runs continue after a violation.
 func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	n := o.Schedules
 	switch {
@@ -160,8 +160,8 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 	return examined{w: w, x: x, err: err}
 }
 
-// oldTimes divides the number of schedules for eras that use selectors: nearly every schedule violates the same
-// clauses, and many fight.
+// oldTimes divides the number of schedules for eras that use selectors. In these eras nearly every schedule violates
+// the same clauses, and many runs end in a fight.
 const oldTimes = 5
 
 // mostSteps is the maximum number of steps of a run. The longest runs that settle take a thousand steps. If objects
@@ -211,8 +211,8 @@ type Kill struct {
 	Line   int
 }
 
-// Coverage returns the tests of each clause, in the order of the list. It reads the comments of files, and the golden
-// text of their mutant steps. Running the files verifies this text.
+// Coverage returns the tests of each clause, in the order of the clauses. It reads the comments of files, and the
+// golden text of their mutant steps. Running the files verifies this text.
 func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	pins, kills := map[string][]string{}, map[string][]Kill{}
 	for _, f := range files {

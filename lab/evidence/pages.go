@@ -190,7 +190,7 @@ name without an era selects the last era. You can also use the current and earli
 	return []byte(b.String())
 }
 
-// switches is the text about changes between two eras.
+// switches is the section about switches from one era to another.
 //
 //go:embed eras.md
 var switches string

@@ -115,7 +115,7 @@ func (r *Examination) add(e *examined) {
 			ages := agesIn(e.w.file, s.Name, r.registry)
 			if c.About == clause.Eras && len(ages) < 2 || c.About == clause.Named &&
 				(!slices.Contains(c.Only, s.Name) || !slices.Contains(ages, s.Era)) {
-				continue // the clause does not apply to it, or it runs in another era
+				continue // the clause does not apply to the controller, or the file runs it in another era
 			}
 			h := r.of(s, id)
 			if e.x.Ended+e.x.Failed > 0 {

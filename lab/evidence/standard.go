@@ -17,13 +17,13 @@ type standing struct {
 	orphan string   // manifest of a dependent without an owner that the object selects; "" for none
 	stray  string   // the orphan as kubectl names it: "pod/stray"
 	scales bool     // it has replicas
-	names  bool     // it names its dependents: a dependent that it released blocks the next one
+	names  bool     // it names its dependents, so a released dependent blocks a new one
 	around string   // manifests of other objects that it needs
 	then   string   // steps that adapt these objects
 	goes   string   // a step instead of "settle", for a controller that acts by the clock
 	ended  string   // a step after the manifest: the object has finished
 	free   string   // a step that removes the finalizers that the owner has added to the stray
-	only   []string // the scripts for it; nil for all that fit
+	only   []string // names of the scripts to use; nil: all that fit
 	rival  *against // an owner of another kind that may adopt the stray too
 }
 
@@ -94,7 +94,7 @@ kind: DaemonSet
 metadata: {name: NAME}
 spec: {selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
 `},
-	// Its pods do not end, so that the disputed objects stay.
+	// The Job's pods do not end, so the pods about which the controllers dispute stay.
 	"job": {object: "job/NAME", pods: "kubelet@endless", stray: "pod/stray", orphan: strayPod,
 		free: dropFinalizers("STRAY"), owner: `
 apiVersion: batch/v1

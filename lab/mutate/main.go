@@ -31,7 +31,7 @@ type Options struct {
 	Processes int
 }
 
-// target has the mutated packages.
+// target is the pattern of the packages to mutate.
 const target = "./controllers/..."
 
 func mutated(pkg string) bool {
@@ -115,7 +115,7 @@ func packagesOf(list []*Mutation, only []string) []string {
 	return names
 }
 
-// The format of killed mutants.
+// The lines about killed mutants in the output.
 const (
 	killedBegins = "killed: "
 	byBegins     = "    by "

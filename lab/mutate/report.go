@@ -97,7 +97,7 @@ const (
 	Performance Class = "performance" // the difference is in work without effect
 )
 
-// Excuse lets mutants survive that match all three patterns. In a pattern * matches any text.
+// Excuse allows mutants to survive that match all three patterns. In a pattern, * matches any text.
 type Excuse struct {
 	File, Func string
 	What       string // as in [Mutation]

@@ -145,8 +145,7 @@ func (s *Suite) cover() error {
 	return err
 }
 
-// turnTo orders the checks for some mutants. Every check reaches the code that builds the table of controllers; those
-// that reach most of a controller's other code come first.
+// turnTo counts, for each check, the mutants of fates that it reaches. Checks that reach more of them are tried first.
 func (l *list) turnTo(fates []*Fate) {
 	l.pertinent = make([]int, len(l.names))
 	for i, reaches := range l.reaches {

@@ -37,7 +37,7 @@ func (f *finder) drop(s ast.Stmt) {
 	f.wrap(s, "if !"+switchesName+".On(%d) { ", " }", f.add(Drop, s, f.text(s)))
 }
 
-// isPanic reports whether a call is a panic: a bug of the program itself.
+// isPanic reports whether c calls panic, which reports a bug of the program itself.
 func (f *finder) isPanic(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	return ok && f.pkg.TypesInfo.Uses[id] == types.Universe.Lookup("panic")
@@ -107,7 +107,7 @@ func (f *finder) settled(e ast.Expr) (value, ok bool) {
 	return false, false
 }
 
-// never reports whether only mutants reach a case.
+// never reports whether only handmade mutants reach a case.
 func (f *finder) never(n *ast.CaseClause) bool {
 	return len(n.List) > 0 && !slices.ContainsFunc(n.List, func(cond ast.Expr) bool {
 		v, ok := f.settled(cond)

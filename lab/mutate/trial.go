@@ -149,7 +149,7 @@ type worker struct {
 
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	from *os.File // the other end of out
+	from *os.File // the end of the pipe from which out reads
 	out  *json.Decoder
 }
 
@@ -271,7 +271,7 @@ func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 // few makes tests replay recorded cases under fewer schedules.
 const few = "SCHEDULES=2"
 
-// testsOf returns the names of tests without subtests in a test run's output.
+// testsOf returns the names of the tests without subtests in the output of a test run.
 func testsOf(out string) []string {
 	var names []string
 	for line := range strings.Lines(out) {

@@ -88,7 +88,6 @@ func (r *Reconciler) users(ctx context.Context, o client.Object) (out []reconcil
 	return out
 }
 
-// Reconcile makes a Widget's ConfigMaps match its spec.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	w := &Widget{}
 	if err := r.Get(ctx, req.NamespacedName, w); err != nil {

@@ -19,7 +19,6 @@ var Definition string
 
 var GroupVersion = schema.GroupVersion{Group: "example.com", Version: "v1"}
 
-// Widget wants a number of ConfigMaps.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

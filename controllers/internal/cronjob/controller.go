@@ -47,7 +47,7 @@ func New(without Without) host.Controller {
 	return c
 }
 
-// declared returns a controller with the fields that are the same in all eras, and with their part of the Contract.
+// declared returns a controller with the fields and the part of the Contract that are the same in all eras.
 func declared(era string) host.Controller {
 	return host.Controller{
 		Name: "cronjob", Era: era,

@@ -135,7 +135,6 @@ const everything = "(all)"
 // Era is one of the two eras that poll.
 type Era string
 
-// The polling eras.
 const (
 	// Selector: the annotation that names the creator decides which Jobs a CronJob owns (before ControllerRef).
 	Selector Era = "selector"

@@ -154,7 +154,7 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName returns the name of the Job of a scheduled time. It contains the time in minutes; in the polling eras, in
+// jobName returns the name of the Job of a scheduled time. It contains the minutes since 1970; in the polling eras, the
 // seconds.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {

@@ -93,7 +93,6 @@ type Without struct {
 	Unchanged   bool // write a status that is already right
 }
 
-// New returns the controller in an era.
 func New(o Options) host.Controller {
 	c := host.Controller{
 		Name:   "daemonset",

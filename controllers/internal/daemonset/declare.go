@@ -52,9 +52,9 @@ func onEachNode(f *law.Facts) string {
 	return "has " + what
 }
 
-// amiss returns a description of a violation of KIND-DS, or "". A node lacks its pod, has too many, or has a pod that
-// may not stay, or the status counts too many nodes. A pod that may not stay is reported only if it is bound, because
-// node events do not affect other pods. Pods on missing nodes are not checked.
+// amiss describes a violation of KIND-DS, or returns "". It reports a node that lacks its pod, has too many pods, or
+// has a pod that may not stay, and a status that counts too many nodes. A pod that may not stay is reported only if it
+// is bound, because node events do not affect other pods. Pods on missing nodes are not checked.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
@@ -178,7 +178,7 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return ""
 }
 
-// look holds the state of a set and its nodes on which the bounds of an update depend.
+// look holds the pods and nodes of a set. The bounds of an update depend on them.
 type look struct {
 	set  *appsv1.DaemonSet
 	now  time.Time
@@ -264,7 +264,7 @@ func (l *look) deprives(p *corev1.Pod) string {
 
 func (l *look) one(node string) bool { return len(l.on[node]) == 1 && l.available(l.on[node][0]) }
 
-// crowds returns a description if new pod p is beside an available pod, and too many nodes have two pods.
+// crowds returns a description if p is a new pod beside an available pod, and too many nodes then have two pods.
 func (l *look) crowds(p *corev1.Pod) string {
 	node := identity(p)
 	if surge, _ := l.bounds(); surge > 0 && l.both(node, p) {

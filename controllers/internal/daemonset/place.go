@@ -245,7 +245,7 @@ func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	return all
 }
 
-// bindTo sets the node affinity in a pod's spec to one node. The cache must not share spec.
+// bindTo sets the node affinity in a pod's spec to one node. It changes spec, which must be a copy.
 func bindTo(spec *corev1.PodSpec, node string) {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}

@@ -39,7 +39,7 @@ const (
 	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
 	Selector Era = "selector"
 	// Gated: like ControllerRef, but without the open items of the proposal's checklist. A tie-break routes events, and
-	// adoption trusts the cache.
+	// adoption does not read the Deployment from the server.
 	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
 	ControllerRef Era = "controllerref"
@@ -136,7 +136,6 @@ func index(from cache.Indexer, name, value string) []any {
 	return objs
 }
 
-// New returns the controller in an era.
 func New(o Options) host.Controller {
 	return host.Controller{
 		Name:   "deployment",

@@ -111,7 +111,6 @@ func (u *rollout) failure() *appsv1.DeploymentCondition {
 	return nil
 }
 
-// The reasons of condition Progressing.
 const (
 	setAvailable  = "NewReplicaSetAvailable"
 	timedOut      = "ProgressDeadlineExceeded"

@@ -157,8 +157,9 @@ func (u *rollout) deletePods(ctx context.Context) error {
 	return nil
 }
 
-// rollbackTo returns the revision to which an old client requests a rollback; 0 means the revision before the last. An
-// annotation holds this field of old API versions. Today's kubectl writes the old template into the Deployment instead.
+// rollbackTo returns the revision in a rollback request of an old client; 0 means the revision before the last. The
+// request is a field of old API versions, which an annotation stores. Today's kubectl writes the old template into the
+// Deployment instead.
 func rollbackTo(d *appsv1.Deployment) (revision int64, asked bool) {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedRollbackTo], 10, 64)
 	return n, err == nil

@@ -153,8 +153,8 @@ func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) 
 	return nil
 }
 
-// part returns a ReplicaSet's share of the total change. changed is the sum of the shares before it. The share is in
-// proportion to the old and the new maximum of pods.
+// part returns a ReplicaSet's share of the total change. changed is the sum of the shares before it. The share follows
+// from the ratio of the new maximum number of pods to the old one.
 func (u *rollout) part(rs *appsv1.ReplicaSet, change, changed int32) int32 {
 	left := change - changed
 	switch {
@@ -222,7 +222,7 @@ func least(d *appsv1.Deployment) int32 {
 	return replicas(d) - unavailable
 }
 
-// hasDeadline reports whether lack of progress is reported. The maximum value means that it is not.
+// hasDeadline reports whether the Deployment has a progress deadline. The maximum value means that it has none.
 func hasDeadline(d *appsv1.Deployment) bool {
 	s := d.Spec.ProgressDeadlineSeconds
 	return s != nil && *s != math.MaxInt32

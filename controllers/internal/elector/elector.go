@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The name of the lease, and the times of kube-controller-manager: how long others wait for a lease that is not
-// renewed, how long its holder tries to renew it, and the retry period.
+// The name of the lease, and the times of kube-controller-manager. A lease that is not renewed expires after duration.
+// Its holder tries to renew it for deadline, once every retry.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"
@@ -114,7 +114,8 @@ func (e *elector) holds() bool {
 // valid reports whether the lease has not expired.
 func (e *elector) valid() bool { return e.env.Now().Before(e.since.Add(term(e.lease))) }
 
-// write handles the response to a write of the lease. A conflict means that another candidate was faster.
+// write handles the response to a write of the lease, and reports whether it succeeded. A conflict means that another
+// candidate was faster.
 func (e *elector) write(obj any, err error) bool {
 	if err != nil {
 		return false

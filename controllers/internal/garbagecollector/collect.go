@@ -227,7 +227,7 @@ func (c *collector) finishForeground(ctx context.Context, n *node) error {
 
 // orphan removes the references of an object's dependents to it, then removes the object's finalizer (GC-3). If the
 // object were gone earlier, a dependent that still refers to it would be deleted (GC-4). orphan includes dependents
-// that appear before it removes the finalizer. Upstream handles only those known at the start.
+// that appear before it removes the finalizer. Upstream handles only the dependents that it knows at the start.
 //
 // Here and upstream, a dependent that was created just before the deletion and is not in the graph is missed (RULES
 // K105).

@@ -2,10 +2,10 @@
 // out the deletion policies foreground and orphan. It treats ControllerRefs like other references (ORPHAN-4).
 //
 // It watches every kind and keeps a graph of references, keyed by uid (graph.go). Events change the graph and queue
-// work. "delete UID" checks whether to delete an object (collect.go). "orphan UID" orphans its dependents and releases
-// it. "report UID OWNERUID" writes an event about a reference into another namespace (write.go). The graph lags behind
-// the server, so it only determines which objects to check. Actions rely on reads from the server, and every delete
-// carries the uid and version that was read (GC-5, GC-9).
+// work. "delete UID" checks whether to delete an object (collect.go). "orphan UID" orphans an object's dependents and
+// then removes its finalizer. "report UID OWNERUID" writes an Event about a reference into another namespace
+// (write.go). The graph lags behind the server, so it only determines which objects to check. Actions rely on reads
+// from the server, and every delete carries the uid and version that was read (GC-5, GC-9).
 package garbagecollector
 
 import (
@@ -242,7 +242,7 @@ type Without struct {
 	UIDPrecondition     bool // deletes do not carry the uid
 	VersionPrecondition bool // deletes do not carry the resourceVersion
 	ConflictCheck       bool // repeat a delete after a version conflict, even if the owners have changed
-	ConflictPolicy      bool // repeat it even if the deletion policy requested for the object has changed
+	ConflictPolicy      bool // repeat a delete even if the requested deletion policy has changed
 	Policy              bool // background deletes set no policy: the kind's default applies
 
 	AbsentCoordinates bool // remember absent owners by uid only

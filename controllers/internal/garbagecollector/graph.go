@@ -171,7 +171,8 @@ func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// remove removes a node. It checks the dependents, which lose an owner, and the owners that waited for the node.
+// remove removes a node. It queues a check of the dependents, which lose an owner, and of the owners that waited for
+// the node.
 func (g *graph) remove(n *node) {
 	delete(g.nodes, n.uid)
 	g.dropEdges(n, n.owners)

@@ -262,7 +262,7 @@ func Holding(revisions []*appsv1.ControllerRevision, data []byte) []*appsv1.Cont
 // never a uid.
 const ownerIndex = "threelaws/owner"
 
-// Index adds the index that [Own] uses to a process's cache of revisions. Every controller of the process may call it.
+// Index adds the index for [Own] to a process's cache of revisions. Every controller of the process may call it.
 func Index(revisions cache.Indexer) {
 	if revisions.GetIndexers()[ownerIndex] != nil {
 		return

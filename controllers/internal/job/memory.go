@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory. It does not decide which pods belong to a Job (API-5). After a restart, the
-// controller can read everything except the backoff from the API again.
+// reconciler is the controller with its memory. The memory does not decide which pods belong to a Job (API-5). After a
+// restart, the controller can read everything except the backoff from the API again.
 type reconciler struct {
 	options  *Options
 	env      *host.Env
@@ -34,7 +34,7 @@ type reconciler struct {
 	backoffs map[string]backoff   // of Jobs with a failed pod, by key
 	closed   map[string]types.UID // Jobs whose end was written and is not shown yet, by key
 	wrote    *consistency.Store
-	shed     map[string]map[types.UID]uint64 // versions after which a pod has no finalizer, by key and uid; see [reconciler.hasShed]
+	shed     map[string]map[types.UID]uint64 // by key and uid: the version from which a pod has no finalizer
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {

@@ -158,7 +158,6 @@ func (a *attempt) countsFailed(p *corev1.Pod) bool {
 		judge(a.job, p).counts()
 }
 
-// writeIndexes updates the succeeded and failed indexes in the status.
 func (a *attempt) writeIndexes() bool {
 	s := &a.job.Status
 	text := a.succeededIndexes.String()
@@ -175,7 +174,7 @@ func (a *attempt) writeIndexes() bool {
 	return changed
 }
 
-// announce states in the status why the Job will end. It replaces that condition in a.end by the final one.
+// announce states in the status why the Job will end. Then it sets a.end to the final condition.
 func (a *attempt) announce() bool {
 	if a.end == nil {
 		return false

@@ -45,7 +45,7 @@ func most(j *batchv1.Job) int {
 	return max(n, 0)
 }
 
-// succeeded returns how many pods a Job no longer needs. For an Indexed Job it counts the succeeded indexes below
+// succeeded returns how many of a Job's completions are done. For an Indexed Job it counts the succeeded indexes below
 // completions, because the counter does not change when completions do. Earlier eras wrote only the counter.
 func succeeded(j *batchv1.Job) int {
 	if j.Status.CompletedIndexes != "" { // the server accepts this field only for Indexed Jobs

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// finalizerWait is how long to wait for finalizers to be removed.
+// finalizerWait is the assumed time until finalizers are removed.
 const finalizerWait = 15 * time.Second
 
 // contents counts the remaining objects of a namespace.

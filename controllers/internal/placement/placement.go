@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// Untolerated reports whether a node has a taint of one of the effects that none of the tolerations matches.
+// Untolerated reports whether a node has a taint with one of the effects, and no toleration matches this taint.
 func Untolerated(node *corev1.Node, tolerations []corev1.Toleration, effects ...corev1.TaintEffect) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
 		return slices.Contains(effects, taint.Effect) && !Tolerated(&taint, tolerations)

@@ -100,7 +100,7 @@ const (
 	orphanIndex     = "threelaws/orphans"    // pods without a controller by namespace
 )
 
-// Index adds the indexes that [Of] and [Orphans] use to a cache. Every controller of a process may call it.
+// Index adds the indexes for [Of] and [Orphans] to a cache. Every controller of a process may call it.
 func Index(pods cache.Indexer) {
 	if pods.GetIndexers()[controllerIndex] != nil {
 		return
@@ -158,7 +158,7 @@ func typed(objs []any) []*corev1.Pod {
 
 const labelIndex = "threelaws/label" // pods by namespace and label; a pod has an entry for each label
 
-// IndexLabels adds the index that [Labelled] uses to a cache. Every controller of a process may call it.
+// IndexLabels adds the index for [Labelled] to a cache. Every controller of a process may call it.
 func IndexLabels(pods cache.Indexer) {
 	if pods.GetIndexers()[labelIndex] != nil {
 		return

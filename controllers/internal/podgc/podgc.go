@@ -233,8 +233,8 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// spares returns why a pod must not be marked or removed now (PODGC-1). It may wait for a node, its node may exist and
-// be in service, or it was not marked before its removal. An ended pod may always be removed.
+// spares is the check of PODGC-1. It returns why a pod must not be marked or removed now: the pod waits for a node, its
+// node exists and is in service, or it is removed without being marked. An ended pod may always be removed.
 func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
 	pod, ok := obj.(*corev1.Pod)
 	switch {

@@ -170,7 +170,6 @@ func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects f
 // Decision is an action of a controller on an object.
 type Decision uint8
 
-// The decisions.
 const (
 	Ignore  Decision = iota // the object belongs to another owner, or nothing may be done now
 	Keep                    // the object is owned and matches

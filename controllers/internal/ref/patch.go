@@ -74,7 +74,7 @@ func alsoFinalizers(patch []byte) []byte {
 	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
 }
 
-// withFinalizers adds finalizers to a patch, or their removal.
+// withFinalizers adds a field to a patch that adds or removes these finalizers.
 func withFinalizers(patch []byte, field string, finalizers []string) []byte {
 	if len(finalizers) == 0 {
 		return patch

@@ -25,12 +25,10 @@ type Dependents struct {
 	Without *Without
 }
 
-// Route returns the route for dependents of a kind.
 func (d *Dependents) Route(kind schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: kind, Do: d.Do}
 }
 
-// Do routes one event.
 func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 	switch {
 	case e.Old == nil:

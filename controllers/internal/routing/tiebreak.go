@@ -18,12 +18,10 @@ type TieBreak struct {
 	Selects func(owner runtime.Object, labels map[string]string) bool
 }
 
-// Route returns the route for dependents of a kind.
 func (t *TieBreak) Route(kind schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: kind, Do: t.Do}
 }
 
-// Do routes one event.
 func (t *TieBreak) Do(v host.View, e host.Event, out *host.Effect) {
 	switch {
 	case e.Old == nil:

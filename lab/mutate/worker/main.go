@@ -89,7 +89,7 @@ func (p part) of(name string, src []byte) (*scenarios.File, error) {
 		}
 		if s.Verb == "explore" {
 			if s.Expect {
-				return true // a few schedules need not find it
+				return true // a few schedules need not find the violation
 			}
 			// The number of states does not depend on the number of schedules.
 			s.HasGolden = s.HasGolden && strings.Contains(s.String(), "strategy=exhaustive")

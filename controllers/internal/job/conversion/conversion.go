@@ -13,10 +13,8 @@ type (
 	New struct{ ManualSelector *bool }
 )
 
-// FromOld converts the old field to the new one.
 func FromOld(o Old) New { return New{opposite(o.AutoSelector)} }
 
-// ToOld converts the new field to the old one.
 func ToOld(n New) Old { return Old{opposite(n.ManualSelector)} }
 
 // Generates reports whether the server generates the selector of a Job with this field.
