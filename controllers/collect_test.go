@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// refs returns owners from "NAME UID", with a "!" in front of one that blocks; all are ConfigMaps.
+// refs parses owners: "NAME UID", with a "!" in front if the reference blocks. All are ConfigMaps.
 func refs(owners ...string) []metav1.OwnerReference {
 	var out []metav1.OwnerReference
 	for _, o := range owners {
@@ -44,7 +44,7 @@ func (c *cluster) config(namespace, name string, finalizers []string, owners ...
 	return string(obj.(*corev1.ConfigMap).UID)
 }
 
-// Of several references into another namespace, the first gets an event.
+// If an object has several references into another namespace, only the first one causes an Event.
 func TestOneComplaintForAllReferences(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "garbagecollector")
 	a, b := c.config("kube-system", "a", nil), c.config("kube-system", "b", nil)
@@ -61,7 +61,7 @@ func TestOneComplaintForAllReferences(t *testing.T) {
 	}
 }
 
-// Objects from before the history exist: a namespace without a creation owns like any other.
+// An object that existed before the history began can be an owner, such as a namespace.
 func TestOwnedByTheFirstNamespace(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "garbagecollector")
 	home := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "default").(metav1.Object)
@@ -174,7 +174,7 @@ func TestClaimsOfPodsEnqueueNothing(t *testing.T) {
 	}
 }
 
-// claimSet is a StatefulSet with a claim for each pod that is deleted with the set.
+// claimSet returns a StatefulSet with a claim for each pod. The claims are deleted with the set.
 func claimSet() *appsv1.StatefulSet {
 	template := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
 	template.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}

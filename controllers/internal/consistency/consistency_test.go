@@ -21,7 +21,7 @@ var (
 	sets = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 )
 
-// seen is what caches show: each kind up to a revision.
+// seen is the state of caches: each kind up to a revision.
 type seen map[schema.GroupVersionKind]int
 
 func (s seen) behind(kind schema.GroupVersionKind, version string) int {
@@ -51,7 +51,7 @@ func TestStore(t *testing.T) {
 
 	s.Wrote("ns/web", "u1", pods, at(3))
 	s.Wrote("ns/web", "u1", sets, at(4))
-	s.Wrote("ns/web", "u1", pods, at(2)) // older than what is recorded
+	s.Wrote("ns/web", "u1", pods, at(2)) // older than the recorded write
 	ready("two writes are to be seen", false)
 	one := digest(s)
 	caches[pods] = 2
@@ -90,7 +90,7 @@ func TestStoreKnowsObjects(t *testing.T) {
 	}
 }
 
-// Versions that are not numbers cannot be compared: the last one is waited for (RULES D49).
+// Versions that are not numbers cannot be compared, so only the last one is awaited (RULES D49).
 func TestVersionsThatAreNoNumbers(t *testing.T) {
 	var asked []string
 	s := New(func(_ schema.GroupVersionKind, version string) int { asked = append(asked, version); return 0 })
@@ -112,7 +112,7 @@ func TestClearNothing(t *testing.T) {
 	}
 }
 
-// Creates, updates and patches are recorded for the controller in the answer.
+// Creates, updates and patches are recorded for the controller in the response.
 func TestPods(t *testing.T) {
 	c := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
 	s := New(seen{}.behind)

@@ -18,7 +18,7 @@ func at(text string) time.Time {
 	return t
 }
 
-// TestDue: which missed time is made up for, and how long it is to the next.
+// TestDue checks for which missed time a Job is started, and the delay until the next time.
 func TestDue(t *testing.T) {
 	made, day := "2024-05-01T00:00:30Z", int64(86400)
 	for _, c := range []struct {
@@ -78,7 +78,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// A schedule without a zone uses kube-controller-manager's zone, whatever the local zone of the machine.
+// A schedule without a zone uses kube-controller-manager's zone, and not the local zone of the machine.
 func TestScheduleIsInUTC(t *testing.T) {
 	made := at("2024-05-01T00:30:00Z").In(time.FixedZone("east", 3*3600))
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(made)}}
@@ -127,7 +127,7 @@ func TestExceedsBounds(t *testing.T) {
 	}
 }
 
-// TestHistory: of Jobs a to c, started in that order, the last is kept.
+// TestHistory has Jobs a to c, which started in that order. Only the last is kept.
 func TestHistory(t *testing.T) {
 	one, none := int32(1), int32(0)
 	ended := func(name string, minute int64, how batchv1.JobConditionType) *batchv1.Job {

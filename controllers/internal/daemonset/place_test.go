@@ -47,7 +47,7 @@ type waits struct {
 
 func (w waits) AddAfter(key string, d time.Duration) { w.after[key] = d }
 
-// daemon returns a pod of a node, of the new or the previous template, ready or not.
+// daemon returns a pod on a node, with the new or the previous template, ready or not.
 func daemon(name, node string, like ...string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{
 		"app": "x", hashLabel: "old"}}, Spec: corev1.PodSpec{NodeName: node}}
@@ -77,7 +77,7 @@ func namesOf(pods []*corev1.Pod) (names []string) {
 	return names
 }
 
-// A pod that waits for a node counts for it; in eras without a scheduler, none waited.
+// A pod that waits for a node counts for that node. In eras without a scheduler, no pod waited.
 func TestByNode(t *testing.T) {
 	pods := []*corev1.Pod{daemon("on", "n"), daemon("waits", "n", "waiting"), daemon("nowhere", ""),
 		daemon("over", "n", "ended", "going"), daemon("ended", "n", "ended"), daemon("going", "n", "going")}
@@ -91,7 +91,7 @@ func TestByNode(t *testing.T) {
 	}
 }
 
-// The old pod stays beside a new one while it serves and the new one does not.
+// The old pod stays beside a new one while the old one is ready and the new one is not available.
 func TestOutlived(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	for _, c := range []struct {
@@ -113,8 +113,8 @@ func TestOutlived(t *testing.T) {
 	}
 }
 
-// A failed pod is replaced at once, then after delays that double up to a quarter of an hour. After half an hour the
-// delay is reset.
+// A failed pod is replaced at once, then after delays that double up to 15 minutes. After half an hour the delay is
+// reset.
 func TestMayReplace(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	now := sim.Epoch
@@ -122,7 +122,7 @@ func TestMayReplace(t *testing.T) {
 	for i, c := range []struct {
 		after time.Duration
 		want  bool
-		wait  time.Duration // from now on
+		wait  time.Duration // the time from now until the next try
 	}{
 		{0, true, time.Second}, {999 * time.Millisecond, false, time.Second}, {time.Millisecond, true, 2 * time.Second},
 		{2 * time.Second, true, 4 * time.Second}, {30 * time.Minute, true, 8 * time.Second},
@@ -163,7 +163,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// The labels of a pod identify its template, by a number if there is one.
+// Labels of a pod identify its template. If there is a template number, it decides.
 func TestNewPod(t *testing.T) {
 	for _, c := range []struct {
 		number, want string
@@ -194,7 +194,7 @@ func TestNewPod(t *testing.T) {
 	}
 }
 
-// Two versions of a node are equal for every set if labels and taints are equal.
+// Two versions of a node are the same for every set if their labels and taints are equal.
 func TestAlike(t *testing.T) {
 	node := func(change func(t *corev1.Taint)) *corev1.Node {
 		n := &corev1.Node{}
@@ -222,8 +222,8 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// A set that uses ControllerRef does not wait for the deletion of a pod that it no longer owns. One that uses only
-// selectors keeps all its pods.
+// A set that uses ControllerRef does not wait for the deletion of a pod that it no longer owns. In a selector era, the
+// set keeps all its pods and waits.
 func TestAwake(t *testing.T) {
 	for g, awake := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		w, _ := syncOf(t, g)

@@ -28,13 +28,13 @@ func stored(t *testing.T, c *host.Cluster) *appsv1.DaemonSet {
 	return obj.(*appsv1.DaemonSet).DeepCopy()
 }
 
-// A collision is counted once: not with an older count, and not for another set of the name.
+// A collision is counted once. It is not counted if the cached count is outdated, or if the set was recreated.
 func TestCollided(t *testing.T) {
 	count := func(n int32) *int32 { return &n }
 	for _, c := range []struct {
 		name       string
 		cached, is *int32
-		uid        bool // the cached one is a different object
+		uid        bool // the cached set has another uid
 		fails      string
 		want       int32
 	}{
@@ -84,7 +84,7 @@ func TestSnapshotWithoutLabels(t *testing.T) {
 	}
 }
 
-// Pods are relabelled, but not other pods of the same names.
+// Pods are relabelled, but not recreated pods with the same name.
 func TestRelabel(t *testing.T) {
 	w, cluster := syncOf(t, Current)
 	user := cluster.Client("user")
@@ -141,7 +141,7 @@ func (refusing) Patch(context.Context, schema.GroupVersionKind, string, string, 
 	return nil, apierrors.NewInternalError(errors.New("out of order"))
 }
 
-// A refused status is written once more to the current set, but not to another of its name.
+// A refused status is written once more to the current set, but not to a recreated set.
 func TestStore(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -172,7 +172,7 @@ func revisionOf(t *testing.T, c *host.Cluster, name, hash string, number int64) 
 	return obj.(*appsv1.ControllerRevision)
 }
 
-// Of several revisions of a template the newest stays; a failed deletion of another is reported.
+// Of several revisions of a template the newest is kept. A failed deletion of another revision is reported.
 func TestUnify(t *testing.T) {
 	w, c := syncOf(t, Current)
 	list := []*appsv1.ControllerRevision{revisionOf(t, c, "a", "a", 1), revisionOf(t, c, "b", "b", 2)}
@@ -220,7 +220,7 @@ func TestRollSaysWhatFails(t *testing.T) {
 	}
 }
 
-// A failed adoption of a revision is reported: without it the templates of pods are unknown.
+// A failed adoption of a revision is reported, because the templates of pods are unknown without the revision.
 func TestConstructSaysWhatItCouldNotAdopt(t *testing.T) {
 	w, c := syncOf(t, Current)
 	w.revisions = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{

@@ -57,7 +57,7 @@ func nodeNamed(name string, taints ...corev1.Taint) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{Taints: taints}}
 }
 
-// pairs counts a node that should have a pod and has none, and a node with too many.
+// pairs counts a node that should have a pod and has none, and a node with too many pods.
 func TestPairs(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	w.nodes = []*corev1.Node{nodeNamed("n0"), nodeNamed("n1"), nodeNamed("n2"),
@@ -90,7 +90,7 @@ func pairOf(node string, old, fresh *corev1.Pod) pair {
 	return pair{node: node, old: old, fresh: fresh}
 }
 
-// Unavailable outdated pods go at once, others while enough are available.
+// Unavailable outdated pods are deleted at once, and other outdated pods while enough pods are available.
 func TestReplaceable(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	good, bad, fresh := daemon("good", "n", "ready"), daemon("bad", "n"), daemon("fresh", "n", "new", "ready")
@@ -118,8 +118,8 @@ func TestReplaceable(t *testing.T) {
 	}
 }
 
-// A new pod is created beside an old one up to the limit, or if the old one does not serve. The old one goes when the
-// new one serves.
+// A new pod is created beside an old one up to the limit, or if the old one is unavailable. The old pod is deleted when
+// the new one is available.
 func TestSurge(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	w.nodes = []*corev1.Node{nodeNamed("a"), nodeNamed("b"), nodeNamed("c"),

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Earlier revisions are kept up to the limit, the latest ones.
+// Earlier revisions are kept up to the length limit. The oldest are dropped.
 func TestHistoryHasALimit(t *testing.T) {
 	long := strings.TrimSuffix(strings.Repeat("1234567,", 250), ",") // 1999 characters
 	for _, c := range []struct{ history, former, want string }{
@@ -105,7 +105,7 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// A Deployment whose conditions were removed still progresses, and reports it from now on.
+// If the conditions of a Deployment were removed, its progress is reported from then on.
 func TestProgressWithoutACondition(t *testing.T) {
 	u, _ := rolloutOf(t, nil, setOf("a", "old", 3, "1"), setOf("now", "now", 2, "2"))
 	s := appsv1.DeploymentStatus{Replicas: 5, UpdatedReplicas: 2}
@@ -138,7 +138,7 @@ func TestShareOfTheSaturated(t *testing.T) {
 	}
 }
 
-// A terminating Deployment still determines its current ReplicaSet, and changes only its status.
+// A terminating Deployment still determines its current ReplicaSet. It writes only its own status.
 func TestWriteOff(t *testing.T) {
 	u, user := rolloutOf(t, func(d *appsv1.Deployment) { d.Finalizers = []string{"example.com/hold"} },
 		setOf("now", "now", 4, "1"))

@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// setOf returns a ReplicaSet of an image that wants and has this many pods.
+// setOf returns a ReplicaSet with this image that wants and has this many pods.
 func setOf(name, image string, size int32, revision string) *appsv1.ReplicaSet {
 	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
 		Labels: map[string]string{"app": "x"}, Annotations: map[string]string{revisionAnnotation: revision}}}
@@ -68,7 +68,7 @@ func made(t *testing.T, c host.Client, obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// there lists the server's ReplicaSets with their sizes.
+// there lists the ReplicaSets on the server with their sizes.
 func there(t *testing.T, c host.Client) (list []string) {
 	items, err := c.List(t.Context(), SetKind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -83,7 +83,7 @@ func there(t *testing.T, c host.Client) (list []string) {
 
 var errRefused = apierrors.NewInternalError(errors.New("out of order"))
 
-// deletesNone is a client whose deletes fail, writesNone one whose writes fail.
+// deletesNone is a client whose deletes fail. writesNone is a client whose writes fail.
 type (
 	deletesNone struct{ host.Client }
 	writesNone  struct{ host.Client }
@@ -100,8 +100,8 @@ func (writesNone) UpdateStatus(context.Context, runtime.Object) (runtime.Object,
 	return nil, errRefused
 }
 
-// Old ReplicaSets beyond the limit are deleted, the lowest revisions first. Those with pods, or with an unknown number,
-// stay, and so does another object of the name.
+// Old ReplicaSets beyond the limit are deleted, the lowest revisions first. A ReplicaSet with pods, or with an unknown
+// revision, is kept, and so is a recreated one.
 func TestCleanUp(t *testing.T) {
 	limit := func(n int32) func(d *appsv1.Deployment) {
 		return func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = &n }
@@ -172,7 +172,7 @@ func TestCleanUp(t *testing.T) {
 	}
 }
 
-// A missing ReplicaSet need not be deleted; no old one is deleted before the rollout has settled.
+// A missing ReplicaSet need not be deleted. No old ReplicaSet is deleted before the rollout is complete.
 func TestCleanUpWaits(t *testing.T) {
 	old := setOf("a", "a", 0, "1")
 	old.Status.ObservedGeneration = 1
@@ -194,7 +194,7 @@ func TestCleanUpWaits(t *testing.T) {
 	}
 }
 
-// Failed writes are reported, when sharing pods among ReplicaSets, and while terminating.
+// Failed writes are reported when pods are shared among ReplicaSets, and while the Deployment is terminating.
 func TestSaysWhatIsNotWritten(t *testing.T) {
 	u, user := rolloutOf(t, nil, setOf("a", "a", 2, "1"), setOf("now", "now", 4, "2"))
 	u.env.Client = writesNone{user}
@@ -208,7 +208,7 @@ func TestSaysWhatIsNotWritten(t *testing.T) {
 	}
 }
 
-// Old ReplicaSets shrink, unavailable pods first, as far as enough stay available.
+// Old ReplicaSets shrink while enough pods stay available. Unavailable pods are removed first.
 func TestShrink(t *testing.T) {
 	strategy := func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType }
 	like := func(name string, size, available int32) *appsv1.ReplicaSet {
@@ -247,7 +247,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// A Deployment of strategy Recreate scales up at once, others as far as there is room.
+// A Deployment with strategy Recreate scales up at once, others as far as maxSurge allows.
 func TestRoom(t *testing.T) {
 	recreate := func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType }
 	if u, _ := rolloutOf(t, recreate, setOf("a", "old", 3, "1")); u.room(0) != 4 {

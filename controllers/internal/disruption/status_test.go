@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A right status is not written again; one with any wrong field is, since others may write it.
+// A right status is not written again. A status with any wrong field is, because another client may have written it.
 func TestUpToDate(t *testing.T) {
 	right := func() *policyv1.PodDisruptionBudgetStatus {
 		return &policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 2, CurrentHealthy: 3, DesiredHealthy: 1,

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// TestDigest: candidates that will act differently have different digests, whatever happened to them before.
+// TestDigest checks that candidates have different digests if and only if they will act differently.
 func TestDigest(t *testing.T) {
 	now, minute := time.Unix(1000, 0), int32(60)
 	lease := func(term int32, holder string, renewed time.Time) *coordinationv1.Lease {

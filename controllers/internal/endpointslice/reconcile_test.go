@@ -23,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// server has slices by name, and records deletions with uids.
+// server has slices by name. It records deletions with uids.
 type server struct {
 	host.Client
 	slices  map[string]*discoveryv1.EndpointSlice
@@ -73,7 +73,7 @@ func service() *corev1.Service {
 			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}}}
 }
 
-// Slices of a family that a Service no longer has are deleted by uid. Failures are retried.
+// Slices of an address family that a Service no longer has are deleted by uid. A failed deletion is retried.
 func TestFamilyIsGone(t *testing.T) {
 	for _, fails := range []error{nil, errors.New("no")} {
 		s := &server{fails: fails}
@@ -90,7 +90,7 @@ func TestFamilyIsGone(t *testing.T) {
 	}
 }
 
-// A Service owns a slice by uid, kind and version.
+// A Service owns a slice if the reference has its uid, kind and version.
 func TestOwnedBy(t *testing.T) {
 	for want, r := range map[string]metav1.OwnerReference{
 		"its own":       {UID: "s", Kind: "Service", APIVersion: "v1"},
@@ -106,7 +106,7 @@ func TestOwnedBy(t *testing.T) {
 	}
 }
 
-// A Pod is listed if either address field is set. A replaced Pod may have another name.
+// A Pod is listed if either address field is set. A Pod may have got another hostname or subdomain.
 func TestListedAndMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
@@ -135,7 +135,7 @@ func TestListedAndMoves(t *testing.T) {
 	}
 }
 
-// A slice's capacity of endpoints fills a new slice. An empty slice with ports differs from that of a Service without
+// A new slice can be filled completely. An empty slice with ports differs from the slice of a Service without
 // endpoints.
 func TestOwnSlices(t *testing.T) {
 	if roomFor([]*discoveryv1.EndpointSlice{{}}, capacity) != nil {
@@ -163,7 +163,8 @@ func TestOwnSlices(t *testing.T) {
 	}
 }
 
-// A cache that shows a deleted slice is behind. For a slice that it does not show, the server decides by uid.
+// The cache is behind while it shows a deleted slice. For a slice that the cache lacks, a read from the server decides
+// by uid.
 func TestBehind(t *testing.T) {
 	s := &server{slices: map[string]*discoveryv1.EndpointSlice{"a": slice("a")}}
 	r, _ := reconcilerOf(s)
@@ -197,7 +198,7 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// A Service that waits to see a slice continues when that slice is gone.
+// A Service that waits for a slice continues when that slice is gone.
 func TestGoneIsShownToo(t *testing.T) {
 	r, q := reconcilerOf(&server{})
 	r.written.set(slice("a"), deleted)
@@ -234,7 +235,7 @@ func (v view) Each(kind schema.GroupVersionKind, _ string, f func(runtime.Object
 	}
 }
 
-// A new node enqueues all Services whose Pods were left out without it.
+// A new node enqueues all Services whose Pods were left out because the node was unknown.
 func TestNodeWakesAll(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{"app": "x"}},
 		Spec: corev1.PodSpec{NodeName: "n"}}
@@ -250,8 +251,9 @@ func TestNodeWakesAll(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite testdata/plans.txt")
 
-// TestPlans plans full, nearly full and empty slices for endpoints that stay, go and come. In every plan each endpoint
-// is in one slice, no slice is too full, and what fits into one is in one. The test pins which slices are written.
+// TestPlans plans full, nearly full and empty slices for endpoints that stay, leave and arrive. In every plan each
+// endpoint is in one slice, no slice is too full, and endpoints that fit into one slice are in one slice. The golden
+// text shows which slices are written.
 func TestPlans(t *testing.T) {
 	var got strings.Builder
 	for seed := range uint64(150) {

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// script carries out steps on the expectations of key k and owner me: "+N" expects N creations, "-a,b" expects these
-// deletions, "?owned", "?lost" and "?moot" recheck with that state of ns/a, "wait" lets the timeout pass.
+// script executes steps on the expectations of key k and owner me. "+N" expects N creations, and "-a,b" expects these
+// deletions. "?owned", "?lost" and "?moot" recheck with that state of ns/a. "wait" lets the timeout pass.
 func script(e *Expectations, now *time.Time, steps string) {
 	sights := map[string]Sight{"?owned": Owned, "?lost": Lost, "?moot": Moot}
 	for step := range strings.FieldsSeq(steps) {
@@ -111,7 +111,7 @@ func TestWaiting(t *testing.T) {
 	e.ExpectDeletions("b", "me", []string{"x"})
 	e.ExpectCreations("a", "me", 1)
 	e.ExpectCreations("c", "me", 0)
-	now = now.Add(time.Hour) // it will act at the next event, but there may be none
+	now = now.Add(time.Hour) // the record is expired, but only an event enqueues the key
 	if got, want := e.Waiting(), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("waiting = %v, want %v", got, want)
 	}
@@ -147,7 +147,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Everything that affects a later reconcile is part of the state: these digests are all different.
+// Everything that affects a later reconcile is part of the digest, so all these digests differ.
 func TestDigestTellsRecordsApart(t *testing.T) {
 	now := sim.Epoch
 	seen := map[sim.Hash]string{}
@@ -174,7 +174,7 @@ func TestDigestTellsRecordsApart(t *testing.T) {
 	}
 }
 
-// A dropped record stays dropped: that of another object, or an expired one.
+// Recheck keeps a record dropped that is expired or belongs to another object.
 func TestNothingToRecheck(t *testing.T) {
 	now := sim.Epoch
 	e := New(func() time.Time { return now })
@@ -186,7 +186,7 @@ func TestNothingToRecheck(t *testing.T) {
 	}
 }
 
-// The cached state of an object decides whether its deletion is still to be seen.
+// The cached state of an object decides whether its deletion is still expected.
 func TestLook(t *testing.T) {
 	objects := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	yes := true

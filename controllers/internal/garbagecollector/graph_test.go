@@ -29,7 +29,7 @@ func recorder(without Without) (*graph, func() string) {
 	}
 }
 
-// object is a ConfigMap whose name is its uid; owners are names, with "!" in front of those that it blocks.
+// object returns a ConfigMap whose name is its uid. owners are names, with "!" in front if the reference blocks.
 func object(name string, owners ...string) *corev1.ConfigMap {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)}}
 	for _, o := range owners {
@@ -93,7 +93,7 @@ func TestObserved(t *testing.T) {
 	step("a reference by another version", "h")
 }
 
-// An object first seen with both deletion policies orphans first, but still waits for its dependents.
+// An object that is first seen with both deletion finalizers orphans first, but still waits for its dependents.
 func TestObservedInBothDeletions(t *testing.T) {
 	g, work := recorder(Without{})
 	both := deleting(object("a"), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents)
@@ -108,7 +108,7 @@ func TestObservedInBothDeletions(t *testing.T) {
 	}
 }
 
-// A released object starts again with the next event, and only with that.
+// The work for a released object is queued again at its next event, and only then.
 func TestReleasedStartsAgainOnce(t *testing.T) {
 	g, work := recorder(Without{})
 	a := deleting(object("a"), metav1.FinalizerDeleteDependents)
@@ -123,7 +123,7 @@ func TestReleasedStartsAgainOnce(t *testing.T) {
 	}
 }
 
-// A cluster-scoped owner is the same from every namespace: dependents that named it correctly before it was seen are
+// A cluster-scoped owner is the same from every namespace. Dependents that named it correctly before it was seen are
 // not checked.
 func TestObservedWithoutNamespace(t *testing.T) {
 	g, work := recorder(Without{})
@@ -140,7 +140,7 @@ func TestObservedWithoutNamespace(t *testing.T) {
 	}
 }
 
-// One dependent may know an owner by several names, including the one looked up.
+// A dependent may refer to an owner by several names, including the one that was looked up.
 func TestAlternative(t *testing.T) {
 	named := func(d string, names ...string) *node {
 		n := &node{identity: identity{apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: d}}
@@ -235,8 +235,8 @@ func TestAbsentOwnersForgetsTheOldest(t *testing.T) {
 	for i := range absentSize {
 		a.add(id(i))
 	}
-	a.has(id(0)) // used, so no longer the oldest
-	a.add(id(1)) // found again
+	a.has(id(0)) // used, so no longer the least recently used
+	a.add(id(1)) // added again
 	a.add(id(absentSize))
 	a.add(id(absentSize + 1))
 	for i, want := range []bool{true, true, false, false, true} {

@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// recorded is the template of the recorded cases, with their results.
+// recorded is the template of the recorded cases, and the other constants are the recorded results.
 const (
 	recorded = `{"spec":{"template":{"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"image":"img:1",` +
 		`"imagePullPolicy":"IfNotPresent","name":"c","resources":{},"terminationMessagePath":"/dev/termination-log",` +
@@ -254,7 +254,8 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
-// A set gets its own and the ownerless revisions of the cache, sorted by name. A list has those that match, by number.
+// Own returns the set's own and the ownerless revisions of the cache, sorted by name. List returns those that match, by
+// number.
 func TestOwn(t *testing.T) {
 	h := historyOf(t)
 	elsewhere, theirs := revision("a", "", "me", 1), revision("f", "", "", 1)

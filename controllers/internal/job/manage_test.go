@@ -38,7 +38,7 @@ func TestCarryOn(t *testing.T) {
 	}
 }
 
-// A Job that ends deletes its running pods; a terminating one does not (ADOPT-3).
+// A Job that ends deletes its running pods. A terminating Job does not (ADOPT-3).
 func TestStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		going bool

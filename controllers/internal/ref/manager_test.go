@@ -132,7 +132,7 @@ func (p *patches) Patch(_ context.Context, _ schema.GroupVersionKind, _, _ strin
 	return p.obj, nil
 }
 
-// Finalizers come and go in the patch that the reference does.
+// Finalizers are added and removed in the same patch as the reference.
 func TestFinalizers(t *testing.T) {
 	orphan := pod("ns", false, "")
 	c := &patches{obj: orphan}

@@ -28,7 +28,7 @@ func pod(namespace string, deleting bool, controller types.UID) *corev1.Pod {
 	}
 	if controller != "" {
 		yes := true
-		// A recreated object of another uid is another owner (ADOPT-8).
+		// A recreated object has another uid, so it is another owner (ADOPT-8).
 		p.OwnerReferences =
 			[]metav1.OwnerReference{
 				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: controller, Controller: &yes}}
@@ -126,7 +126,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 // Labels that skip validation are valid for apimachinery.
 func TestPlain(t *testing.T) {
 	word := strings.Repeat("w", longest)
-	domain := word + "." + word + "." + word + "." + word[:60] // as long as may be
+	domain := word + "." + word + "." + word + "." + word[:60] // the maximum length
 	for _, c := range []struct {
 		key, value string
 		plain      bool

@@ -22,14 +22,14 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// patchesNone is a client that may patch nothing.
+// patchesNone is a client whose patches fail.
 type patchesNone struct{ host.Client }
 
 func (patchesNone) Patch(context.Context, schema.GroupVersionKind, string, string, host.Patch) (runtime.Object, error) {
 	return nil, errors.New("out of order")
 }
 
-// The era of the proposal's checklist: a set that is being deleted releases, and that an adoption fails is no error.
+// In the gated era a terminating set releases pods, and a failed adoption is no error.
 func TestClaimGated(t *testing.T) {
 	kind := &Traits{Name: "replicaset", GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")}
 	for _, c := range []struct {
@@ -105,7 +105,8 @@ func TestClaimGated(t *testing.T) {
 	}
 }
 
-// What a cache shows of a pod that is deleted: one without a controller may be one that was just adopted.
+// Sight is the cached state of a pod whose deletion is expected. A pod without a controller may be one whose adoption
+// is not shown yet.
 func TestSight(t *testing.T) {
 	set := &Set{ObjectMeta: &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "me"}}
 	r := &reconciler{options: &Options{Era: Current},
@@ -141,8 +142,8 @@ func TestSight(t *testing.T) {
 
 func clock() time.Time { return sim.Epoch }
 
-// A sync that was at work when its set went may write down what it expects after the event of that has forgotten
-// all. The next, which finds the set gone, forgets it: before ControllerRef another set of the name would wait.
+// A reconcile may record expectations after the deletion event of its set has dropped them. The next reconcile finds no
+// set and drops the record again. Otherwise, before ControllerRef, a recreated set would wait for it.
 func TestWhatIsGoneExpectsNothing(t *testing.T) {
 	r := &reconciler{options: &Options{}, expected: expectations.New(clock),
 		sets: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
@@ -155,8 +156,8 @@ func TestWhatIsGoneExpectsNothing(t *testing.T) {
 	}
 }
 
-// A creation that a namespace's end has refused has no name to be waited for by: the first pod that is seen, as one of
-// an earlier life of the process, is taken for it.
+// A creation that was refused because the namespace is terminating has no name. So the first pod that is seen fulfils
+// it, even a pod that an earlier process created.
 func TestWhatWasNotMadeHasNoName(t *testing.T) {
 	r := &reconciler{options: &Options{Era: Current}, expected: expectations.New(clock)}
 	r.expected.ExpectCreations("default/web", "uid", 1)

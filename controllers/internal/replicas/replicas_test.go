@@ -90,8 +90,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// The neighbours of a set's pods are those of all sets of its controller, each once, though
-// two sets select it (RULES E57).
+// The neighbours of a set's pods are the pods of all sets with the same controller. A pod that two sets select counts
+// once (RULES E57).
 func TestNeighbours(t *testing.T) {
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	r := &reconciler{sets: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),

@@ -25,7 +25,7 @@ func TestIdentity(t *testing.T) {
 		set      string
 		ordinal  int
 		member   bool // of a set web
-		upstream bool // ... as upstream has it
+		upstream bool // upstream's result
 	}{
 		{"web-0", "web", 0, true, true},
 		{"web-12", "web", 12, true, true},
@@ -162,7 +162,7 @@ func sameOwners(a, b []metav1.OwnerReference) bool {
 	return true
 }
 
-// A revision without a field that has a default by now has the same template (CORPUS C19).
+// A revision that lacks a field with a later default has the same template (CORPUS C19).
 func TestRevisionMeansTheSame(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
@@ -185,7 +185,7 @@ func TestRevisionMeansTheSame(t *testing.T) {
 	}
 }
 
-// A status is written for any changed number or name, except the collision count.
+// A status is written if any number or name has changed, except the collision count.
 func TestSaysTheSame(t *testing.T) {
 	for name, change := range map[string]func(s *appsv1.StatefulSetStatus){
 		"observedGeneration": func(s *appsv1.StatefulSetStatus) { s.ObservedGeneration++ },
@@ -213,7 +213,7 @@ func (*noOwners) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Ob
 	return obj, nil
 }
 
-// Since ControllerRef a terminating set creates no pods; before, it did.
+// Since ControllerRef a terminating set creates no pods. Before ControllerRef it did.
 func TestOldOnesThatGo(t *testing.T) {
 	now := metav1.Now()
 	for name, c := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// image is the template of most recorded cases, with the server's defaults.
+// image returns the template of most recorded cases, with the server's defaults.
 func image(name string) *corev1.PodTemplateSpec {
 	t := &corev1.PodTemplateSpec{}
 	t.Labels = map[string]string{"app": "x"}
@@ -23,7 +23,7 @@ func image(name string) *corev1.PodTemplateSpec {
 	return t
 }
 
-// The hashes are those of recorded cases.
+// The hashes are equal to those in recorded cases.
 func TestHashIsUpstreams(t *testing.T) {
 	for name, want := range map[string]string{"img:1": "5d57d9744c", "img:2": "5c98dd8b56"} {
 		if got := Hash(image(name), nil); got != want {
