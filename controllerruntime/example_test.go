@@ -52,7 +52,7 @@ func ExampleControllers() {
 		fmt.Println(err)
 		return
 	}
-	controllers[0].Contract.Replicas = func(runtime.Object) int { return 1 } // the laws expect one Secret for each ConfigMap
+	controllers[0].Contract.Replicas = func(runtime.Object) int { return 1 } // one Secret each
 	c := simtest.Case{
 		Controllers: controllers, With: []string{"gc"},
 		World:  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n",

@@ -100,7 +100,7 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 	mark := p.switchTo(c)
 	how = c.Settle(trial.Limits{})
 	if p.to.Era == "gated" {
-		c.resync() // a pod's event still goes to the oldest owner that selects it, so the expectations of the others become stale
+		c.resync() // events go to the oldest owner, so the expectations of others become stale
 		how = c.Settle(trial.Limits{})
 	}
 	got := c.since(mark, "Pod")

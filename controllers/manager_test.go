@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Every name of kube-controller-manager, current or earlier, is a controller here or is refused by name (KCM-2). None
-// is both, and none stands for two.
+// Every name of kube-controller-manager, current or earlier, is a controller of this module or is refused by name
+// (KCM-2). No name is both, and no name stands for two controllers.
 func TestKubeControllerManager(t *testing.T) {
 	m := controllers.KubeControllerManager()
 	for _, c := range controllers.Builtin() {
@@ -40,8 +40,8 @@ func TestKubeControllerManager(t *testing.T) {
 	}
 }
 
-// All laws apply to the newest era of every controller. EndpointSlices are known by a label and not claimed, so only
-// the laws of writing apply to their controller.
+// All laws apply to the newest era of every controller. The EndpointSlice controller finds slices by labels and claims
+// none, so only the laws about writing apply to it.
 func TestNewestOweAllLaws(t *testing.T) {
 	newest := map[string]host.Controller{}
 	for _, c := range controllers.Builtin() {
@@ -71,8 +71,8 @@ func twoManagers(c *cluster, first, second string) {
 	}
 }
 
-// A leader whose election alone is slow goes on after losing the lease, so two lead for a while. What they do is lawful
-// and settles, in each pair of conforming eras (SKEW-1).
+// A leader with a slow election goes on after it has lost the lease, so two instances lead for a while. Their actions
+// violate no law and settle, in each pair of conforming eras (SKEW-1).
 func TestTwoLeaders(t *testing.T) {
 	for _, g := range [][2]string{
 		{"current", "current"}, {"controllerref", "current"}, {"current", "controllerref"},
@@ -108,7 +108,7 @@ func TestTwoLeaders(t *testing.T) {
 	}
 }
 
-// leader waits for a leader and returns its name.
+// leader runs until there is a leader, and returns its name.
 func leader(c *cluster) string {
 	for c.leading() == 0 {
 		c.Step()
@@ -130,7 +130,7 @@ func (c *cluster) leading() int {
 	return n
 }
 
-// step takes a drawn step of any process but the slow one.
+// step takes a random step of any process except the slow one.
 func step(c *cluster, slow string) {
 	var can []sim.Action
 	for _, a := range c.World.Enabled() {

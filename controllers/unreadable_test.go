@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// selectors are selectors that are unreadable, or select nothing. An earlier version of the server stored them.
+// selectors are selectors that cannot be parsed, or that select nothing. An earlier version of the server stored them.
 var selectors = []struct {
 	name     string
 	selector *metav1.LabelSelector
@@ -33,13 +33,13 @@ var selectors = []struct {
 	{"none", nil},
 }
 
-// unreadable describes an object with an unreadable selector that already owns something, and the controllers that
-// serve another object beside it.
+// unreadable describes an object whose selector cannot be parsed and that already owns something, and the controllers
+// of this object and of a second, correct object.
 type unreadable struct {
 	controllers []string
 	make        func(name, app string, n int32) runtime.Object
 	dependent   func() metav1.Object
-	served      map[string]int // pods of the other one
+	served      map[string]int // the pods of the second object
 	all         bool           // an empty selector selects everything
 }
 
@@ -61,8 +61,8 @@ var unreadables = map[string]unreadable{
 	}, ownedPod, map[string]int{"bad": 1}, true},
 }
 
-// An object with an unreadable selector keeps what it owned. Nothing is created for it or taken from it, and it is
-// retried with backoff. The object beside it gets what it wants. The status mentions the problem once at most.
+// An object whose selector cannot be parsed keeps what it owned. Nothing is created for it or taken from it, and it is
+// retried with backoff. The second object gets what it wants. The status mentions the problem at most once.
 func TestUnreadableSelectors(t *testing.T) {
 	for _, kind := range []string{"DaemonSet", "Deployment", "Job", "PodDisruptionBudget", "StatefulSet"} {
 		for _, s := range selectors {
@@ -128,8 +128,8 @@ func storedCluster(t *testing.T, names []string, objs ...runtime.Object) *cluste
 	return c
 }
 
-// A Service whose selector has impossible labels has no Pods. Its slices show that once, and the Service beside it has
-// its own.
+// A Service whose selector has impossible labels has no Pods. This is written to its slices once, and a second Service
+// has its own slices.
 func TestServicesThatSelectWhatCannotBe(t *testing.T) {
 	service := func(name, value string) *corev1.Service {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -155,8 +155,8 @@ func stored(obj metav1.Object, uid string) runtime.Object {
 	return obj.(runtime.Object)
 }
 
-// A set whose selector is unreadable, or selects nothing, creates no pods: it would release each and create the next.
-// It leaves the pods that it owns alone, and the set beside it works.
+// A set whose selector cannot be parsed, or selects nothing, creates no pods: it would release each pod and create the
+// next. It leaves the pods that it owns alone, and a second set works.
 func TestSetsThatSelectNothingMakeNothing(t *testing.T) {
 	for _, s := range selectors {
 		t.Run(s.name, func(t *testing.T) {
@@ -192,8 +192,8 @@ var schedules = map[string]func(s *batchv1.CronJobSpec){
 	"zone":          func(s *batchv1.CronJobSpec) { z := "Atlantis/Poseidonis"; s.TimeZone = &z },
 }
 
-// A CronJob with an unusable schedule starts nothing and waits for its user. It is not retried, since retries cannot
-// help. The one beside it starts its Job.
+// A CronJob with an unusable schedule starts nothing until its user changes it. It is not retried, because retries
+// cannot help. A second CronJob starts its Job.
 func TestUnreadableSchedules(t *testing.T) {
 	for name, spoil := range schedules {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/lifelike.txt")
 
-// pods have sidecars, addresses, missing nodes, different ends, and earlier conditions.
+// pods have sidecars, addresses, missing nodes, different results, and earlier conditions.
 var pods = []string{`
 metadata: {name: plain, generation: 7}
 spec:
@@ -65,7 +65,8 @@ status:
   - {type: Ready, status: "True", lastTransitionTime: null}
 `}
 
-// TestLifelike pins a node, and everything that a lifelike kubelet writes until its Events are too old.
+// TestLifelike compares with golden text: a node, and everything that a lifelike kubelet writes until its Events
+// expire.
 func TestLifelike(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
@@ -149,7 +150,7 @@ func encoded(t *testing.T, obj any) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(string(raw)), "\n", "\n  ")
 }
 
-// broken is a server that refuses requests and records deletions.
+// broken is a server that refuses requests. It records deletions.
 type broken struct {
 	host.Client
 	err     error
@@ -221,7 +222,7 @@ func TestEras(t *testing.T) {
 	}
 }
 
-// events is a server that accepts Events and records deletions.
+// events is a server that accepts Events. It records deletions.
 type events struct {
 	host.Client
 	refuses bool
@@ -241,7 +242,7 @@ func (e *events) Delete(_ context.Context, _ schema.GroupVersionKind, namespace,
 	return nil
 }
 
-// Events older than an hour are deleted, and the oldest beyond the limit. A refused Event does not count.
+// Events older than an hour are deleted, and so are the oldest ones beyond the limit. A refused Event does not count.
 func TestEventsGo(t *testing.T) {
 	now := time.Unix(100_000, 0)
 	told := func(n int, age time.Duration) (list []written) {
@@ -273,7 +274,7 @@ func TestEventsGo(t *testing.T) {
 	}
 }
 
-// Free addresses are assigned in order, and after the last from the start.
+// Free addresses are assigned in order. After the last address, the first free one is next.
 func TestAddresses(t *testing.T) {
 	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	indexAddresses(pods)

@@ -55,8 +55,8 @@ func TestNamespaceDeletion(t *testing.T) {
 	}
 }
 
-// kinds are defined before the controllers start: the collector looks for new ones every
-// half minute. One is there for the test in which it goes.
+// kinds are the CRDs that exist before the controllers start, because the garbage collector looks for new kinds only
+// every half minute. One test deletes the second CRD.
 var kinds = map[string]string{"widgets": "Widget", "gadgets": "Gadget"}
 
 var (
