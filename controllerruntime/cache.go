@@ -144,8 +144,7 @@ type registered struct {
 
 func (registered) HasSynced() bool { return true }
 
-// typedHandler passes objects of one Go type to a handler. After each call it sorts the requests that the call
-// enqueued.
+// typedHandler passes objects of one Go type to a handler. After each call it sorts the requests of the call.
 type typedHandler struct {
 	v *view
 	h toolscache.ResourceEventHandler

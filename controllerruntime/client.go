@@ -147,8 +147,7 @@ func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Res
 	return p.fill(obj, resp.Object, gvk)
 }
 
-// keepKind returns a function that sets the kind of obj back to its present value, because updates and patches keep the
-// kind.
+// keepKind returns a function that sets the kind of obj back to its present value: updates and patches keep it.
 func keepKind(obj client.Object) func() {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	return func() {

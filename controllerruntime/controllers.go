@@ -155,8 +155,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 	return ctl, ctl.Check()
 }
 
-// silent returns a route without effect, which makes the host watch a kind from the start. The handlers of the sources
-// handle its events.
+// silent returns a route without effect, which makes the host watch a kind. The sources handle its events.
 func silent(gvk schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: gvk, Do: func(host.View, host.Event, *host.Effect) {}}
 }
@@ -177,8 +176,7 @@ func start(p *process, setup Setup, i int, name string, roles []role) host.Recon
 	return newReconciler(p, c)
 }
 
-// controller is a controller that a setup has added to its manager. Its fields are those of controller-runtime's
-// controller.
+// controller is a controller that a setup has added. Its fields are those of controller-runtime's controller.
 type controller struct {
 	name    string
 	do      reconcile.Reconciler

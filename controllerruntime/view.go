@@ -99,8 +99,7 @@ func (v *view) try(stored runtime.Object) (client.Object, error) {
 	return obj, err
 }
 
-// of is like try, but ends the run if a cached object does not fit the Go type. A real informer would then list
-// forever.
+// of is like try, but ends the run if an object does not fit the Go type: a real informer would list forever.
 func (v *view) of(stored any) client.Object {
 	obj, err := v.try(stored.(runtime.Object))
 	if err != nil {

@@ -257,8 +257,7 @@ func TestPodsAreMadeFromTheTemplate(t *testing.T) {
 	}
 }
 
-// A ReplicaSet wants no pods, but its status still counts the deleted ones. These cannot replace other pods: 3 of 4
-// stay available.
+// The status of a ReplicaSet that wants no pods may still count deleted ones. These replace no pods: 3 of 4 stay.
 func TestTerminatingPodsDoNotCount(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "deployment@current")
 	c.laws = false // no controller counts the pods: the test writes the statuses

@@ -147,8 +147,7 @@ func (c *cluster) ownWidget(name string, finalizers []string, owners ...metav1.O
 	c.patch("widget", name, string(data))
 }
 
-// Changes of a claim whose pod exists enqueue nothing. A problem is fixed when the set is reconciled for another
-// reason.
+// Changes of a claim whose pod exists enqueue nothing. The next reconcile of the set fixes a problem.
 func TestClaimsOfPodsEnqueueNothing(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "statefulset@current", "persistentvolumeclaim-protection")
 	c.create(claimSet())

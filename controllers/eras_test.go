@@ -54,8 +54,7 @@ type pair struct {
 	from, to host.Controller
 }
 
-// eraSeeds returns the number of schedules for each pair of eras: 8, two of each of the four kinds below, or 300 with
-// SOAK.
+// eraSeeds returns the number of schedules for each pair of eras: 8, or 300 with SOAK.
 func eraSeeds() uint64 {
 	if os.Getenv("SOAK") != "" {
 		return 300
@@ -108,18 +107,15 @@ func conforms(c *host.Controller) bool {
 	return !slices.Contains([]string{"selector", "gated", "gated-without-gc"}, c.Era)
 }
 
-// owns reports whether an era uses ControllerRef. In the gated era all controllers do, except those of DaemonSet and
-// Job.
+// owns reports whether an era uses ControllerRef. In the gated era, DaemonSet and Job do not.
 func owns(c *host.Controller) bool {
 	return conforms(c) || c.Era == "gated" && c.Name != "daemonset" && c.Name != "job"
 }
 
-// change counts what the writes since a record did to objects. It ignores ControllerRevisions, which are internal
-// records of a controller.
+// change counts what the writes since a record did to objects, except to ControllerRevisions.
 type change struct{ created, deleted, adopted, released, moved int }
 
-// within reports whether a change is the wanted one. Several instances may have created or deleted too much and then
-// corrected it.
+// within reports whether a change is the wanted one, except for surplus writes that several instances corrected.
 func (d change) within(want change, instances int) bool {
 	more := d.created - want.created
 	d.created, d.deleted = d.created-more, d.deleted-more
@@ -169,8 +165,7 @@ func controllerOf(obj any) string {
 	return ""
 }
 
-// switchTo replaces all programs, like a new controller manager. From then on the laws count, if they apply to the new
-// era.
+// switchTo replaces all programs, like a new controller manager. Then the laws count if they apply to the new era.
 func (p pair) switchTo(c *cluster) int {
 	mark := c.World.History.Len()
 	for _, running := range c.Cluster.Processes() {

@@ -19,8 +19,7 @@ import (
 type world struct {
 	object func(name, app string, n int32) runtime.Object // with a label app for its children; wants n of them
 	with   string                                         // a controller of the same eras that it needs
-	// size scales object a to n children. It is nil if the number of children is the number of minutes that have
-	// passed.
+	// size scales object a to n children. It is nil if one child is created each minute.
 	size func(c *cluster, n int)
 	// rival, if set, creates the second of two overlapping objects. Otherwise object creates it.
 	rival func(name, app string, n int32) runtime.Object

@@ -128,8 +128,7 @@ func storedCluster(t *testing.T, names []string, objs ...runtime.Object) *cluste
 	return c
 }
 
-// A Service whose selector has impossible labels has no Pods. This is written to its slices once, and a second Service
-// has its own slices.
+// A Service whose selector has impossible labels has no Pods. Its slices are written once, and another Service works.
 func TestServicesThatSelectWhatCannotBe(t *testing.T) {
 	service := func(name, value string) *corev1.Service {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},

@@ -16,8 +16,8 @@ import (
 // turn is the time between the turns of two controllers. No timer of kubectl fires at the same time.
 const turn = 997 * time.Millisecond
 
-// manager runs controllers against the handler's server. Each turn starts a controller without memory, and runs it
-// until it settles.
+// manager runs controllers against the handler's server. In each turn a controller without memory runs until it
+// settles.
 type manager struct {
 	handler *httpapi.Handler
 	members []member

@@ -179,8 +179,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b(LIVE|MERGED)-\d+/`), "$1/"},
 }
 
-// unordered matches lines that kubectl prints from several goroutines. Adjacent lines that match the same pattern are
-// sorted.
+// unordered matches lines that kubectl prints from several goroutines. Adjacent matches are sorted.
 var unordered = []*regexp.Regexp{
 	regexp.MustCompile(`^evicting pod `),
 	regexp.MustCompile(`^pod/\S+ (evicted|deleted)$`),

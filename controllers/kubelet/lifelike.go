@@ -175,8 +175,7 @@ func conditionOf(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodConditio
 	return nil
 }
 
-// end writes the status of a pod whose containers have ended. data is the patch of [ended], with the phase and the exit
-// codes.
+// end writes the status of a pod whose containers have ended, from the patch of [ended].
 func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, data []byte) error {
 	var told struct{ Status corev1.PodStatus }
 	if err := json.Unmarshal(data, &told); err != nil {

@@ -65,8 +65,7 @@ status:
   - {type: Ready, status: "True", lastTransitionTime: null}
 `}
 
-// TestLifelike compares with golden text: a node, and everything that a lifelike kubelet writes until its Events
-// expire.
+// TestLifelike compares all writes of a lifelike kubelet, until its Events expire, with golden text.
 func TestLifelike(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()

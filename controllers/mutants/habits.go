@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// habitMutants make mistakes that no guard prevents. The clause of each row is the first clause that the mutant
-// violates.
+// habitMutants make mistakes that no guard prevents. The clause of each is the first one that it violates.
 var habitMutants = []mutant{
 	{"replicaset/adopts-what-it-lacks", "ADOPT-2", "ADOPT-2",
 		"adopts no more orphans than it lacks pods, and leaves the rest alone",
@@ -187,8 +186,7 @@ func (c *careless) retire(ctx context.Context, key string) error {
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &set.UID}, PropagationPolicy: &orphan})
 }
 
-// unlessItsPodsAreThere returns a route that ignores a new set if the cache has a pod that the set selects. It passes
-// all other events to do.
+// unlessItsPodsAreThere returns a route like do, except that it ignores new sets that select a cached pod.
 func unlessItsPodsAreThere(do func(host.View, host.Event, *host.Effect)) func(host.View, host.Event, *host.Effect) {
 	return func(v host.View, e host.Event, out *host.Effect) {
 		there := false

@@ -66,8 +66,7 @@ func first(do func(c *careless, ctx context.Context, key string) error) build {
 	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
-// wrap returns a ReplicaSet controller. change modifies its environment. If do is not nil, the controller calls it
-// before each reconcile.
+// wrap returns a ReplicaSet controller in a changed environment. It calls do, if not nil, before each reconcile.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
 	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New

@@ -178,8 +178,7 @@ func (w *world) blinded() {
 	}
 }
 
-// unseen replaces, releases or deletes the controller's objects while its watch is paused, and then lets the controller
-// act.
+// unseen changes the controller's objects while its watch is paused, and then lets the controller act.
 func (w *world) unseen() {
 	p := w.process()
 	k := w.kind(p.Controller().Owns[0].Kind)

@@ -249,8 +249,7 @@ func (w *world) crowd() {
 	}
 }
 
-// blind lets the controller write slices while its watch of slices is paused. Users change slices meanwhile, and some
-// requests fail.
+// blind lets the controller write while its watch of slices is paused. Users change slices, and requests fail.
 func (w *world) blind() {
 	k := w.Server.KindNamed("EndpointSlice")
 	_ = w.Do("hold EndpointSlice", func() error { w.process().Hold(k); return nil })

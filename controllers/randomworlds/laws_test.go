@@ -56,8 +56,7 @@ func first(n int) iter.Seq[uint64] {
 	}
 }
 
-// judge reports the first violation that no finding accepts in the world of a seed, and findings that do not occur
-// there.
+// judge reports the first violation that no finding accepts in a world, and the findings that do not occur in it.
 func (s *subject) judge(t *testing.T, seed uint64) {
 	w := play(t, s, seed, asked...)
 	occurs := map[*finding]bool{}
@@ -78,8 +77,7 @@ func (s *subject) judge(t *testing.T, seed uint64) {
 	}
 }
 
-// finding is a reason why a controller violates laws although it behaves like upstream's: upstream's controller
-// violates them too.
+// finding is a reason why a controller may violate laws: upstream's controller violates them too.
 type finding struct {
 	controller string
 	laws       string   // names, separated by blanks

@@ -152,8 +152,7 @@ func (w *world) act(acts []act) {
 	}
 }
 
-// pass lets the controllers work until they settle, for some time, or for some steps only, so that the next act
-// disturbs them.
+// pass lets the controllers work until they settle, for some time, or for some steps only.
 func (w *world) pass() {
 	switch w.n(8) {
 	case 0, 1, 2:

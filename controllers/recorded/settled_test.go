@@ -45,8 +45,7 @@ type search struct {
 	tries    int
 }
 
-// newSearch records which listings contain each object. Two objects can be equal only if the same listings contain
-// them.
+// newSearch records which listings contain each object. Equal objects must be in the same listings.
 func newSearch(listings []*listing) *search {
 	s := &search{listings: listings, present: map[string]string{}}
 	for i, l := range listings {

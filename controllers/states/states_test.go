@@ -59,8 +59,7 @@ func TestStates(t *testing.T) {
 	})
 }
 
-// TestFailuresAreGotOver lets the first request of each kind fail. The controller must retry it, and the final states
-// must be the same.
+// TestFailuresAreGotOver lets the first request of each kind fail. The final states must be the same.
 func TestFailuresAreGotOver(t *testing.T) {
 	each(t, func(t *testing.T, name string, file *txtar.Archive) {
 		whole := play(t, file, nil)

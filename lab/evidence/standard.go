@@ -19,7 +19,7 @@ type standing struct {
 	scales bool     // it has replicas
 	names  bool     // it names its dependents, so a released dependent blocks a new one
 	around string   // manifests of other objects that it needs
-	then   string   // steps that adapt these objects
+	then   string   // steps that adapt the objects of around
 	goes   string   // a step instead of "settle", for a controller that acts by the clock
 	ended  string   // a step after the manifest: the object has finished
 	free   string   // a step that removes the finalizers that the owner has added to the stray
@@ -198,10 +198,10 @@ var scripts = []script{
 	{"overlap", "apply orphan.yaml\napply owner.yaml\napply second.yaml\nsettle\n", adopts},
 }
 
-// rival turns the manifest of an owner into that of a second owner with another spec.
+// rival adapts the manifest of an owner for a second owner with another spec.
 var rival = strings.NewReplacer("NAME", "rival", "replicas: 2", "replicas: 1")
 
-// replacing turns the manifest of a CronJob into that of one that replaces its last Job by the next.
+// replacing adds concurrencyPolicy Replace to the manifest of a CronJob.
 var replacing = strings.NewReplacer("NAME", "web", "  schedule:", "  concurrencyPolicy: Replace\n  schedule:")
 
 // standard returns the worlds that test a controller as scenario files, by name.

@@ -234,8 +234,8 @@ func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
 
 const mainFile = "mutated_main_test.go"
 
-// Tests returns the tests of a package as checks. If deep is set, the checks are the tests and subtests that have no
-// subtests, and only selects them like -run. Tests returns nil for a package without tests.
+// Tests returns the tests of a package as checks, or nil if there are none. If deep is set, a check is a test or
+// subtest without subtests, and the pattern only selects checks, like -run.
 func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
 	if err != nil || len(files) == 0 {

@@ -62,8 +62,7 @@ func wake(_ host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// wakeClaims enqueues the claims of a pod that is gone, has ended, has no node, or was replaced by a pod of the same
-// name.
+// wakeClaims enqueues the claims of a pod that is gone, has ended, has no node, or was recreated.
 func wakeClaims(_ host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || pod.Ended(p) || p.Spec.NodeName == "" {
@@ -132,8 +131,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// used reports whether a pod uses a claim. It also lists the pods from the server, because the cache may lack a new
-// pod.
+// used reports whether a pod uses a claim. It also reads from the server, because the cache may lack a new pod.
 func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeClaim) (bool, error) {
 	if c.without.InUse {
 		return false, nil

@@ -87,8 +87,7 @@ func (s *Store) Ready(key string) error {
 	return nil
 }
 
-// Clear drops the record of the owner with this key and uid. If uid is empty, it drops the record of any owner with
-// this key (RULES D48).
+// Clear drops the record with this key and uid. If uid is empty, it drops any record with this key (RULES D48).
 func (s *Store) Clear(key string, uid types.UID) {
 	if s == nil {
 		return
@@ -108,8 +107,7 @@ func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
 
-// Digest hashes the writes that caches do not show yet, each with the number of missing watch events. Other writes do
-// not affect a reconcile.
+// Digest hashes the writes that caches do not show yet, each with the number of missing watch events.
 func (s *Store) Digest(h *sim.Hash) {
 	if s == nil {
 		return

@@ -231,8 +231,7 @@ func (p *poller) parent(job *batchv1.Job) types.UID {
 	return ""
 }
 
-// cleanUp deletes finished Jobs, the oldest first, down to the history limits. A failed deletion is retried by the next
-// reconcile.
+// cleanUp deletes finished Jobs, the oldest first, down to the history limits. The next reconcile retries failures.
 func (s *round) cleanUp() {
 	s.trim(batchv1.JobComplete, s.cj.Spec.SuccessfulJobsHistoryLimit)
 	s.trim(batchv1.JobFailed, s.cj.Spec.FailedJobsHistoryLimit)

@@ -148,8 +148,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// A running Job that the status does not list counts as forgotten, unless it is terminating. A live read shows whether
-// the cache is late.
+// A running Job that the status lacks counts as forgotten, unless it is terminating or a live read shows it listed.
 func TestForgotten(t *testing.T) {
 	late, unread := cronJob("one"), apierrors.NewInternalError(errors.New("no"))
 	for name, c := range map[string]struct {

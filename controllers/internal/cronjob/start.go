@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // time zones then do not depend on the machine's database
+	_ "time/tzdata" // so that time zones do not depend on the machine's database
 
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
@@ -110,8 +110,7 @@ func (s *round) replaceForgotten(job *batchv1.Job) error {
 	return s.replaceOne(job.Namespace, job.Name, job.UID)
 }
 
-// replaceOne reads a Job from the server. If the CronJob still owns the Job, it deletes it. Otherwise it removes the
-// Job from the status.
+// replaceOne reads a Job from the server. It deletes the Job if the CronJob owns it, and unlists it otherwise.
 func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	obj, err := s.env.Client.Get(s.ctx, jobKind, namespace, name)
 	if err != nil {
@@ -130,8 +129,7 @@ func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 func (s *round) create(at time.Time) error {
 	obj, err := s.env.Client.Create(s.ctx, s.newJob(at))
 	if apierrors.IsAlreadyExists(err) {
-		// An earlier reconcile created the Job but could not write the status, or another owner has the Job (RULES
-		// J89).
+		// An earlier reconcile could not write the status, or another owner has the Job (RULES J89).
 		obj, err = s.env.Client.Get(s.ctx, jobKind, s.cj.Namespace, s.jobName(at))
 		if err != nil {
 			return err
@@ -154,8 +152,7 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName returns the name of the Job of a scheduled time. It contains the minutes since 1970; in the polling eras, the
-// seconds.
+// jobName returns the name of a scheduled Job. It contains the minutes since 1970; in the polling eras, the seconds.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {
 		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())
@@ -197,8 +194,7 @@ func (s *round) newJob(at time.Time) *batchv1.Job {
 	return job
 }
 
-// late is added to the scheduled time when a CronJob is requeued, so that clock differences do not make the reconcile
-// early.
+// late is added to the scheduled time of a requeue, so that clock differences do not make the reconcile early.
 const late = 100 * time.Millisecond
 
 // schedule parses a CronJob's schedule with its time zone.
@@ -276,8 +272,7 @@ func untilNext(cj *batchv1.CronJob, now time.Time, s cron.Schedule) *time.Durati
 	return &d
 }
 
-// rescheduleMark is a part of the queue key of a CronJob whose schedule changed. The name of a CronJob cannot contain
-// it.
+// rescheduleMark is part of the queue key of a CronJob whose schedule changed. No name can contain it.
 const rescheduleMark = "/rescheduled:"
 
 func rescheduled(key string) (cj string, ok bool) {

@@ -40,8 +40,7 @@ type Era string
 const (
 	// Selector: every pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: like Selector, but a terminating set leaves its pods alone. The proposal's checklist had no other item for
-	// DaemonSets.
+	// Gated: like Selector, but a terminating set leaves its pods alone, as the proposal's checklist says.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal of 2017. The controller itself assigns pods to nodes. A number in a label
 	// identifies the template.

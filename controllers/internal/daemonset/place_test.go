@@ -113,8 +113,7 @@ func TestOutlived(t *testing.T) {
 	}
 }
 
-// A failed pod is replaced at once, then after delays that double up to 15 minutes. After half an hour the delay is
-// reset.
+// A failed pod is replaced at once, then after doubling delays up to 15 minutes. Half an hour resets the delay.
 func TestMayReplace(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	now := sim.Epoch

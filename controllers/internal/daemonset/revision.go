@@ -123,8 +123,7 @@ func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1
 	return nil, err
 }
 
-// collided increases the collision count in the set's status. If the cached set has an outdated count, it returns an
-// error.
+// collided increases the collision count in the set's status. An outdated count in the cache is an error.
 func (w *work) collided(ctx context.Context) error {
 	obj, err := w.env.Client.Get(ctx, Kind, w.set.Namespace, w.set.Name)
 	if err != nil {

@@ -116,8 +116,7 @@ func TestProgressWithoutACondition(t *testing.T) {
 	}
 }
 
-// If the current ReplicaSet has all wanted pods and they are available, all others get zero. Failed writes are
-// reported.
+// If the current ReplicaSet is saturated, all others are scaled to zero. Failed writes are reported.
 func TestShareOfTheSaturated(t *testing.T) {
 	now := func() *appsv1.ReplicaSet {
 		rs := setOf("now", "now", 4, "2")

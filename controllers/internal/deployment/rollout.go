@@ -96,8 +96,7 @@ func (u *rollout) takeFrom(ctx context.Context, sets []*appsv1.ReplicaSet, n int
 	return took, nil
 }
 
-// recreate is one step of strategy Recreate. It removes old pods. When no old pod runs, it creates or scales up the
-// current ReplicaSet.
+// recreate is one step of strategy Recreate. It removes old pods. When none runs, it scales up the current ReplicaSet.
 func (u *rollout) recreate(ctx context.Context) error {
 	stopped := false
 	for _, rs := range keep(u.old(), active) {
@@ -130,8 +129,7 @@ func (u *rollout) recreate(ctx context.Context) error {
 	return u.writeProgress(ctx)
 }
 
-// oldPods reports whether an old ReplicaSet reports pods, or controls a pod that has not ended. The pods' labels do not
-// matter (RULES H74).
+// oldPods reports whether an old ReplicaSet reports pods, or controls a pod that has not ended (RULES H74).
 func (u *rollout) oldPods() bool {
 	return slices.ContainsFunc(u.old(), func(rs *appsv1.ReplicaSet) bool {
 		return rs.Status.Replicas > 0 ||
@@ -142,8 +140,7 @@ func (u *rollout) oldPods() bool {
 	})
 }
 
-// deletePods deletes the pods of old ReplicaSets. Only a mutant calls it, because pods belong to the ReplicaSets
-// (LAW-2).
+// deletePods deletes the pods of old ReplicaSets. Only a mutant calls it: only ReplicaSets delete pods (LAW-2).
 func (u *rollout) deletePods(ctx context.Context) error {
 	for _, rs := range u.old() {
 		for _, obj := range index(u.pods, controllerIndex, string(rs.UID)) {

@@ -31,8 +31,7 @@ func setOf(name, image string, size int32, revision string) *appsv1.ReplicaSet {
 	return rs
 }
 
-// rolloutOf returns a reconcile of a Deployment that wants 4 pods of image "now", in its own cluster with its
-// ReplicaSets.
+// rolloutOf returns a reconcile of a Deployment that wants 4 pods of image "now", in a cluster with its ReplicaSets.
 func rolloutOf(t *testing.T, change func(d *appsv1.Deployment), sets ...*appsv1.ReplicaSet) (*rollout, host.Client) {
 	world := sim.New(sim.Zero{})
 	user := host.NewCluster(world, fakeapi.New(fakeapi.Options{})).Client("user")

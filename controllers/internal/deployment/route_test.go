@@ -36,8 +36,7 @@ func (c cached) Each(kind schema.GroupVersionKind, namespace string, f func(runt
 	}
 }
 
-// A Deployment with strategy Recreate is enqueued when its last pod is deleted, because no other event shows it (RULES
-// B34).
+// A Deployment with strategy Recreate is enqueued when its last pod is deleted: no other event shows it (RULES B34).
 func TestPodGone(t *testing.T) {
 	owned := func(m *metav1.ObjectMeta, kind schema.GroupVersionKind, name string, uid types.UID) {
 		m.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: uid},

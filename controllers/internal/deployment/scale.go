@@ -107,7 +107,7 @@ func (u *rollout) only(running []*appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	}
 }
 
-// saturated reports whether the current ReplicaSet has the wanted size in its spec and annotation, and as many
+// saturated reports whether the current ReplicaSet has the wanted size in its spec and in its annotation, and as many
 // available pods.
 func (u *rollout) saturated() bool {
 	rs, n := u.current(), replicas(u.d)

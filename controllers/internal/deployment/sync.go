@@ -295,8 +295,7 @@ func (u *rollout) observe(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// complete reports whether every wanted pod belongs to the current ReplicaSet and is available, and no other pod
-// exists.
+// complete reports whether every wanted pod is in the current ReplicaSet and available, and no other pod exists.
 func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
 	n := replicas(d)
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n &&

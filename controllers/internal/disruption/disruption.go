@@ -142,8 +142,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// update writes the status if it changed. It returns the time until the first Pod with an allowed eviction no longer
-// counts as disrupted.
+// update writes the status if it changed. It returns the time until the first Pod is no longer disrupted.
 func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionBudget) (time.Duration, error) {
 	pods := r.podsOf(budget)
 	expected, desired, err := r.expect(ctx, budget, pods)

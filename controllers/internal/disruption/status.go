@@ -118,8 +118,7 @@ func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionB
 	return expected, int32(n), nil
 }
 
-// scaleOf returns the total size of the Pods' controllers. It skips a Pod without a ControllerRef. A missing controller
-// is an error.
+// scaleOf returns the total size of the Pods' controllers. A missing controller is an error.
 func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, error) {
 	scales := map[types.UID]int32{}
 	for _, pod := range pods {

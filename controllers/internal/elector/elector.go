@@ -114,8 +114,7 @@ func (e *elector) holds() bool {
 // valid reports whether the lease has not expired.
 func (e *elector) valid() bool { return e.env.Now().Before(e.since.Add(term(e.lease))) }
 
-// write handles the response to a write of the lease, and reports whether it succeeded. A conflict means that another
-// candidate was faster.
+// write handles the response to a write of the lease, and reports whether the write succeeded.
 func (e *elector) write(obj any, err error) bool {
 	if err != nil {
 		return false

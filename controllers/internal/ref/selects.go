@@ -27,7 +27,7 @@ func SelectsSome(s *metav1.LabelSelector, have map[string]string) bool {
 	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && Selects(s, have)
 }
 
-// ParseSome is like [Parse], but returns nil for a selector with which [SelectsSome] matches nothing.
+// ParseSome is like [Parse], but returns nil for a nil or empty selector, as [SelectsSome] matches nothing then.
 func ParseSome(s *metav1.LabelSelector) (labels.Selector, error) {
 	parsed, err := Parse(s)
 	if err != nil || s == nil || parsed.Empty() {

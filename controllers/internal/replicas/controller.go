@@ -95,8 +95,7 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// The gated era is included, because the checklist leaves open "Use ControllerRef to map watch events to
-		// controllers".
+		// Also in the gated era: its checklist leaves open "Use ControllerRef to map watch events to controllers".
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}
@@ -113,8 +112,7 @@ func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(k.Read(owner).MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller with its memory: its expectations, and its writes that the cache does not show yet
-// (API-5).
+// reconciler is the controller with its memory: its expectations, and its writes that caches do not show (API-5).
 type reconciler struct {
 	kind     *Traits
 	options  *Options
@@ -252,8 +250,7 @@ type Era string
 const (
 	// Selector: every active pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: like ControllerRef, but without the open items of the proposal's checklist. It needs the garbage
-	// collector.
+	// Gated: like ControllerRef, without the open items of the checklist. It needs the garbage collector.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"

@@ -105,8 +105,7 @@ func TestClaimGated(t *testing.T) {
 	}
 }
 
-// Sight is the cached state of a pod whose deletion is expected. A pod without a controller may be one whose adoption
-// is not shown yet.
+// A pod without a controller in the cache may be one whose adoption is not shown yet.
 func TestSight(t *testing.T) {
 	set := &Set{ObjectMeta: &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "me"}}
 	r := &reconciler{options: &Options{Era: Current},

@@ -208,8 +208,7 @@ func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	}
 }
 
-// neighbours counts, by node, the active pods of all sets with the same controller. It is empty for a set without a
-// controller.
+// neighbours counts, by node, the active pods of all sets with the same controller. Without a controller it is empty.
 func (r *reconciler) neighbours(set *Set) map[string]int {
 	near := map[string]int{}
 	parent := metav1.GetControllerOfNoCopy(set)

@@ -47,8 +47,7 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	return nil
 }
 
-// lookAgain requeues the set for the time when its next ready pod becomes available, because the delayed key of the
-// pod's event may be lost.
+// lookAgain requeues the set for the time when a ready pod becomes available, because a delayed key may be lost.
 func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
 	if next == 0 {

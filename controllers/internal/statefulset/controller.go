@@ -136,8 +136,7 @@ func availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(owner.(*appsv1.StatefulSet).Spec.MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller with its memory: its writes that the cache does not show yet, and a cache of encoded
-// templates.
+// reconciler is the controller with its memory: writes that the cache does not show yet, and encoded templates.
 type reconciler struct {
 	options   *Options
 	env       *host.Env

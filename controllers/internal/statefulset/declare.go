@@ -209,8 +209,7 @@ func (l *row) waits() bool { return l.set.Spec.PodManagementPolicy != appsv1.Par
 
 func (l *row) end() int { return first(l.set) + wanted(l.set) }
 
-// lacking returns the first ordinal in a range without an available pod, and the number of such ordinals. It ignores
-// ordinal but.
+// lacking returns the first ordinal in a range without an available pod, and their number. It ignores but.
 func (l *row) lacking(from, to, but int) (first, n int) {
 	for i := to - 1; i >= from; i-- {
 		p := l.pods[i]

@@ -36,7 +36,7 @@ type part struct {
 var parts = []part{
 	{"", nil},                        // the default schedule
 	{"explore", []string{"explore"}}, // and a few others
-	{"mutant", []string{"mutant"}},   // whether it still kills the handmade mutants
+	{"mutant", []string{"mutant"}},   // the handmade mutants must still be killed
 }
 
 // few limits the schedules that a step explores, because every survivor runs all files.
