@@ -158,7 +158,7 @@ func told(c *vectors.Recording) string {
 
 // notes holds placeholders for values that differ between servers.
 type notes struct {
-	names  map[string]string // placeholders by answered value
+	names  map[string]string // placeholders, by the value in a response
 	counts map[string]int
 	began  time.Time
 	client bool // a request is being noted

@@ -29,7 +29,7 @@ var remark = regexp.MustCompile(`^# (known|code) (.*)`)
 
 var hash = regexp.MustCompile(`(?m)^hash\n----\n[0-9a-f]+\n\n`)
 
-// released is the line that includes the CRDs of a release. Shrunk files contain a copy of the CRDs, which is removed.
+// released is the line that includes the CRDs of a release. In a shrunk file it replaces the copy of the CRDs.
 const released = "define released\n"
 
 func (s *Project) worlds(t *testing.T) []*world {

@@ -32,7 +32,7 @@ func (s *round) reconcile() (*time.Duration, error) {
 	if err := s.dropMissing(); err != nil {
 		return nil, err
 	}
-	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // observe may have read the CronJob from the server
+	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // observe may have replaced s.cj by a newer one
 		return nil, nil // the propagation policy of the deletion decides about the Jobs (ADOPT-3)
 	}
 	return s.start(forgotten)

@@ -221,7 +221,7 @@ func (l *row) lacking(from, to, but int) (first, n int) {
 	return first, n
 }
 
-// until returns a description if a wanted pod below number is not available, so that the write comes too early.
+// until returns a description if a wanted pod below number is not available. Then the write comes too early.
 func (l *row) until(number int, what string) string {
 	if i, n := l.lacking(first(l.set), min(number, l.end()), -1); n > 0 {
 		return fmt.Sprintf("%s while %s is not available", what, nameOf(l.set, i))
