@@ -157,6 +157,6 @@ func TestSeedsAreIdentical(t *testing.T) {
 	}
 	t.Logf("500 seeds twice, %d distinct runs", len(distinct))
 	if len(distinct) < 250 {
-		t.Errorf("only %d distinct runs: the seeds decide too little", len(distinct))
+		t.Errorf("only %d distinct runs: the seeds have too little effect", len(distinct))
 	}
 }

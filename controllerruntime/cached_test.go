@@ -150,7 +150,7 @@ func withRealCache(t *testing.T) []string {
 		}
 	}
 	if !cache.WaitForCacheSync(ctx) {
-		t.Fatal("the real cache does not fill")
+		t.Fatal("the real cache does not sync")
 	}
 	c, err := client.New(config, client.Options{Scheme: widget.Scheme(), Cache: &client.CacheOptions{Reader: cache,
 		Unstructured: true}})
@@ -213,7 +213,7 @@ func TestDeclared(t *testing.T) {
 		kinds = append(kinds, r.Kind.Kind)
 	}
 	if !slices.Equal(kinds, []string{"Secret", "Pod", "Service"}) {
-		t.Errorf("watches besides: %v", c.Routes)
+		t.Errorf("additional watches: %v", c.Routes)
 	}
 	if o := all[1]; o.Name != "other" || !o.For.Empty() || len(o.Owns) != 0 {
 		t.Errorf("%s for %v owns %v", o.Name, o.For, o.Owns)
@@ -245,7 +245,7 @@ func TestOwnersAreWokenInOneOrder(t *testing.T) {
 		run.Settle(trial.Limits{Writes: 10, Steps: 1000})
 		run.Stop()
 		if got := strings.Join(woken, ""); got != "abcde" {
-			t.Fatalf("woken in the order %q", got)
+			t.Fatalf("enqueued in the order %q", got)
 		}
 	}
 }

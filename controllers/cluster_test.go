@@ -156,7 +156,7 @@ func (c *cluster) wantBackoff(name string) int {
 	}
 	for i := 2; i < len(failed); i++ {
 		if last, next := failed[i-1]-failed[i-2], failed[i]-failed[i-1]; next < min(last*3/2, time.Minute) {
-			c.t.Errorf("%s failed at %v: no back-off", name, failed)
+			c.t.Errorf("%s failed at %v: no backoff", name, failed)
 			break
 		}
 	}
@@ -282,6 +282,6 @@ func TestTerminatingPodsDoNotCount(t *testing.T) {
 	c.settle()
 	old := c.Server.Lookup(c.Server.KindNamed("replicaset"), "default", "old").(*appsv1.ReplicaSet)
 	if metav1.GetControllerOf(old) == nil || *old.Spec.Replicas != 3 {
-		t.Errorf("old asks for %d pods, owned by %v", *old.Spec.Replicas, old.OwnerReferences)
+		t.Errorf("the old ReplicaSet wants %d pods, and its owners are %v", *old.Spec.Replicas, old.OwnerReferences)
 	}
 }

@@ -57,7 +57,7 @@ func TestOneComplaintForAllReferences(t *testing.T) {
 		return true
 	})
 	if len(messages) != 1 || !strings.Contains(messages[0], "name: a,") {
-		t.Errorf("complaints: %q", messages)
+		t.Errorf("events about references: %q", messages)
 	}
 }
 
@@ -159,12 +159,12 @@ func TestClaimsOfPodsEnqueueNothing(t *testing.T) {
 	c.patch("pvc", "data-web-0", `{"metadata":{"ownerReferences":null}}`)
 	c.settle()
 	if len(claim().OwnerReferences) > 0 {
-		t.Error("the claim has its owner back at once")
+		t.Error("the claim gets its owner again at once")
 	}
 	c.delete("pvc", "data-web-0", metav1.DeleteOptions{})
 	c.settle()
 	if claim() != nil {
-		t.Error("the claim is made again at once")
+		t.Error("the claim is recreated at once")
 	}
 	c.patch("statefulset", "web", `{"metadata":{"labels":{"touched":"yes"}}}`)
 	c.settle()

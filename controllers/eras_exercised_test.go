@@ -64,11 +64,11 @@ func (p pair) switched(t *testing.T, c *cluster) {
 		t.Errorf("apart: does not settle; last:\n%s", c.tail(40))
 	}
 	if got, want := c.since(mark), (change{adopted: orphans}); got != want {
-		t.Errorf("apart: the switch made %+v, want %+v; last:\n%s", got, want, c.tail(60))
+		t.Errorf("apart: the switch caused %+v, want %+v; last:\n%s", got, want, c.tail(60))
 	}
 	if p.from.Name == "cronjob" {
 		if c.Settle(p.limits(time.Minute)); c.since(mark).created != 2 {
-			t.Errorf("apart: %+v in the next minute, want a Job of each; last:\n%s", c.since(mark), c.tail(40))
+			t.Errorf("apart: %+v in the next minute, want one Job for each CronJob; last:\n%s", c.since(mark), c.tail(40))
 		}
 	}
 	p.lawful(t, c, "apart")
@@ -112,11 +112,11 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 		t.Errorf("overlapping: does not settle; last:\n%s", c.tail(40))
 	}
 	if got.created-got.deleted != 5-had || got.created > 5 || got.adopted > unowned || got.released+got.moved > 0 {
-		t.Errorf("overlapping: %d pods, %d of them unowned, and the switch made %+v; last:\n%s", had, unowned, got,
+		t.Errorf("overlapping: %d pods, %d of them unowned, and the switch caused %+v; last:\n%s", had, unowned, got,
 			c.tail(60))
 	}
 	if owns(&p.from) && got != (change{}) {
-		t.Errorf("overlapping: each had its own, and the switch made %+v; last:\n%s", got, c.tail(60))
+		t.Errorf("overlapping: each owner had its own pods, and the switch caused %+v; last:\n%s", got, c.tail(60))
 	}
 	if families := c.families(); fmt.Sprint(families) != "map[a:2 b:3]" {
 		t.Errorf("overlapping: %v; last:\n%s", families, c.tail(60))
@@ -134,7 +134,7 @@ func (p pair) downgraded(t *testing.T, c *cluster, fight bool, got change) {
 		t.Errorf("overlapping: fight %v after a downgrade: %+v; last:\n%s", fight, got, c.tail(40))
 	}
 	if n := size(c.families()); !fight && n != 2 && n != 3 {
-		t.Errorf("overlapping: rests with %d pods after a downgrade: %+v; last:\n%s", n, got, c.tail(40))
+		t.Errorf("overlapping: settles with %d pods after a downgrade: %+v; last:\n%s", n, got, c.tail(40))
 	}
 }
 
@@ -148,7 +148,7 @@ func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	c.Settle(trial.Limits{})
 	if got, families := c.since(mark, "Pod"), fmt.Sprint(c.families()); !got.within(change{deleted: 1}, instances) ||
 		families != "map[a:1 b:3]" {
-		t.Errorf("%s: with one less, %+v and %v; last:\n%s", when, got, families, c.tail(60))
+		t.Errorf("%s: after scaling the first to 1, %+v and %v; last:\n%s", when, got, families, c.tail(60))
 	}
 	mark = c.World.History.Len()
 	c.patch("Pod", c.podOf("a"), `{"metadata":{"labels":{"app":"z"}}}`)
@@ -159,7 +159,7 @@ func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	}
 	if got, families := c.since(mark, "Pod"), fmt.Sprint(c.families()); families != "map[:1 a:1 b:3]" ||
 		!got.within(change{created: 1, released: 1}, instances) {
-		t.Errorf("%s: with one relabelled, %+v and %v; last:\n%s", when, got, families, c.tail(60))
+		t.Errorf("%s: after relabelling a pod, %+v and %v; last:\n%s", when, got, families, c.tail(60))
 	}
 }
 

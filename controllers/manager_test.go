@@ -17,7 +17,7 @@ func TestKubeControllerManager(t *testing.T) {
 	for _, c := range controllers.Builtin() {
 		elsewhere := c.Name == "kubelet" || c.Name == "scheduler" // separate programs
 		if slices.Contains(m.Runs, c.Name) == elsewhere {
-			t.Errorf("it runs %s is %v", c.Name, elsewhere)
+			t.Errorf("runs %s: %v", c.Name, elsewhere)
 		}
 	}
 	for alias, name := range map[string]string{
@@ -27,16 +27,16 @@ func TestKubeControllerManager(t *testing.T) {
 		"persistentvolumeclaim-protection-controller": "persistentvolumeclaim-protection",
 	} {
 		if m.Aliases[alias] != name {
-			t.Errorf("%s is %q here, want %q", alias, m.Aliases[alias], name)
+			t.Errorf("%s stands for %q, want %q", alias, m.Aliases[alias], name)
 		}
 	}
 	for _, name := range m.Absent {
 		if _, ok := m.Aliases[name]; ok || slices.Contains(m.Runs, name) {
-			t.Errorf("%s is here and is not", name)
+			t.Errorf("%s is both an alias and absent", name)
 		}
 	}
 	if n := len(slices.Compact(slices.Sorted(slices.Values(m.Absent)))); n != len(m.Absent) {
-		t.Errorf("of %d absent names %d are different", len(m.Absent), n)
+		t.Errorf("%d absent names, only %d different ones", len(m.Absent), n)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestNewestOweAllLaws(t *testing.T) {
 			want = law.Writing
 		}
 		if c.Contract.Profile != want {
-			t.Errorf("%s is held to %v", name, c.Contract.Profile)
+			t.Errorf("%s has profile %v", name, c.Contract.Profile)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestTwoLeaders(t *testing.T) {
 			}
 			c.settle()
 			if n := c.leading(); n != 1 {
-				t.Errorf("%v, seed %d: %d lead when settled", g, seed, n)
+				t.Errorf("%v, seed %d: %d leaders when settled", g, seed, n)
 			}
 			c.wantOwned(map[string]int{"a": 1, "b": 2})
 			if t.Failed() {

@@ -81,7 +81,7 @@ func TestUnreadableSelectors(t *testing.T) {
 				c.settleFor(10 * time.Minute)
 				c.wantOwned(u.served)
 				if n := c.touched("bad"); n > 1 {
-					t.Errorf("%d writes for it, more than one report\n%s", n, c.tail(60))
+					t.Errorf("%d writes for the object, want at most one\n%s", n, c.tail(60))
 				}
 				c.wantBackoff("bad")
 			})
@@ -143,7 +143,7 @@ func TestServicesThatSelectWhatCannotBe(t *testing.T) {
 	c.settleFor(10 * time.Minute)
 	c.want("endpointslice", "bad-1 <bad", "good-1 <good")
 	if n := c.touched("bad"); n != 1 {
-		t.Errorf("%d requests for it, not one\n%s", n, c.tail(60))
+		t.Errorf("%d requests for the Service, want one\n%s", n, c.tail(60))
 	}
 	c.wantBackoff("bad")
 }
@@ -174,7 +174,7 @@ func TestSetsThatSelectNothingMakeNothing(t *testing.T) {
 			c.settle()
 			c.wantOwned(map[string]int{"": 1, "bad": 1, "good": 2})
 			if n := c.writes("replication"); n != 0 {
-				t.Errorf("the set that selects nothing was written for %d times", n)
+				t.Errorf("%d writes for the set that selects nothing", n)
 			}
 		})
 	}
@@ -203,15 +203,15 @@ func TestUnreadableSchedules(t *testing.T) {
 			c.settleFor(150 * time.Second)
 			c.want("job", "good-24805441 <good", "good-24805442 <good")
 			if n := c.touched("bad"); n > 0 {
-				t.Errorf("%d requests for it\n%s", n, c.tail(60))
+				t.Errorf("%d requests for the CronJob\n%s", n, c.tail(60))
 			}
 			if failed := c.wantBackoff("bad"); failed > 0 {
-				t.Errorf("%d syncs failed", failed)
+				t.Errorf("%d reconciles failed", failed)
 			}
 			c.patch("cj", "bad", `{"spec":{"schedule":"* * * * *","timeZone":null}}`)
 			c.settleFor(time.Minute)
 			if n := c.touched("bad"); n == 0 {
-				t.Errorf("it was repaired, and starts nothing\n%s", c.tail(60))
+				t.Errorf("the corrected CronJob starts no Job\n%s", c.tail(60))
 			}
 		})
 	}

@@ -28,14 +28,14 @@ func TestManagerHasUpstreamsNames(t *testing.T) {
 	// Each controller of the table has a name of upstream's, or an alias of one.
 	for _, name := range known {
 		if _, ok := want[name]; !ok && !slices.Contains(slices.Collect(maps.Values(m.Aliases)), name) {
-			t.Errorf("%s is no name of kube-controller-manager", name)
+			t.Errorf("%s is not a name of kube-controller-manager", name)
 		}
 	}
 	of := map[string]string{} // our controllers, by upstream's name
 	for alias, ours := range m.Aliases {
 		name := want[alias]
 		if before, ok := of[name]; ok && before != ours {
-			t.Errorf("%s is %s and %s", name, before, ours)
+			t.Errorf("%s stands for %s and %s", name, before, ours)
 		}
 		of[name] = ours
 	}

@@ -52,7 +52,7 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		}
 		fields := set(m.without, true)
 		if len(fields) == 0 {
-			t.Errorf("%s leaves out nothing", m.name)
+			t.Errorf("%s disables no guard", m.name)
 		}
 		for _, f := range fields {
 			used[f] = true
@@ -73,7 +73,7 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 	} {
 		for _, f := range set(family, false) {
 			if !used[f] {
-				t.Errorf("no mutant leaves out %s", f)
+				t.Errorf("no mutant disables %s", f)
 			}
 		}
 	}

@@ -182,6 +182,6 @@ func TestErrorsEndIt(t *testing.T) {
 
 func TestNoReaper(t *testing.T) {
 	if _, err := reaper.Controller(appsv1.SchemeGroupVersion.WithKind("Deployment"), "default", "a", nil); err == nil {
-		t.Error("there was none for Deployments")
+		t.Error("newReaper accepts Deployments")
 	}
 }

@@ -67,7 +67,7 @@ func TestFailuresAreGotOver(t *testing.T) {
 		for _, f := range requests(whole) {
 			f.Nth, f.Code = 1, 500
 			if d := cmp.Diff(want, last(play(t, file, &f))); d != "" {
-				t.Errorf("other states if %s %s of %s fails (-want +got):\n%s", f.Verb, f.Kind, f.Process, d)
+				t.Errorf("different states if %s %s of %s fails (-want +got):\n%s", f.Verb, f.Kind, f.Process, d)
 			}
 		}
 	})

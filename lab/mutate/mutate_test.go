@@ -162,6 +162,6 @@ func TestKilledEarlier(t *testing.T) {
 	fates = fates[1:2]
 	print()
 	if _, err := o.killedEarlier(); err == nil {
-		t.Error("a file that lists none as killed is no such output")
+		t.Error("no error for a file without killed mutants")
 	}
 }

@@ -107,7 +107,7 @@ func (c *cluster) until(t *testing.T, what string, so func() (bool, any)) {
 		case <-c.changed:
 		case <-end:
 			raw, _ := json.MarshalIndent(have, "", " ")
-			t.Fatalf("%s: not in %v: %s", what, patience, raw)
+			t.Fatalf("%s: not within %v: %s", what, patience, raw)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestNamespaceDeletion(t *testing.T) {
 	left := must(it.dynamic.Resource(widgets).List(ctx, metav1.ListOptions{}))
 	for _, w := range left.Items {
 		if w.GetNamespace() == ns {
-			t.Errorf("%s has outlived its namespace", w.GetName())
+			t.Errorf("%s still exists after its namespace is gone", w.GetName())
 		}
 	}
 }

@@ -186,19 +186,19 @@ func TestUpstreamComesToTheSameEnd(t *testing.T) {
 				reached[w.play(t, ours(), choices(own))] = true
 			}
 			if !reached[e] && differs == "" {
-				differs = fmt.Sprintf("upstream's come to (seed %d)\n%sours to\n%s", seed, e, is)
+				differs = fmt.Sprintf("upstream's controllers end (seed %d) in\n%sours in\n%s", seed, e, is)
 			}
 		}
 		switch why := differences[w.name]; {
 		case differs != "" && why == "":
 			t.Errorf("%s: %s", w.name, differs)
 		case differs == "" && why != "":
-			t.Errorf("%s: the table says that it ends otherwise (%s): it does not", w.name, why)
+			t.Errorf("%s: the table says that it ends differently (%s), but it does not", w.name, why)
 		}
 		if took := time.Since(at); took > 3*time.Second {
 			t.Logf("%s took %v", w.name, took)
 		}
 	}
-	t.Logf("%d worlds, %d of which not even ours bring to rest, %d runs of upstream's, in %v", len(all), unsettled, runs,
+	t.Logf("%d worlds, %d of which do not settle with ours, %d runs of upstream's, in %v", len(all), unsettled, runs,
 		time.Since(began).Round(time.Second))
 }

@@ -65,7 +65,7 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 		case left > 0:
 			w.World.Clock.Advance(left)
 		case left < 0 && !e.unsettled:
-			t.Fatalf("%s settled too late for its next act, %v behind", d, -left)
+			t.Fatalf("%s settled %v too late for its next act", d, -left)
 		}
 		if err := a.on(w); err != nil {
 			t.Fatal(err)
@@ -128,9 +128,9 @@ func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Contr
 			all = append(all, is)
 		}
 	}
-	text := fmt.Sprintf("upstream's come, by %d writes, to\n%s", theirs.writes, theirs)
+	text := fmt.Sprintf("upstream's controllers end, after %d writes, in\n%s", theirs.writes, theirs)
 	for _, is := range all[:min(len(all), 3)] {
-		text += fmt.Sprintf("ours come, by %d writes, to\n%s", is.writes, is)
+		text += fmt.Sprintf("ours end, after %d writes, in\n%s", is.writes, is)
 	}
 	return text, seed
 }
@@ -247,7 +247,7 @@ func tellsMutantsApart(t *testing.T) {
 		if apart {
 			found++
 		} else if must {
-			t.Errorf("%s comes to the end of upstream's in all of %d worlds", m.Name, worlds)
+			t.Errorf("%s ends like upstream's controllers in all %d worlds", m.Name, worlds)
 		}
 	}
 	if found < len(toldApart) {

@@ -107,7 +107,7 @@ func TestOneScheduleIsOneRun(t *testing.T) {
 		of := strings.Fields(got)
 		for i, line := range strings.Fields(want) {
 			if i >= len(of) || of[i] != line {
-				t.Errorf("%s: a run differs from the first of its schedule, %s", where, line)
+				t.Errorf("%s: a run differs from the first run of its schedule, %s", where, line)
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func TestCollectorsScheduleIsOneRun(t *testing.T) {
 		}
 	}
 	if seen != len(twofold) {
-		t.Errorf("of the %d worlds %d are there", len(twofold), seen)
+		t.Errorf("of the %d worlds, %d exist", len(twofold), seen)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestEveryControllerStarts(t *testing.T) {
 	descriptors := app.NewControllerDescriptors()
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(idle)), outside) {
 		if descriptors[name] == nil {
-			t.Errorf("there is no %s any more", name)
+			t.Errorf("%s does not exist any more", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(descriptors)) {
@@ -296,7 +296,7 @@ func TestEveryControllerStarts(t *testing.T) {
 			}
 		}
 		if (asks == 0) != (idle[name] != "") {
-			t.Errorf("%s has asked %d times; it is said to be idle because %q", name, asks, idle[name])
+			t.Errorf("%s sent %d requests, although it is listed as idle because %q", name, asks, idle[name])
 		}
 		w.Stop()
 	}

@@ -170,11 +170,11 @@ func (p *proof) replay(t *testing.T) {
 	case r.ExitCode != scenarios.ExitPass:
 		t.Errorf("%s, replayed: %s: %v", p.name, r.Verdict, r.Errors)
 	case p.small == nil:
-		t.Fatalf("%s, replayed, breaks no law", p.name)
+		t.Fatalf("%s, replayed, violates no law", p.name)
 	case p.until >= 0 && !strings.HasPrefix(string(raw), "# "+p.law+" is violated: "):
-		t.Errorf("%s, replayed, breaks %s", p.name, p.law)
+		t.Errorf("%s, replayed, violates %s", p.name, p.law)
 	case p.small.Step() == 0 || p.small.Step() > longest:
-		t.Errorf("%s: %d steps: not small", p.name, p.small.Step())
+		t.Errorf("%s: %d steps are too many", p.name, p.small.Step())
 	}
 }
 

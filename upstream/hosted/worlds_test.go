@@ -211,7 +211,7 @@ func TestUpstreamViolatesNothingElse(t *testing.T) {
 			continue
 		}
 		if total += x.Schedules; x.Ended == 0 {
-			t.Errorf("%s: no schedule came to its end: nothing was asked of it", w.name)
+			t.Errorf("%s: no schedule came to its end, so no law was evaluated", w.name)
 		}
 		if took := time.Since(at); took > 5*time.Second {
 			t.Logf("%s took %v", w.name, took)
@@ -224,7 +224,7 @@ func TestUpstreamViolatesNothingElse(t *testing.T) {
 	}
 	for a := range findings {
 		if strings.Contains(a.world, *only) && each >= enough && !found[a] {
-			t.Errorf("the table says that %s is violated in %s: it is not", a.law, a.world)
+			t.Errorf("the table says that %s is violated in %s, but it is not", a.law, a.world)
 		}
 	}
 	t.Logf("%d schedules of %d worlds, %d findings, in %v; other worlds: %v", total, len(all), len(found),

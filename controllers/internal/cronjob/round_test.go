@@ -144,7 +144,7 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(s.deleted); got != "[listed listed forgotten forgotten]" || active(r.cj) != "[]" {
-		t.Errorf("deleted %s, and %s run", got, active(r.cj))
+		t.Errorf("deleted %s, and the status lists %s", got, active(r.cj))
 	}
 }
 
@@ -207,11 +207,11 @@ func TestStarted(t *testing.T) {
 	name := newRound(t, &server{}, cronJob()).jobName(due)
 	r := newRound(t, &server{}, cronJob(name))
 	if !r.started(due) || r.started(due.Add(time.Minute)) {
-		t.Error("that in the status was not started, or another was")
+		t.Error("only the Job in the status must count as started")
 	}
 	r.cj.Status.Active[0].Namespace = "elsewhere"
 	if r.started(due) {
-		t.Error("one elsewhere counts")
+		t.Error("a Job of another namespace counts as started")
 	}
 
 	s := &server{jobs: map[string]*batchv1.Job{name: job(name)}}
@@ -265,12 +265,12 @@ func TestPollingForgetsWhatIsGone(t *testing.T) {
 	p := &poller{env: &host.Env{Client: l, Queue: queue{}}, cronJobs: map[string]*batchv1.CronJob{}}
 	p.list(t.Context())
 	if p.cronJobs["ns/a"] == nil {
-		t.Error("what is listed is not known")
+		t.Error("a listed CronJob is missing")
 	}
 	l.of = nil
 	p.list(t.Context())
 	if p.cronJobs["ns/a"] != nil {
-		t.Error("what is gone is still known")
+		t.Error("a CronJob that is no longer listed was kept")
 	}
 }
 

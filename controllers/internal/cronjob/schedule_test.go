@@ -67,7 +67,7 @@ func TestDue(t *testing.T) {
 			}
 			switch {
 			case got == nil && c.due != "":
-				t.Errorf("nothing is due, want %s", c.due)
+				t.Errorf("no time is due, want %s", c.due)
 			case got != nil && (c.due == "" || !got.Equal(at(c.due))):
 				t.Errorf("%s is due, want %q", got, c.due)
 			}
@@ -89,7 +89,7 @@ func TestScheduleIsInUTC(t *testing.T) {
 	}
 	got, err := due(cj, at("2024-05-01T02:00:00Z"), s)
 	if err != nil || got == nil || !got.Equal(at("2024-05-01T01:00:00Z")) {
-		t.Errorf("%v is due (%v)", got, err)
+		t.Errorf("due: %v, error %v", got, err)
 	}
 }
 
@@ -116,14 +116,14 @@ func TestExceedsBounds(t *testing.T) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 		if exceedsBounds(cj, nil, job, job, now, nil)+exceedsBounds(cj, nil, nil, job, now, nil) != "" {
-			t.Errorf("%s: a write is no deletion", c.name)
+			t.Errorf("%s: a write was reported as a deletion", c.name)
 		}
 	}
 	unreadable := &batchv1.CronJob{ObjectMeta: cj.ObjectMeta, Spec: batchv1.CronJobSpec{Schedule: "now and then"}}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10",
 		Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
 	if exceedsBounds(unreadable, nil, job, nil, time.Unix(660, 0), nil) != "" {
-		t.Error("an unreadable schedule has a next time")
+		t.Error("a schedule that cannot be parsed has a next time")
 	}
 }
 

@@ -71,7 +71,7 @@ func TestAmiss(t *testing.T) {
 			t.Errorf("%s: waitsForMissingNode %q, want %q", c.name, got, c.waitsForMissingNode)
 		}
 		if set.Spec.Selector = nil; amiss(set, own, all) != "" || waitsForMissingNode(set, own, all) != "" {
-			t.Errorf("%s: amiss for a set that is left alone", c.name)
+			t.Errorf("%s: amiss reports a set that is not reconciled", c.name)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestLacks(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		if lacks(set, there(c.change), all) != "" || lacks(set, &corev1.Pod{}, all) == "" {
-			t.Errorf("%s: a revision lacks something, or a pod of no revision nothing", name)
+			t.Errorf("%s: lacks reports a revision, or does not report a pod without a revision", name)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestOutlived(t *testing.T) {
 			daemon("d", "n", "new")}, []string{"b", "d"}},
 	} {
 		if got := namesOf(w.outlived(c.pods)); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q go, want %q", c.name, got, c.want)
+			t.Errorf("%s: outlived %q, want %q", c.name, got, c.want)
 		}
 	}
 }
@@ -133,16 +133,16 @@ func TestMayReplace(t *testing.T) {
 			t.Errorf("%d: may be replaced: %v", i, got)
 		}
 		if after := w.env.Queue.(waits).after[w.key]; !c.want && after != c.wait {
-			t.Errorf("%d: looks again after %v, want %v", i, after, c.wait)
+			t.Errorf("%d: requeued after %v, want %v", i, after, c.wait)
 		}
 		for _, f := range w.failures {
 			if f.delay != c.wait {
-				t.Errorf("%d: the next is replaced after %v, want %v", i, f.delay, c.wait)
+				t.Errorf("%d: the next delay is %v, want %v", i, f.delay, c.wait)
 			}
 		}
 	}
 	if w.mayReplace("n"); !w.mayReplace("m") {
-		t.Error("one node waits for another")
+		t.Error("the backoff of one node delays another")
 	}
 }
 
@@ -158,7 +158,7 @@ func TestBurst(t *testing.T) {
 	}
 	items, err := c.Client("user").List(t.Context(), pod.Kind, "default", metav1.ListOptions{})
 	if err != nil || len(items) != burst {
-		t.Fatalf("%d pods were made: %v", len(items), err)
+		t.Fatalf("%d pods were created: %v", len(items), err)
 	}
 }
 
@@ -185,11 +185,11 @@ func TestNewPod(t *testing.T) {
 	p, unlabelled := daemon("p", "n"), daemon("q", "n", "new")
 	delete(p.Labels, hashLabel)
 	if w.updated(p) || !w.updated(unlabelled) {
-		t.Error("a pod without a number is of the template that has none")
+		t.Error("updated is wrong if the template has no number")
 	}
 	w.set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: "7"}
 	if p.Labels[generationLabel] = "7"; !w.updated(p) {
-		t.Error("a pod of the template's number is not of it")
+		t.Error("a pod with the template's number does not count as updated")
 	}
 }
 
@@ -204,7 +204,7 @@ func TestAlike(t *testing.T) {
 	}
 	same := func(*corev1.Taint) {}
 	if !alike(node(same), node(same)) {
-		t.Error("a node is not like itself")
+		t.Error("alike is false for equal nodes")
 	}
 	for name, change := range map[string]func(t *corev1.Taint){
 		"key": func(t *corev1.Taint) { t.Key = "l" }, "value": func(t *corev1.Taint) { t.Value = "w" },
@@ -212,12 +212,12 @@ func TestAlike(t *testing.T) {
 		"time":   func(t *corev1.Taint) { t.TimeAdded = nil },
 	} {
 		if alike(node(same), node(change)) {
-			t.Errorf("nodes with another %s of a taint are alike", name)
+			t.Errorf("alike is true although the %s of a taint differs", name)
 		}
 	}
 	labelled := node(same)
 	if labelled.Labels = map[string]string{"a": "b"}; alike(node(same), labelled) {
-		t.Error("nodes with other labels are alike")
+		t.Error("alike is true although the labels differ")
 	}
 }
 

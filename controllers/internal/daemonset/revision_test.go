@@ -62,7 +62,7 @@ func TestCollided(t *testing.T) {
 			got = *n
 		}
 		if got != c.want {
-			t.Errorf("%s: counted to %d, want %d", c.name, got, c.want)
+			t.Errorf("%s: collision count %d, want %d", c.name, got, c.want)
 		}
 	}
 	w, cluster := syncOf(t, Current)
@@ -70,7 +70,7 @@ func TestCollided(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.collided(t.Context()); !apierrors.IsNotFound(err) {
-		t.Errorf("a collision was counted for a set that is gone: %v", err)
+		t.Errorf("error %v for a set that is gone, want NotFound", err)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestRelabel(t *testing.T) {
 	}
 	w.env.Client = refusing{w.env.Client}
 	if err := w.relabel(t.Context(), "newer"); err == nil {
-		t.Error("a pod was not relabelled, and there is no error")
+		t.Error("no error, although a pod was not relabelled")
 	}
 	orphan := obj.(*corev1.Pod).DeepCopy()
 	orphan.OwnerReferences, orphan.Labels[hashLabel] = nil, "newest"
@@ -126,7 +126,7 @@ func TestRelabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.relabel(t.Context(), "newest"); err == nil {
-		t.Error("one was not adopted, and nothing was said")
+		t.Error("no error, although a revision was not adopted")
 	}
 }
 
@@ -157,7 +157,7 @@ func TestStore(t *testing.T) {
 		c.cache(w.set)
 		err := w.store(t.Context(), appsv1.DaemonSetStatus{NumberReady: 7})
 		if (err != nil) != c.fails || (stored(t, cluster).Status.NumberReady == 7) == c.fails {
-			t.Errorf("%s: %v, and %v is stored", c.name, err, stored(t, cluster).Status)
+			t.Errorf("%s: error %v, stored status %v", c.name, err, stored(t, cluster).Status)
 		}
 	}
 }
@@ -179,11 +179,11 @@ func TestUnify(t *testing.T) {
 	client := w.env.Client
 	w.env.Client = refusing{client}
 	if _, err := w.unify(t.Context(), list); err == nil {
-		t.Error("one was not deleted, and nothing was said")
+		t.Error("no error, although a revision was not deleted")
 	}
 	w.env.Client = client
 	if keep, err := w.unify(t.Context(), list); err != nil || keep.Name != "b" {
-		t.Errorf("%v stays, %v", keep, err)
+		t.Errorf("kept %v, error %v", keep, err)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestCleanUp(t *testing.T) {
 	}
 	items, err := c.Client("user").List(t.Context(), history.Kind, "default", metav1.ListOptions{})
 	if err != nil || len(items) != 1 || items[0].(*appsv1.ControllerRevision).Name != "b" {
-		t.Errorf("%v are left, %v", items, err)
+		t.Errorf("left: %v, error %v", items, err)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestRollSaysWhatFails(t *testing.T) {
 			w.pods = w.pods[2:]
 		}
 		if err := w.roll(t.Context()); err == nil {
-			t.Errorf("%v: nothing is said", strategy)
+			t.Errorf("%v: no error", strategy)
 		}
 	}
 }
@@ -232,6 +232,6 @@ func TestConstructSaysWhatItCouldNotAdopt(t *testing.T) {
 	w.encoded = history.Memo{}
 	w.env.Client = refusing{c.Client("daemonset")}
 	if err := w.construct(t.Context()); err == nil || !strings.Contains(err.Error(), "out of order") {
-		t.Errorf("it goes on without: %v", err)
+		t.Errorf("construct continues without the revision: %v", err)
 	}
 }

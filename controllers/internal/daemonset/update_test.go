@@ -44,12 +44,12 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%v of %d nodes: %d, %d, %v", c.strategy, c.nodes, surge, unavailable, err)
 		}
 		if surges(set) != (c.surge > 0) {
-			t.Errorf("%v surges: %v", c.strategy, !(c.surge > 0))
+			t.Errorf("%v: surges is %v", c.strategy, !(c.surge > 0))
 		}
 	}
 	w, _ := syncOf(t, Current)
 	if w.set.Spec.UpdateStrategy = rolling("x", "x"); w.roll(t.Context()) == nil {
-		t.Error("pods are replaced by an unreadable strategy")
+		t.Error("no error for a strategy that cannot be parsed")
 	}
 }
 
@@ -66,7 +66,7 @@ func TestPairs(t *testing.T) {
 		daemon("e", "n2", "new"), daemon("f", "n0", "going")}
 	pairs, wanted := w.pairs()
 	if wanted != 3 {
-		t.Errorf("%d nodes should have one", wanted)
+		t.Errorf("%d nodes should have a pod", wanted)
 	}
 	var got []string
 	for _, p := range pairs {
@@ -155,7 +155,7 @@ func TestSurge(t *testing.T) {
 		nodes, drops, err := w.surge(c.pairs, c.wanted, c.most)
 		if got := namesOf(drops); !slices.Equal(nodes, c.nodes) || !slices.Equal(got, c.drops) ||
 			(err != nil) != c.fails {
-			t.Errorf("%s: on %q, without %q, %v; want %q and %q", c.name, nodes, got, err, c.nodes, c.drops)
+			t.Errorf("%s: new pods on %q, deleted %q, error %v; want %q and %q", c.name, nodes, got, err, c.nodes, c.drops)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func TestCleanUp(t *testing.T) {
 	u, user := rolloutOf(t, limit(0), old("a", "1", nil))
 	u.sets[0].UID = "former"
 	if err := u.cleanUp(t.Context()); err == nil || len(there(t, user)) != 1 {
-		t.Errorf("another of the name: %q are left, %v", there(t, user), err)
+		t.Errorf("recreated ReplicaSet: %q are left, error %v", there(t, user), err)
 	}
 	for name, sync := range map[string]func() error{
 		"recreate": func() error { return u.recreate(t.Context()) },
@@ -158,7 +158,7 @@ func TestCleanUp(t *testing.T) {
 			ObservedGeneration: 1}
 		u.env.Client = deletesNone{user}
 		if err := sync(); !errors.Is(err, errRefused) {
-			t.Errorf("%s: nothing said that no old one goes: %v", name, err)
+			t.Errorf("%s: no error, although no old ReplicaSet was deleted: %v", name, err)
 		}
 	}
 	// A paused Deployment with a rollback request keeps its history.
@@ -167,7 +167,7 @@ func TestCleanUp(t *testing.T) {
 		d.Spec.Paused, d.Spec.RevisionHistoryLimit = true, new(int32)
 	}, old("a", "1", nil), setOf("now", "now", 4, "2"))
 	if err := u.resize(t.Context()); err != nil || len(there(t, user)) != 2 {
-		t.Errorf("paused, and asked to go back: %q are left, %v", there(t, user), err)
+		t.Errorf("paused, with a rollback request: %q are left, error %v", there(t, user), err)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestCleanUpWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := u.cleanUp(t.Context()); err != nil {
-		t.Errorf("one that is gone: %v", err)
+		t.Errorf("missing ReplicaSet: %v", err)
 	}
 	u, user = rolloutOf(t, none, old, setOf("now", "now", 3, "2"))
 	u.d.Status = appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4, ObservedGeneration: 1}
@@ -198,12 +198,12 @@ func TestSaysWhatIsNotWritten(t *testing.T) {
 	u, user := rolloutOf(t, nil, setOf("a", "a", 2, "1"), setOf("now", "now", 4, "2"))
 	u.env.Client = writesNone{user}
 	if err := u.share(t.Context()); !errors.Is(err, errRefused) {
-		t.Errorf("a size: %v", err)
+		t.Errorf("size: %v", err)
 	}
 	u, user = rolloutOf(t, nil, setOf("a", "a", 2, "1"), setOf("now", "now", 4, "1"))
 	u.env.Client = writesNone{user}
 	if err := u.writeOff(t.Context()); !errors.Is(err, errRefused) {
-		t.Errorf("a revision: %v", err)
+		t.Errorf("revision: %v", err)
 	}
 }
 
@@ -235,14 +235,14 @@ func TestShrink(t *testing.T) {
 	u, user := rolloutOf(t, strategy, like("now", 6, 6))
 	u.env.Client = writesNone{user}
 	if _, err := u.grow(t.Context()); err == nil {
-		t.Error("too many were asked for, and nothing said that they are still")
+		t.Error("no error, although the ReplicaSets were not scaled down")
 	}
 	if err := u.observe(t.Context()); err == nil {
-		t.Error("nothing said that the Deployment was not seen as it is")
+		t.Error("no error, although the status was not written")
 	}
 	u.d.Spec.Selector, u.d.Status.ObservedGeneration = &metav1.LabelSelector{}, 0
 	if err := u.sync(t.Context(), u.key, u.d); err == nil {
-		t.Error("nothing said that a Deployment that selects nothing was not seen as it is")
+		t.Error("no error, although the status of a Deployment that selects nothing was not written")
 	}
 }
 
@@ -250,9 +250,9 @@ func TestShrink(t *testing.T) {
 func TestRoom(t *testing.T) {
 	recreate := func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType }
 	if u, _ := rolloutOf(t, recreate, setOf("a", "old", 3, "1")); u.room(0) != 4 {
-		t.Errorf("Recreate: there is room for %d", u.room(0))
+		t.Errorf("Recreate: room is %d", u.room(0))
 	}
 	if u, _ := rolloutOf(t, nil, setOf("a", "old", 3, "1")); u.room(0) != 2 {
-		t.Errorf("RollingUpdate: there is room for %d", u.room(0))
+		t.Errorf("RollingUpdate: room is %d", u.room(0))
 	}
 }

@@ -91,7 +91,7 @@ func TestPodGone(t *testing.T) {
 			}
 		}
 		if slices.Contains(out.Keys, "default/web") != c.wakes || len(out.Keys) > 1 {
-			t.Errorf("%s: it wakes %q", c.name, out.Keys)
+			t.Errorf("%s: enqueued %q", c.name, out.Keys)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestSelectsNoneWithoutLabels(t *testing.T) {
 	d.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "odd",
 		Operator: metav1.LabelSelectorOpDoesNotExist}}}
 	if selects(d, nil) || !selects(d, map[string]string{"app": "x"}) {
-		t.Error("labels that are not there are selected, or some that are, not")
+		t.Error("a ReplicaSet without labels is selected, or one with labels is not")
 	}
 }
 

@@ -44,7 +44,7 @@ func TestDigest(t *testing.T) {
 	} {
 		h := of(0, change)
 		if other := seen[h]; other != "" {
-			t.Errorf("%q and %q have one digest", name, other)
+			t.Errorf("%q and %q have the same digest", name, other)
 		}
 		seen[h] = name
 	}
@@ -52,9 +52,9 @@ func TestDigest(t *testing.T) {
 		return func(e *elector) { e.leading, e.lease, e.renewed = false, nil, now.Add(later) }
 	}
 	if of(0, led(0)) != of(0, led(time.Second)) {
-		t.Error("when it led last shows, though it does not lead")
+		t.Error("the digest of a candidate that does not lead contains when it led last")
 	}
 	if of(time.Minute, led(0)) != of(0, led(0)) {
-		t.Error("the time of day shows")
+		t.Error("the digest depends on the time of day")
 	}
 }

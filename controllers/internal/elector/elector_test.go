@@ -58,7 +58,7 @@ func (e *election) want(holder string, transitions int32, renewed time.Duration,
 	since := s.RenewTime.Sub(e.World.Clock.Now()) + e.World.Clock.Elapsed()
 	if *s.HolderIdentity != holder || *s.LeaseTransitions != transitions || since != renewed ||
 		*s.LeaseDurationSeconds != 15 {
-		e.t.Errorf("the lease is %s's, of %d transitions, renewed at %v for %d s; want %s, %d, %v", *s.HolderIdentity,
+		e.t.Errorf("lease of %s with %d transitions, renewed at %v for %d s; want %s, %d, %v", *s.HolderIdentity,
 			*s.LeaseTransitions, since, *s.LeaseDurationSeconds, holder, transitions, renewed)
 	}
 }

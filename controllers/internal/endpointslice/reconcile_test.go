@@ -82,10 +82,10 @@ func TestFamilyIsGone(t *testing.T) {
 		svc.Spec.IPFamilies = nil
 		err := r.reconcile(t.Context(), svc, nil, []*discoveryv1.EndpointSlice{slice("six")}, time.Time{})
 		if fmt.Sprint(s.deleted) != "[six six]" || (err != nil) != (fails != nil) {
-			t.Errorf("deleted %s, and %v", s.deleted, err)
+			t.Errorf("deleted %s, error %v", s.deleted, err)
 		}
 		if known := r.written["ns/s"]["six"].generation == deleted; known != (fails == nil) {
-			t.Errorf("that it was deleted is known: %t", known)
+			t.Errorf("the deletion was recorded: %t", known)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestListedAndMoves(t *testing.T) {
 		"subdomain": {corev1.Pod{Spec: corev1.PodSpec{Subdomain: "d"}}, true},
 	} {
 		if got := moves(&corev1.Pod{}, &c.cur); got != c.want {
-			t.Errorf("another %s: %t", name, got)
+			t.Errorf("changed %s: moves is %t", name, got)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestListedAndMoves(t *testing.T) {
 // endpoints.
 func TestOwnSlices(t *testing.T) {
 	if roomFor([]*discoveryv1.EndpointSlice{{}}, capacity) != nil {
-		t.Error("a full slice is put into another")
+		t.Error("a slice has room for a full slice")
 	}
 	if roomFor([]*discoveryv1.EndpointSlice{{}}, capacity-1) == nil {
 		t.Error("there is no room in an empty slice")
@@ -159,7 +159,7 @@ func TestOwnSlices(t *testing.T) {
 	}
 	host := "h"
 	if identity(&discoveryv1.Endpoint{Hostname: &host}) == identity(&discoveryv1.Endpoint{}) {
-		t.Error("an endpoint with a name is the one without")
+		t.Error("identity ignores the hostname")
 	}
 }
 
@@ -178,15 +178,15 @@ func TestBehind(t *testing.T) {
 	}
 	r.written.set(slice("a"), 1)
 	if behind(slice("a")) || !behind() {
-		t.Error("what is shown is not, or the other way round")
+		t.Error("behind is wrong about a slice that the cache lacks")
 	}
 	s.slices["a"].UID = "another"
 	if behind() || len(r.written["ns/s"]) > 0 {
-		t.Error("another slice of the name is waited for")
+		t.Error("behind waits for a recreated slice")
 	}
 	r.written.set(slice("a"), deleted)
 	if !behind(slice("a")) || behind() {
-		t.Error("what was deleted and is shown is up to date, or is waited for")
+		t.Error("behind is wrong about a deleted slice that the cache shows")
 	}
 	var names []string
 	for i := range 9 {
@@ -194,7 +194,7 @@ func TestBehind(t *testing.T) {
 		r.written.set(slice(names[i]), 1)
 	}
 	if got := r.written.missing("ns/s", nil); fmt.Sprint(got) != fmt.Sprint(names) {
-		t.Errorf("missing are %s", got)
+		t.Errorf("missing: %s", got)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestGoneIsShownToo(t *testing.T) {
 	r.waiting["ns/s"] = true
 	r.sliceGone(slice("a"))
 	if got := strings.Join(q.keys, ", "); got != "ns/s" || len(r.waiting) > 0 {
-		t.Errorf("woken %s", got)
+		t.Errorf("enqueued %s", got)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestNodeWakesAll(t *testing.T) {
 	var out host.Effect
 	wakeForNode(v, host.Event{New: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, &out)
 	if got := fmt.Sprint(out.Keys); got != "[ns/s ns/other]" {
-		t.Errorf("woken %s", got)
+		t.Errorf("enqueued %s", got)
 	}
 }
 
@@ -297,7 +297,7 @@ func TestPlans(t *testing.T) {
 		}
 	}
 	if pinned, err := os.ReadFile(golden); err != nil || string(pinned) != got.String() {
-		t.Errorf("the plans are others than in %s (%v):\n%s", golden, err, got.String())
+		t.Errorf("the plans differ from %s (%v):\n%s", golden, err, got.String())
 	}
 }
 

@@ -97,7 +97,7 @@ func TestExpectations(t *testing.T) {
 	e := New(func() time.Time { return sim.Epoch })
 	e.ExpectCreations("k", "other", 1)
 	if !e.Satisfied("k", "me") {
-		t.Error("a recreated object waits for the creations of its predecessor")
+		t.Error("a recreated object waits for the creations of the object before it")
 	}
 	e.ExpectCreations("k", "me", 1)
 	if e.Created("other"); e.Satisfied("k", "me") {
@@ -137,13 +137,13 @@ func TestDigest(t *testing.T) {
 	d := digest(func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k") })
 	empty := digest(func(*Expectations) {})
 	if a != b {
-		t.Error("the order of expected deletions shows")
+		t.Error("the digest depends on the order of expected deletions")
 	}
 	if a == c || c == empty {
 		t.Error("different records have equal digests")
 	}
 	if d != empty {
-		t.Error("a fulfilled record shows")
+		t.Error("the digest contains a fulfilled record")
 	}
 }
 
@@ -174,15 +174,15 @@ func TestDigestTellsRecordsApart(t *testing.T) {
 	}
 }
 
-// Recheck keeps a record dropped that is expired or belongs to another object.
+// Recheck looks up only objects whose deletion is expected. A record that is expired, or of another object, is dropped.
 func TestNothingToRecheck(t *testing.T) {
 	now := sim.Epoch
 	e := New(func() time.Time { return now })
-	e.Recheck("k", func(string) Sight { t.Error("looked for nothing"); return Moot })
+	e.Recheck("k", func(string) Sight { t.Error("Recheck without a record looked up an object"); return Moot })
 	e.ExpectCreations("k", "me", 1)
-	e.Recheck("k", func(string) Sight { t.Error("looked for what is not deleted"); return Moot })
+	e.Recheck("k", func(string) Sight { t.Error("Recheck looked up an unexpected object"); return Moot })
 	if !e.Satisfied("k", "successor") || len(e.Waiting()) != 0 {
-		t.Error("the record of one that was replaced is kept")
+		t.Error("the record of a replaced object is kept")
 	}
 }
 

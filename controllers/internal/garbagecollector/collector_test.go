@@ -112,10 +112,10 @@ func TestDeleteAfterAConflict(t *testing.T) {
 		id := gc.graph.nodes["d"].identity
 		err := gc.delete(t.Context(), id, d, d.OwnerReferences, metav1.DeletePropagationBackground)
 		if got := fmt.Sprint(server.asked); got != c.want || !c.is(err) {
-			t.Errorf("%s: deletions of %s, want %s; and %v", name, got, c.want, err)
+			t.Errorf("%s: deletes %s, want %s; error %v", name, got, c.want, err)
 		}
 		if there := gc.graph.nodes["d"] != nil; there == (c.then == gone) {
-			t.Errorf("%s: that it is known is %t", name, there)
+			t.Errorf("%s: in the graph: %t", name, there)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestDeleteOfWhatHasOtherNames(t *testing.T) {
 	err := gc.delete(t.Context(), gc.graph.nodes["a"].identity, a, a.OwnerReferences,
 		metav1.DeletePropagationBackground)
 	if n := gc.graph.nodes["a"]; err == nil || n == nil || n.name != "z" {
-		t.Errorf("%v; it is known as %v", err, n)
+		t.Errorf("error %v; in the graph as %v", err, n)
 	}
 }
 
@@ -166,10 +166,10 @@ func TestReplacedBetweenTwoEvents(t *testing.T) {
 	work()
 	h.OnUpdate(first, second)
 	if got := work(); got != "a2, d" {
-		t.Errorf("queued %q, want the second and the first one's dependent", got)
+		t.Errorf("queued %q, want the second object and the dependent of the first", got)
 	}
 	if gc.graph.nodes["a"] != nil {
-		t.Error("the first is still known")
+		t.Error("the first object is still in the graph")
 	}
 }
 
@@ -184,6 +184,6 @@ func TestDefined(t *testing.T) {
 	h.OnUpdate(d, d)
 	h.OnDelete(d)
 	if looked != 3 {
-		t.Errorf("it has looked %d times, want 3", looked)
+		t.Errorf("the kinds were checked %d times, want 3", looked)
 	}
 }

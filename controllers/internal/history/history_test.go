@@ -49,10 +49,10 @@ func TestDataAndHash(t *testing.T) {
 		t.Errorf("hash %s, recorded %s", got, recordedHash)
 	}
 	if Hash(data, &one) == recordedHash || Hash(data, nil) == recordedHash {
-		t.Error("the number of collisions makes no difference")
+		t.Error("the number of collisions does not change the hash")
 	}
 	if got := Name(strings.Repeat("n", 240), "h"); len(got) != 225 {
-		t.Errorf("a name of %d bytes", len(got))
+		t.Errorf("the name has %d bytes", len(got))
 	}
 }
 
@@ -70,12 +70,12 @@ func TestRestore(t *testing.T) {
 		t.Errorf("restored template %v", got)
 	}
 	if restored.Spec.ServiceName != "svc" || restored.UID != "me" {
-		t.Errorf("restored set %v lost what is not in the revision", restored)
+		t.Errorf("restored set %v lost fields that are not in the revision", restored)
 	}
 	for _, odd := range []string{`[1]`, `{"spec":{"replicas":"many"}}`} {
 		r := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(odd)}}
 		if _, err := Restore(set, r); err == nil {
-			t.Errorf("no error for %s, which is no patch of a set", odd)
+			t.Errorf("no error for %s, which is not a patch of a set", odd)
 		}
 	}
 }
@@ -154,10 +154,10 @@ func TestCreate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if list := stored(t, h); collisions != c.collisions || len(list) != c.stored {
-				t.Errorf("%d collisions, of %q", collisions, list)
+				t.Errorf("%d collisions, revisions %q", collisions, list)
 			}
 			if err == nil && string(got.Data.Raw) != `{"a":1}` {
-				t.Errorf("it holds %s", got.Data.Raw)
+				t.Errorf("data %s", got.Data.Raw)
 			}
 		})
 	}
@@ -189,7 +189,7 @@ func TestAdopt(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 			if adopted := len(list) == 2; adopted == (c.deleting || c.failed) {
-				t.Errorf("%d of 2 are the set's", len(list))
+				t.Errorf("the set owns %d of 2 revisions", len(list))
 			}
 			if got := stored(t, h); !slices.Contains(got, c.want) {
 				t.Errorf("%q, want %s", got, c.want)
@@ -201,7 +201,7 @@ func TestAdopt(t *testing.T) {
 func TestRenumber(t *testing.T) {
 	h := historyOf(t)
 	if _, err := h.Renumber(t.Context(), revision("gone", `{}`, "me", 1), 2); !apierrors.IsNotFound(err) {
-		t.Errorf("a revision that is not there was given a number: %v", err)
+		t.Errorf("no error for the renumbering of a missing revision: %v", err)
 	}
 	stale := create(t, h, revision("r", `{}`, "me", 1))
 	moved, err := h.Renumber(t.Context(), stale, 2)
@@ -209,7 +209,7 @@ func TestRenumber(t *testing.T) {
 		t.Fatalf("%v, %v", moved, err)
 	}
 	if _, err := h.Renumber(t.Context(), stale, 3); err == nil {
-		t.Error("a stale copy was written, and the cache had no newer one")
+		t.Error("no error for a stale copy, although the cache has no newer one")
 	}
 	items, err := h.Client.List(context.Background(), Kind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -219,7 +219,7 @@ func TestRenumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.Renumber(t.Context(), stale, 3); err != nil {
-		t.Errorf("the cache had a newer one: %v", err)
+		t.Errorf("the newer copy in the cache was not used: %v", err)
 	}
 	if got := stored(t, h); got[0] != "r 3 me" || stale.Revision != 1 {
 		t.Errorf("stored %q, and the cached copy has number %d", got, stale.Revision)
@@ -282,6 +282,6 @@ func TestOwn(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if list := h.List(func(map[string]string) bool { return false }); len(list) != 0 {
-		t.Errorf("%d that do not match", len(list))
+		t.Errorf("%d revisions do not match", len(list))
 	}
 }

@@ -118,7 +118,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := appendString(nil, s); string(got) != string(want) {
-			t.Errorf("%q is written %s, want %s", s, got, want)
+			t.Errorf("%q is encoded as %s, want %s", s, got, want)
 		}
 	}
 }
@@ -143,13 +143,13 @@ func TestPlain(t *testing.T) {
 	} {
 		set := map[string]string{c.key: c.value}
 		if got := plain(set); got != c.plain {
-			t.Errorf("%q=%q is plain: %v", c.key, c.value, got)
+			t.Errorf("%q=%q: plain is %v", c.key, c.value, got)
 		}
 		s := &metav1.LabelSelector{MatchLabels: set}
 		got, err := Parse(s)
 		want, wrong := metav1.LabelSelectorAsSelector(s)
 		if (err == nil) != (wrong == nil) || err == nil && got.String() != want.String() {
-			t.Errorf("%q=%q is read as %v, %v, want %v, %v", c.key, c.value, got, err, want, wrong)
+			t.Errorf("%q=%q is parsed as %v, %v, want %v, %v", c.key, c.value, got, err, want, wrong)
 		}
 		if c.plain && wrong != nil {
 			t.Errorf("%q=%q: %v", c.key, c.value, wrong)

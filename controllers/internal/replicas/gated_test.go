@@ -100,7 +100,7 @@ func TestClaimGated(t *testing.T) {
 			}
 		}
 		if slices.Sort(names); !slices.Equal(names, c.own) || owners != c.left {
-			t.Errorf("%s: it counts %q, and the owners are %q; want %q, %q", c.name, names, owners, c.own, c.left)
+			t.Errorf("%s: own pods %q, owners %q; want %q, %q", c.name, names, owners, c.own, c.left)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestSight(t *testing.T) {
 		}
 	}
 	if got := r.sight("default/gone", set); got != expectations.Moot {
-		t.Errorf("one that is gone: %d", got)
+		t.Errorf("missing pod: %d", got)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestWhatIsGoneExpectsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w := r.Waiting(); len(w) > 0 {
-		t.Errorf("waits: %v", w)
+		t.Errorf("waiting: %v", w)
 	}
 }
 
@@ -164,6 +164,6 @@ func TestWhatWasNotMadeHasNoName(t *testing.T) {
 	r.expected.Seen("default/web", "default/web-1")
 	r.expected.Answered("default/web")
 	if !r.expected.Satisfied("default/web", "uid") {
-		t.Errorf("waits: %v", r.expected.Waiting())
+		t.Errorf("waiting: %v", r.expected.Waiting())
 	}
 }

@@ -249,7 +249,7 @@ func TestSameRef(t *testing.T) {
 	same := *a
 	same.BlockOwnerDeletion = &no // false has the same meaning as nil
 	if !sameRef(a, &same) || !sameRef(nil, nil) || sameRef(a, nil) || sameRef(nil, a) {
-		t.Error("the same reference is another, or none is one")
+		t.Error("sameRef is wrong about equal references, or about nil")
 	}
 	for _, change := range []func(r *metav1.OwnerReference){
 		func(r *metav1.OwnerReference) { r.APIVersion = "v1" },
@@ -261,7 +261,7 @@ func TestSameRef(t *testing.T) {
 		b := *a
 		change(&b)
 		if sameRef(a, &b) {
-			t.Errorf("%+v and %+v are the same", a, &b)
+			t.Errorf("sameRef(%+v, %+v) is true", a, &b)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestClaimWakesAll(t *testing.T) {
 		var out host.Effect
 		route.Do(v, host.Event{Old: c.old, New: c.now}, &out)
 		if len(out.Keys) != c.want {
-			t.Errorf("%s: it wakes %q, want %d", name, out.Keys, c.want)
+			t.Errorf("%s: enqueued %q, want %d sets", name, out.Keys, c.want)
 		}
 	}
 }

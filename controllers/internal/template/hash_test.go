@@ -32,14 +32,14 @@ func TestHashIsUpstreams(t *testing.T) {
 	}
 	one := int32(1)
 	if with := Hash(image("img:1"), &one); with == Hash(image("img:1"), nil) {
-		t.Errorf("a collision changes nothing: %s", with)
+		t.Errorf("a collision does not change the hash: %s", with)
 	}
 	old := OldHash(image("img:1"))
 	if strings.Trim(old, "0123456789") != "" || old == "" {
-		t.Errorf("the old hash is %q, no number", old)
+		t.Errorf("the old hash %q is not a number", old)
 	}
 	if old == OldHash(image("img:2")) {
-		t.Errorf("two templates have the old hash %s", old)
+		t.Errorf("two templates have the same old hash %s", old)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestSameButForTheHash(t *testing.T) {
 		other := image("img:1")
 		c.change(other)
 		if Same(plain, other) != c.same || Same(other, plain) != c.same {
-			t.Errorf("%s: not same=%v", c.name, c.same)
+			t.Errorf("%s: Same is not %v", c.name, c.same)
 		}
 	}
 }
@@ -71,6 +71,6 @@ func TestSameButForTheHash(t *testing.T) {
 func TestPlainChangesNothing(t *testing.T) {
 	labels := map[string]string{"app": "x", HashLabel: "5d57d9744c"}
 	if plain := Plain(labels); len(plain) != 1 || plain["app"] != "x" || len(labels) != 2 {
-		t.Errorf("%v, of %v", plain, labels)
+		t.Errorf("Plain returned %v for %v", plain, labels)
 	}
 }
