@@ -29,7 +29,7 @@ type Setup func(mgr manager.Manager) error
 
 // Options are a manager's options. The zero value is a manager without options.
 type Options struct {
-	// Reads are kinds that a reconciler reads from the cache and no source watches.
+	// Reads are kinds that a reconciler reads from the cache and that no source watches.
 	Reads []client.Object
 	// Live are kinds that the manager's client always reads from the server: DisableFor in the manager's client
 	// options.

@@ -141,7 +141,7 @@ func digest(of string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// conditions returns the conditions of a pod. If ready is True, the pod runs. Otherwise it has ended, and why is the
+// conditions returns the conditions of a pod. If ready is True, the pod runs. Otherwise it has ended, with why as the
 // reason. A condition keeps its transition time if its status is unchanged.
 func conditions(pod *corev1.Pod, now metav1.Time, ready corev1.ConditionStatus, why string) []corev1.PodCondition {
 	var all []corev1.PodCondition

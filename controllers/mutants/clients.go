@@ -29,7 +29,7 @@ var collectorHabits = []mutant{
 		collecting(func(env *host.Env, inner host.Client) host.Client { return farsighted{inner, env} })},
 }
 
-// collecting returns a garbage collector whose requests go through the client that through returns.
+// collecting returns a garbage collector. The function through wraps its client.
 func collecting(through func(env *host.Env, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {
 		c := garbagecollector.New(garbagecollector.Without{})

@@ -88,7 +88,7 @@ var statusMutants = []mutant{
 		telling(func(s *appsv1.ReplicaSetStatus) { *s.TerminatingReplicas = 0 })},
 }
 
-// client returns a ReplicaSet controller of an era. Its requests go through the client that through returns.
+// client returns a ReplicaSet controller of an era. The function through wraps its client.
 func client(g replicas.Era, through func(c *careless, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {
 		c := replicaset.New(replicas.Options{Era: g})

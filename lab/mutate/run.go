@@ -41,7 +41,7 @@ type Fate struct {
 
 func (f *Fate) Killed() bool { return f.By != "" }
 
-// list holds the checks of a suite, the mutations that each reaches, and its duration.
+// list holds the checks of a suite. For each check it has the mutations that the check reaches, and the duration.
 type list struct {
 	names   []string
 	took    []time.Duration

@@ -47,7 +47,7 @@ type collector struct {
 	complaints map[string]complaint // by dependent's and owner's uid
 }
 
-// watching is a watched kind of a resource, in any version. After a CRD is recreated, the resource may have another
+// watching is the kind of a resource that is watched, in any version. A recreated CRD may give the resource another
 // kind.
 type watching struct {
 	resource schema.GroupResource

@@ -30,7 +30,7 @@ type Answer struct {
 	Checks  []string        // their names, if the request names none
 	By      int             // index, in the request's checks, of the check that killed the mutant; -1 for none
 	Why     string          // why the check failed
-	Reached []int           // mutations that the checks reached; if there are no checks, the initialization
+	Reached []int           // mutations reached by the checks, or by the initialization if the request has no checks
 	Took    []time.Duration // processor time of each check
 	Ended   bool            // the process has ended itself, because the check did not end
 }
