@@ -250,7 +250,7 @@ func (f *finder) composite(n *ast.CompositeLit) {
 			continue
 		}
 		if c, ok := kv.Value.(*ast.CompositeLit); ok && c.Type == nil {
-			continue // a value without a type of its own cannot be passed on
+			continue // an element without a written type cannot be a function argument
 		}
 		var of types.Type
 		switch t := t.(type) {

@@ -30,7 +30,7 @@ func templateGeneration(set *appsv1.DaemonSet) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// updated reports whether a pod has the current template. One of two labels must show it.
+// updated reports whether a pod has the current template. It is enough if one of two labels shows it.
 func (w *work) updated(p *corev1.Pod) bool {
 	if number := templateGeneration(w.set); number != "" && p.Labels[generationLabel] == number {
 		return true

@@ -258,5 +258,5 @@ type Without struct {
 	OrphanOwner  bool // remove the finalizer from any object that has the owner's name now
 
 	Begun      bool // ignore a deletion policy that is requested during the deletion
-	AskedAgain bool // ignore such a policy only if it is requested a second time during a gap in the watch
+	AskedAgain bool // ignore a policy requested during the deletion only if it is requested again in a gap of the watch
 }

@@ -53,8 +53,8 @@ func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.Co
 
 // Adopt makes the set the controller of ownerless revisions, after reading that it still exists (ADOPT-4). It returns
 // the revisions that the set owns then. It stops at the first error, because a reconcile needs its whole history (RULES
-// F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream tries to
-// adopt both, and fails the reconcile of a terminating set.
+// F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream does not
+// skip them, and fails the reconcile of a terminating set.
 func Adopt(ctx context.Context, m *ref.Manager,
 	revisions []*appsv1.ControllerRevision) ([]*appsv1.ControllerRevision, error) {
 	own := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -154,7 +154,7 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 const HashLabel = "controller.kubernetes.io/hash"
 
 // Data returns the content of a template's revision. It depends only on the template. Fields are sorted by name as in
-// upstream, so both produce the same bytes and names.
+// upstream, so the bytes and names are the same as upstream's.
 func Data(template *corev1.PodTemplateSpec) []byte {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {

@@ -180,7 +180,7 @@ func (a *attempt) stop(ctx context.Context) error {
 }
 
 // late deletes pods that run although their Job has ended, because a process before a restart created them from an
-// older list. Upstream lets them run. It reads each pod from the server first, because the pod may have ended.
+// older list. It reads each pod from the server first, because the pod may have ended. Upstream lets such pods run.
 func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	if j.DeletionTimestamp != nil || r.options.Without.Late {
 		return nil

@@ -26,7 +26,7 @@ type attempt struct {
 	running, ready, terminating int32 // numbers of pods, including the changes of this reconcile
 	succeeded, failed           int32 // numbers of ended pods, including uncounted ones
 
-	succeededBefore, succeededIndexes intervals // for an Indexed Job: from its status, and from its status and its pods
+	succeededBefore, succeededIndexes intervals // for an Indexed Job: in its status; in its status or its pods
 	failedIndexes                     *intervals
 	awaiting                          map[int]*corev1.Pod // see awaitingReplacement
 

@@ -60,8 +60,8 @@ type Without struct {
 	Canonical   bool // treat a pod with another spelling of an ordinal (web-01) as a member
 	Terminating bool // reconcile a terminating set as usual
 	VictimUID   bool // delete pods by name, even if a recreated pod has the name
-	SamePod     bool // after a conflict, update whatever pod has the name now
-	SameSet     bool // after a conflict, write the status of whatever set has the name now
+	SamePod     bool // after a conflict, update even a recreated pod
+	SameSet     bool // after a conflict, write even the status of a recreated set
 	Ended       bool // create an ended pod again before it is gone
 	RollAlone   bool // in a rolling update, do not wait for the replaced pod
 	RollUnready bool // in a rolling update, do not wait until the replaced pod is available

@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 2 { // "quick"
+	if len(os.Args) > 2 { // the argument "quick"
 		parts = parts[:1]
 	}
 	checks, err := checksOf(os.Args[1])
@@ -35,7 +35,7 @@ type part struct {
 
 var parts = []part{
 	{"", nil},                        // the default schedule
-	{"explore", []string{"explore"}}, // and a few others
+	{"explore", []string{"explore"}}, // the default schedule and a few others
 	{"mutant", []string{"mutant"}},   // the handmade mutants must still be killed
 }
 
