@@ -178,7 +178,7 @@ func Controllers() []host.Controller {
 // replicaset@upstream".
 func Registry() *scenarios.Registry {
 	g := builtin.Registry()
-	g.Controllers = append(Controllers(), g.Controllers...) // the last one of a name is the default
+	g.Controllers = append(Controllers(), g.Controllers...) // of several with one name, the last is the default
 	return g
 }
 

@@ -165,7 +165,7 @@ func (w *work) mayReplace(node string) bool {
 	key := fmt.Sprintf("%s/%d/%s", w.set.UID, w.set.Status.ObservedGeneration, node)
 	f := w.failures[key]
 	switch age := now.Sub(f.since); {
-	case age > 2*mostDelay: // also without an earlier failure
+	case age > 2*mostDelay: // or the node had no failure before: since is zero
 		f.delay = firstDelay
 	case age < f.delay:
 		w.env.Queue.AddAfter(w.key, f.delay)
