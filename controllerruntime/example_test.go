@@ -39,7 +39,7 @@ func (k *Keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	return ctrl.Result{}, client.IgnoreAlreadyExists(k.Create(ctx, s)) // the cache may not show it yet
 }
 
-// setUpKeeper sets up a new Keeper at every start.
+// setUpKeeper makes a new Keeper at every start.
 func setUpKeeper(mgr ctrl.Manager) error {
 	return (&Keeper{Client: mgr.GetClient()}).SetupWithManager(mgr)
 }
