@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// of makes a setup of one controller for ConfigMaps.
+// of returns a setup of one controller for ConfigMaps.
 func of(f func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Result, error)) controllerruntime.Setup {
 	return func(mgr ctrl.Manager) error {
 		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(
@@ -35,7 +35,7 @@ func of(f func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Re
 
 func nothing(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, nil }
 
-// A setup that cannot run is refused in one line, before anything runs.
+// A setup that cannot run is refused with an error of one line, before anything runs.
 func TestRefusedBeforeAnythingRuns(t *testing.T) {
 	shared := widget.New(nil, nil, nil, widget.Without{})
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestRefusedBeforeAnythingRuns(t *testing.T) {
 	}
 }
 
-// A kind that no server serves is an error before anything runs. Forbidden acts of a reconciler violate never-panic.
+// A kind that no server serves is an error before anything runs. What a reconciler must not do violates never-panic.
 func TestReportedNotHung(t *testing.T) {
 	cm := &corev1.ConfigMap{}
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestReportedNotHung(t *testing.T) {
 	}
 }
 
-// A result decides when its request comes again, by the world's clock.
+// The result of a Reconcile decides when the request is handled again, by the world's clock.
 func TestResults(t *testing.T) {
 	var at []time.Duration
 	again := errors.New("no")

@@ -65,7 +65,7 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-// widgetNamed is a Widget in the server's form.
+// widgetNamed returns a Widget in the server's form.
 func widgetNamed(name string, replicas int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Widget",
 		"metadata": map[string]any{"namespace": "default", "name": name},
@@ -75,7 +75,7 @@ func widgetNamed(name string, replicas int64) *unstructured.Unstructured {
 var text = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "text"},
 	Data: map[string][]byte{"text": []byte("hello")}}
 
-// stepped is one run of the widget operator from a cold start.
+// stepped runs the widget operator once, from a cold start.
 func stepped(b testing.TB, c host.Controller, seed uint64, times int) *trial.Trial {
 	b.Helper()
 	t := trial.New(trial.Options{Choices: sim.NewSeed(seed)})
@@ -97,7 +97,7 @@ func stepped(b testing.TB, c host.Controller, seed uint64, times int) *trial.Tri
 	return t
 }
 
-// kept is one run of the example's Keeper from a cold start.
+// kept runs the example's Keeper once, from a cold start.
 func kept(b testing.TB, c host.Controller, seed uint64) *trial.Trial {
 	b.Helper()
 	t := trial.New(trial.Options{Choices: sim.NewSeed(seed), Laws: []*law.Law{}})
@@ -138,7 +138,7 @@ func definition(b testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// Two runs of one seed are equal, to the last step.
+// Two runs of one seed are equal in every step.
 func TestSeedsAreIdentical(t *testing.T) {
 	c := operator(t, widget.Without{})
 	distinct := map[uint64]bool{}
@@ -157,6 +157,6 @@ func TestSeedsAreIdentical(t *testing.T) {
 	}
 	t.Logf("500 seeds twice, %d distinct runs", len(distinct))
 	if len(distinct) < 250 {
-		t.Errorf("only %d distinct runs: the seeds decide too little", len(distinct))
+		t.Errorf("only %d distinct runs: the seeds have too little effect", len(distinct))
 	}
 }

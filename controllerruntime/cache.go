@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// simulatedCache is the manager's cache, which uses the process's informers.
+// simulatedCache is the manager's cache. It reads from the process's informers.
 type simulatedCache struct {
 	cacheReader
 }
@@ -37,7 +37,7 @@ func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVe
 }
 
 // informer returns the informer of a form. While the process starts, sources call it on other goroutines, one at a
-// time. It must not panic there.
+// time. There it returns an error in place of a panic.
 func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	if c.p.starting != nil {
 		defer func() {
@@ -144,8 +144,7 @@ type registered struct {
 
 func (registered) HasSynced() bool { return true }
 
-// typedHandler passes objects of one Go type to a handler. It sorts the requests that one call of a source's handler
-// enqueued.
+// typedHandler passes objects of one Go type to a handler. After each call it sorts the requests of the call.
 type typedHandler struct {
 	v *view
 	h toolscache.ResourceEventHandler
@@ -172,7 +171,7 @@ func (t *typedHandler) OnDelete(obj any) {
 	t.q.flush()
 }
 
-// undeclared is the informer of a process that only learns what a setup sets up.
+// undeclared is the informer of a process without an Env, which only records what the setup adds.
 type undeclared struct{ ctrlcache.Informer }
 
 func (undeclared) AddIndexers(toolscache.Indexers) error { return nil }

@@ -30,7 +30,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// cached are reads from a cache with two Widgets and three ConfigMaps.
+// cached lists reads from a cache with two Widgets and three ConfigMaps.
 var cached = []step{
 	the("get", configMap("a"), reads), the("get a widget", wd, reads),
 	the("get what is not there", configMap("none"), reads), the("get a widget that is not there", &widget.Widget{
@@ -88,8 +88,8 @@ func indexes(ctx context.Context, i client.FieldIndexer) error {
 	return i.IndexField(ctx, &widget.Widget{}, "name", func(o client.Object) []string { return []string{o.GetName()} })
 }
 
-// The simulated cache gives the same answers as controller-runtime's own cache that watches the same server over
-// HTTP. Only the order of its lists is ours.
+// The simulated cache gives the same answers as controller-runtime's own cache, which watches the same server over
+// HTTP. Only the order of lists differs.
 func TestCacheIsControllerRuntimes(t *testing.T) {
 	simulated, real := withSimulatedCache(t), withRealCache(t)
 	for i, s := range cached {
@@ -150,7 +150,7 @@ func withRealCache(t *testing.T) []string {
 		}
 	}
 	if !cache.WaitForCacheSync(ctx) {
-		t.Fatal("the real cache does not fill")
+		t.Fatal("the real cache does not sync")
 	}
 	c, err := client.New(config, client.Options{Scheme: widget.Scheme(), Cache: &client.CacheOptions{Reader: cache,
 		Unstructured: true}})
@@ -183,7 +183,7 @@ func tellAll(ctx context.Context, c client.Client) (out []string) {
 	return out
 }
 
-// The declarations of a setup become facts for the laws.
+// The setup determines the Contract: what a controller watches and owns.
 func TestDeclared(t *testing.T) {
 	setup := func(mgr ctrl.Manager) error {
 		err := ctrl.NewControllerManagedBy(mgr).For(&widget.Widget{}).Owns(&corev1.ConfigMap{}).
@@ -213,7 +213,7 @@ func TestDeclared(t *testing.T) {
 		kinds = append(kinds, r.Kind.Kind)
 	}
 	if !slices.Equal(kinds, []string{"Secret", "Pod", "Service"}) {
-		t.Errorf("watches besides: %v", c.Routes)
+		t.Errorf("additional watches: %v", c.Routes)
 	}
 	if o := all[1]; o.Name != "other" || !o.For.Empty() || len(o.Owns) != 0 {
 		t.Errorf("%s for %v owns %v", o.Name, o.For, o.Owns)
@@ -245,7 +245,7 @@ func TestOwnersAreWokenInOneOrder(t *testing.T) {
 		run.Settle(trial.Limits{Writes: 10, Steps: 1000})
 		run.Stop()
 		if got := strings.Join(woken, ""); got != "abcde" {
-			t.Fatalf("woken in the order %q", got)
+			t.Fatalf("enqueued in the order %q", got)
 		}
 	}
 }

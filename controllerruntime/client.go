@@ -101,7 +101,7 @@ func (c apiClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ...c
 	if req.Namespace, err = path(req, o.ListOptions.Namespace); err != nil {
 		return err
 	}
-	if k.Namespaced && req.Namespace == "" { // there is no such path
+	if k.Namespaced && req.Namespace == "" { // the API has no such path
 		return apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "",
 			"", 0, true)
 	}
@@ -109,8 +109,8 @@ func (c apiClient) DeleteAllOf(ctx context.Context, obj client.Object, opts ...c
 	return err
 }
 
-// send sends a request about obj, with content as the body of a verb that has one. It sets content to the answer; if
-// content is nil, it drops the answer.
+// send sends a request about obj, with content as the body if the verb has one. Afterwards content holds the response;
+// if content is nil, the response is dropped.
 func (c apiClient) send(ctx context.Context, obj, content client.Object, req *fakeapi.Request) error {
 	k, _, err := c.p.kindOf(obj)
 	if err != nil {
@@ -133,8 +133,8 @@ func (c apiClient) send(ctx context.Context, obj, content client.Object, req *fa
 	return c.p.answer(content, sent, resp)
 }
 
-// answer sets obj to the answer of a write. If the answer is a Status, obj stays empty, as with controller-runtime's
-// decoder.
+// answer sets obj to the response to a write. If the response is a Status, obj stays empty, as with
+// controller-runtime's decoder.
 func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Response) error {
 	if resp.Object == nil || resp.Object.GetObjectKind().GroupVersionKind().Kind != sent.GVK.Kind {
 		empty(obj)
@@ -147,7 +147,7 @@ func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Res
 	return p.fill(obj, resp.Object, gvk)
 }
 
-// keepKind returns a function that restores the kind that obj states now, because updates and patches keep it.
+// keepKind returns a function that sets the kind of obj back to its present value: updates and patches keep it.
 func keepKind(obj client.Object) func() {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	return func() {

@@ -21,7 +21,7 @@ import (
 // pair keeps two Secrets for each ConfigMap. It reads and creates them concurrently.
 type pair struct {
 	client.Client
-	careless bool // it does not recognize an existing second one
+	careless bool // it does not recognize an existing second Secret
 }
 
 func (p *pair) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {

@@ -23,13 +23,13 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Setup sets up controllers with a manager, like main. It makes their reconcilers and calls their SetupWithManager. It
-// is called at every start of a process, and must make new reconcilers each time.
+// Setup adds controllers to a manager, like the main function of an operator. It makes their reconcilers and calls
+// their SetupWithManager. It is called at every start of a process, and must make new reconcilers each time.
 type Setup func(mgr manager.Manager) error
 
 // Options are a manager's options. The zero value is a manager without options.
 type Options struct {
-	// Reads are kinds that a reconciler reads from the cache and no source watches.
+	// Reads are kinds that a reconciler reads from the cache and that no source watches.
 	Reads []client.Object
 	// Live are kinds that the manager's client always reads from the server: DisableFor in the manager's client
 	// options.
@@ -41,7 +41,7 @@ type Options struct {
 	Client func(client.Client) client.Client
 
 	// Goroutines allows a Reconcile to start goroutines that call the API, for example with an errgroup. Several
-	// requests can then be pending, and the schedule decides about each. This takes more time, and limits the Go
+	// requests can then be pending, and the schedule decides their order. This takes more time, and limits the Go
 	// process to one processor: see bubble.Concurrent. Without it, such a call ends the Go process.
 	Goroutines bool
 
@@ -50,7 +50,7 @@ type Options struct {
 	// Logger is the logger of the manager and of Reconcile's context; nothing is logged by default.
 	Logger logr.Logger
 
-	// Recorded, if set, is called for every recorded event.
+	// Recorded, if set, is called with every event that a reconciler records.
 	Recorded func(e corev1.Event)
 	// WriteEvents also writes events to the API, with one create in the reconcile that records the event. A real
 	// recorder writes from another goroutine, and counts repeated events instead of writing them again.
@@ -63,9 +63,9 @@ type Options struct {
 	_ struct{}
 }
 
-// Controllers returns the controllers that a setup adds, in its order. They are values, on which the caller can set
-// more facts for the laws (Replicas, Selector, Active, kinds of Owns whose events do not enqueue). An error is a
-// mistake in the setup, or a part of the setup that cannot run, in one line.
+// Controllers returns the controllers that a setup adds, in the order of the setup. The caller can set more facts for
+// the laws in them (Replicas, Selector, Active, kinds of Owns whose events do not enqueue). The error describes in one
+// line a mistake in the setup, or a part of the setup that cannot run.
 func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []host.Controller, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -104,14 +104,15 @@ func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []
 	return controllers, first.leftOut()
 }
 
-// same reports whether two reconcilers are pointers to the same value that has fields.
+// same reports whether two reconcilers are the same pointer. Pointers to values without fields are not compared,
+// because Go may give all such values one address.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	return x.Kind() == reflect.Pointer && y.Kind() == reflect.Pointer && x.Pointer() == y.Pointer() &&
 		x.Type().Elem().Size() > 0
 }
 
-// declare makes the declaration of a controller for the host and the laws.
+// declare returns a controller of the setup as a controller of the host, with its Contract for the laws.
 func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, error) {
 	ctl := host.Controller{Name: c.name, Workers: c.workers,
 		Careless: host.Careless{
@@ -154,7 +155,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 	return ctl, ctl.Check()
 }
 
-// silent makes the host watch a kind from the start. The handlers of the sources handle its events.
+// silent returns a route without effect, which makes the host watch a kind. The sources handle its events.
 func silent(gvk schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: gvk, Do: func(host.View, host.Event, *host.Effect) {}}
 }
@@ -175,7 +176,7 @@ func start(p *process, setup Setup, i int, name string, roles []role) host.Recon
 	return newReconciler(p, c)
 }
 
-// controller is a controller that a setup has added to its manager. The fields are controller-runtime's.
+// controller is a controller that a setup has added. Its fields are those of controller-runtime's controller.
 type controller struct {
 	name    string
 	do      reconcile.Reconciler

@@ -21,8 +21,8 @@ import (
 // converter is apimachinery's converter. It uses JSON tags, like the HTTP API.
 var converter = runtime.DefaultUnstructuredConverter
 
-// as returns a stored object in the Go type of a form. If the object has that type already, as returns it. The result
-// is shared.
+// as returns a stored object in the Go type of a form. An object that already has this type is returned itself, so the
+// result must not be changed.
 func as(stored runtime.Object, f form) (client.Object, error) {
 	if reflect.TypeOf(stored) == f.as {
 		return stored.(client.Object), nil
@@ -46,7 +46,7 @@ func as(stored runtime.Object, f form) (client.Object, error) {
 	return obj, nil
 }
 
-// contentOf returns an object's JSON value. The value of an unstructured object is shared.
+// contentOf returns an object's JSON value. It does not copy the value of an unstructured object.
 func contentOf(obj runtime.Object, gvk schema.GroupVersionKind) (map[string]any, error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		return u.UnstructuredContent(), nil
@@ -99,7 +99,7 @@ func metadataOf(obj runtime.Object, gvk schema.GroupVersionKind) *metav1.Partial
 	return p
 }
 
-// fill sets obj to the answer of a live request. Afterwards the kind of an object with a Go type is empty, as after
+// fill sets obj to the response to a live request. Afterwards the kind of an object with a Go type is empty, as after
 // client-go's decoder.
 func (p *process) fill(obj, answer runtime.Object, gvk schema.GroupVersionKind) error {
 	f := form{gvk, reflect.TypeOf(obj)}
@@ -154,7 +154,7 @@ func body(k *fakeapi.Kind, obj runtime.Object) (runtime.Object, error) {
 	return to, converter.FromUnstructured(content, to)
 }
 
-// Of converts a function of a Go type to one of the server's objects, for the Contract of a [host.Controller]:
+// Of converts a function of one Go type to a function of stored objects, for the Contract of a [host.Controller]:
 //
 //	controllers[0].Replicas = controllerruntime.Of(func(w *v1.Widget) int { return int(w.Spec.Replicas) })
 //

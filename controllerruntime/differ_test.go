@@ -34,7 +34,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// step is an act with a client. It returns the result.
+// step is a named action with a client, which returns the result.
 type step struct {
 	name string
 	do   func(ctx context.Context, c client.Client) (runtime.Object, error)
@@ -75,7 +75,7 @@ func TestClientIsControllerRuntimes(t *testing.T) {
 	t.Logf("%d steps, %d of them errors", len(real), refused)
 }
 
-// withSimulatedClient does the steps in the one sync of a simulated controller.
+// withSimulatedClient does the steps in a reconcile of a simulated controller.
 func withSimulatedClient(t *testing.T, steps []step) (out []string) {
 	setup := func(mgr ctrl.Manager) error {
 		c := mgr.GetClient()

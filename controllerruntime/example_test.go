@@ -36,7 +36,7 @@ func (k *Keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	if err := controllerutil.SetControllerReference(&m, s, k.Scheme()); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{}, client.IgnoreAlreadyExists(k.Create(ctx, s)) // the cache is yet to show it
+	return ctrl.Result{}, client.IgnoreAlreadyExists(k.Create(ctx, s)) // the cache may not show it yet
 }
 
 // setUpKeeper makes a new Keeper at every start.
@@ -44,15 +44,15 @@ func setUpKeeper(mgr ctrl.Manager) error {
 	return (&Keeper{Client: mgr.GetClient()}).SetupWithManager(mgr)
 }
 
-// In a test simtest.Check takes the place of Explore: it fails the test, prints what broke
-// a law, and leaves it as a file that replays.
+// In a test, use simtest.Check in place of Explore. It fails the test, prints the violation, and writes a file that
+// replays it.
 func ExampleControllers() {
 	controllers, err := controllerruntime.Controllers(scheme.Scheme, setUpKeeper, controllerruntime.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	controllers[0].Contract.Replicas = func(runtime.Object) int { return 1 } // what the laws may expect of a ConfigMap
+	controllers[0].Contract.Replicas = func(runtime.Object) int { return 1 } // one Secret each
 	c := simtest.Case{
 		Controllers: controllers, With: []string{"gc"},
 		World:  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n",

@@ -56,7 +56,7 @@ func (m *recordingManager) Add(r manager.Runnable) error {
 		"Name it in Options.LeaveOut if it makes no difference", name)
 }
 
-// leaves reports whether LeaveOut has a name.
+// leaves reports whether LeaveOut has a name, and records that the setup uses it.
 func (m *recordingManager) leaves(name string) bool {
 	if !slices.Contains(m.p.o.LeaveOut, name) {
 		return false

@@ -21,9 +21,9 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// whole is a controller with a whole manager, like one that main makes.
+// whole returns a controller that runs in a whole manager, like one that main creates.
 func whole(informer cache.Options, setUp func(ctrl.Manager) error) host.Controller {
-	again := true // a world starts it again after each crash, in one process
+	again := true // a world starts the manager again after each crash, in one process
 	core := corev1.SchemeGroupVersion
 	return bubble.Controller(host.Controller{Name: "keeper", For: core.WithKind("ConfigMap"),
 		Owns: []schema.GroupVersionKind{core.WithKind("Secret")}},
@@ -41,7 +41,7 @@ func whole(informer cache.Options, setUp func(ctrl.Manager) error) host.Controll
 		})
 }
 
-// ten is a world of ten ConfigMaps that each want a Secret.
+// ten runs a world of ten ConfigMaps that each want a Secret.
 func ten(t testing.TB, c host.Controller, seed uint64, faults map[string]int) *trial.Trial {
 	w := trial.New(trial.Options{Choices: sim.NewSeed(seed)})
 	for i := range 10 {
@@ -63,7 +63,7 @@ func ten(t testing.TB, c host.Controller, seed uint64, faults map[string]int) *t
 	return w
 }
 
-// A whole manager does the same in two runs of one schedule, also under faults.
+// Two runs of a whole manager under one schedule are equal, also with faults.
 func TestWholeManagerIsOneRun(t *testing.T) {
 	c := whole(cache.Options{NewInformer: bubble.NewInformer}, setUpKeeper)
 	for seed := range uint64(20) {

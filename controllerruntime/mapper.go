@@ -13,8 +13,8 @@ type mapper struct {
 	asked int // number of calls for a mapping
 }
 
-// RESTMapping finds the resource of a kind. Without a server it guesses, because a process that only learns what a
-// setup sets up discards the results.
+// RESTMapping returns the resource of a kind. A process without an Env only records what the setup adds, so the
+// resource may be a guess.
 func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	m.asked++
 	if m.p.env == nil {

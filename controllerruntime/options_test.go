@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// alone runs a setup's first controller in a world with one ConfigMap until it settles.
+// alone runs the first controller of a setup in a world with one ConfigMap until it settles.
 func alone(t *testing.T, setup controllerruntime.Setup, o controllerruntime.Options) *trial.Trial {
 	t.Helper()
 	all := controllers(t, widget.Scheme(), setup, o)
@@ -55,7 +55,7 @@ func TestTokenBucketsGoByTheWorldsClock(t *testing.T) {
 				return ctrl.Result{}, nil
 			}))
 	}, controllerruntime.Options{})
-	// Two tokens at 0s, so tries at 1s and 2s; the third is there at 10m0s, the fourth at 20m0s.
+	// There are two tokens at 0s, so tries at 1s and 2s. The third token comes at 10m0s, and the fourth at 20m0s.
 	if got := run.World.Clock.Elapsed(); got != 20*time.Minute || tries != 5 {
 		t.Errorf("%d tries in %v", tries, got)
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// process is a controller's process from one start to its end, with the state behind its manager. A process without an
-// Env only learns what a setup sets up, and cannot read or write.
+// process is one run of a controller's process, with the state of its manager. A process without an Env only records
+// what the setup adds. It cannot read or write.
 type process struct {
 	o       *Options
 	scheme  *runtime.Scheme
@@ -31,8 +31,8 @@ type process struct {
 	mu    sync.Mutex                               // guards the maps against goroutines of a Reconcile
 	gvks  map[reflect.Type]schema.GroupVersionKind // kinds of Go types in the scheme
 	lists map[reflect.Type]form                    // the form of a list type's items
-	live  map[schema.GroupVersionKind]bool         // never read from the cache
-	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table when it was last looked up
+	live  map[schema.GroupVersionKind]bool         // kinds that are never read from the cache
+	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table at the last lookup
 	views map[form]*view
 
 	indexed  []schema.GroupVersionKind // without an Env: kinds whose fields the setup indexes
@@ -62,7 +62,7 @@ func (p *process) setUp(setup Setup) error {
 	return setup(p.manager)
 }
 
-// gvkOf returns the kind of an object: its own, or the scheme's for its type.
+// gvkOf returns the kind of an object: the kind that it states, or the kind of its Go type in the scheme.
 func (p *process) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	switch obj.(type) {
 	case runtime.Unstructured, *metav1.PartialObjectMetadata, *metav1.PartialObjectMetadataList:
@@ -110,7 +110,7 @@ func (p *process) kindOf(obj runtime.Object) (*fakeapi.Kind, schema.GroupVersion
 	return k, gvk, err
 }
 
-// errNoServer is the error of a request in a process that only learns what a setup sets up.
+// errNoServer is the error of a request in a process without an Env.
 var errNoServer = fmt.Errorf("controllerruntime: a setup can neither read nor write: it is called before there is a " +
 	"server, to learn what it sets up")
 
@@ -122,13 +122,13 @@ func (p *process) do(ctx context.Context, req *fakeapi.Request) (fakeapi.Respons
 	return p.env.Client.Do(ctx, req)
 }
 
-// form is a kind in one Go type.
+// form is a kind with the Go type of its objects.
 type form struct {
 	gvk schema.GroupVersionKind
 	as  reflect.Type // a pointer type
 }
 
-// The forms that are not in the scheme.
+// The Go types of objects that are not in the scheme.
 var (
 	unstructuredType = reflect.TypeFor[*unstructured.Unstructured]()
 	metadataType     = reflect.TypeFor[*metav1.PartialObjectMetadata]()

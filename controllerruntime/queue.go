@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// requests is the queue of the process for the handlers of one source.
+// requests is the queue that the handlers of one source get. It adds to the queue of the process.
 type requests struct {
 	queue workqueue.TypedRateLimitingInterface[string]
-	// direct adds requests at once. Otherwise they are sorted at the end of the handler's call, because a handler for
-	// owners ranges over a map.
+	// direct adds requests at once. Otherwise they are sorted at the end of the handler's call: a handler that enqueues
+	// owners ranges over a map, in random order.
 	direct  bool
 	pending []reconcile.Request
 }

@@ -77,7 +77,7 @@ func isKind(s source.Source) bool {
 
 // wakesOwner reports whether a handler is an EnqueueRequestForOwner, whose fields are hidden. It calls the handler with
 // an event of an object with an owner. An EnqueueRequestForOwner looks up the owner's resource and enqueues the owner.
-// every means that the owner need not be the controller. Mapping functions are not called.
+// controls says whether that owner is the object's controller. Mapping functions are not called.
 func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.GroupVersionKind,
 	controls bool) (wakes bool) {
 	create := h
@@ -103,7 +103,7 @@ func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.G
 	return p.mapper.asked > asked && len(q.pending) == 1 && q.pending[0].Name == "owner"
 }
 
-// The shapes that wakesOwner relies on.
+// wakesOwner uses the fields of these types.
 var (
 	_ = event.TypedCreateEvent[client.Object]{Object: nil}
 	_ = handler.TypedFuncs[client.Object, reconcile.Request]{}

@@ -59,7 +59,7 @@ func (s subresource) Create(ctx context.Context, obj, sub client.Object, opts ..
 		Create: *o.AsCreateOptions()})
 }
 
-// Update replaces the subresource of obj by that in obj, or by the body in the options.
+// Update replaces the subresource of obj by the one in obj itself, or by the body in the options.
 func (s subresource) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 	defer keepKind(obj)()
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
@@ -129,7 +129,7 @@ func (c apiClient) Apply(ctx context.Context, obj runtime.ApplyConfiguration, op
 	return c.apply(ctx, obj, obj, "", *o.AsPatchOptions())
 }
 
-// apply sends content to the object that obj names, and sets obj to the answer.
+// apply sends content as a server-side apply to the object that obj names. Afterwards obj holds the response.
 func (c apiClient) apply(ctx context.Context, obj, content runtime.ApplyConfiguration, subresource string,
 	o metav1.PatchOptions) error {
 	req := &fakeapi.Request{Verb: fakeapi.Patch, Subresource: subresource, PatchType: types.ApplyPatchType, PatchO: o}

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// view is the process's cache of a kind in one Go type. If the server stores another type, a view keeps converted
-// objects while a reader may use their versions.
+// view is the process's cache of a kind in one Go type. If the server stores another type, the view also caches the
+// conversions of the current objects.
 type view struct {
 	form
 	mu       *sync.Mutex // guards made
@@ -64,8 +64,8 @@ func (p *process) viewOf(f form) (*view, error) {
 	return v, nil
 }
 
-// unwatched ends a run in which a reconciler reads a kind that nothing watches. Starting an informer now would mean to
-// wait in the middle of the reconcile.
+// unwatched ends a run in which a reconciler reads a kind that nothing watches. Otherwise an informer would have to
+// start in the middle of the reconcile, and the reconcile would wait for it.
 func (p *process) unwatched(f form) error {
 	panic(host.Misuse(fmt.Sprintf("%s is read from the manager's cache, and no source watches it: name it in "+
 		"Options.Reads (or in Options.Live, where the manager's client does not cache it)", f.gvk.Kind)))
@@ -82,7 +82,7 @@ func (p *process) mustView(obj client.Object) *view {
 	panic(host.Misuse(err.Error()))
 }
 
-// try returns a stored object in the view's Go type. The result is shared.
+// try returns a stored object in the view's Go type. The result must not be changed.
 func (v *view) try(stored runtime.Object) (client.Object, error) {
 	if reflect.TypeOf(stored) == v.as {
 		return stored.(client.Object), nil
@@ -99,8 +99,7 @@ func (v *view) try(stored runtime.Object) (client.Object, error) {
 	return obj, err
 }
 
-// of is try for cached objects. An object that does not fit the Go type ends the run, because a real informer would
-// list forever.
+// of is like try, but ends the run if an object does not fit the Go type: a real informer would list forever.
 func (v *view) of(stored any) client.Object {
 	obj, err := v.try(stored.(runtime.Object))
 	if err != nil {

@@ -65,7 +65,7 @@ metadata: {name: orphan, namespace: default, labels: {widget: a}}
 
 var faults = map[string]int{"crash": 1, "lost": 1, "conflict": 1, "relist": 1, "resync": 1, "stale": 1, "error": 1}
 
-// world is two Widgets that a user scales, orphans, deletes and creates again.
+// world returns a case with two Widgets that a user scales, orphans, deletes and recreates.
 func world(c host.Controller) simtest.Case {
 	return simtest.Case{
 		Controllers: []host.Controller{c}, With: []string{"gc"}, SettleFirst: true,
@@ -104,7 +104,7 @@ func TestRightOperatorKeepsTheLaws(t *testing.T) {
 	simtest.Check(t, world(operator(t, widget.Without{})))
 }
 
-// planted are operators without a guard, each with what a user does that shows it, and the law that it violates.
+// planted lists operators without a guard. Each row has the user actions that expose the bug, and the violated law.
 var planted = []struct {
 	name    string
 	without widget.Without
@@ -119,14 +119,14 @@ var planted = []struct {
 		[]simtest.Action{simtest.Verb("delete widget/a"), simtest.Do("again", again)}, "recreated-is-another"},
 }
 
-// A missing guard is found by its law. In the same worlds, the operator with all guards violates no law.
+// The law of a missing guard finds it. In the same worlds, the operator with all guards violates no law.
 func TestPlantedBugsAreFound(t *testing.T) {
 	for _, p := range planted {
 		t.Run(p.name, func(t *testing.T) {
 			for _, without := range []widget.Without{p.without, {}} {
 				c := world(operator(t, without))
 				c.User, c.Schedules, c.Faults = p.user, 100, nil
-				c.Strict = without.Recheck // its watch is paused: only a request could have shown the change
+				c.Strict = without.Recheck // its watch is paused, so only a request could have shown the change
 				x, err := c.Explore(t.Context(), "planted")
 				if err != nil {
 					t.Fatal(err)

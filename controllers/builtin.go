@@ -23,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// gatedOff is the gated era in a cluster without the garbage collector, where it behaves like the selector era.
+// gatedOff is the gated era without the garbage collector. The controller then behaves as in the selector era.
 const gatedOff = "gated-without-gc"
 
 // Builtin returns the table of controllers. A name without an era stands for the latest era of that controller.

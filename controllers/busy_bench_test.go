@@ -24,8 +24,7 @@ import (
 )
 
 // BenchmarkBusyCluster runs every controller of the table in its newest era for five minutes of virtual time. The
-// cluster has five nodes, and twenty objects of every reconciled kind. All processes offer each step, and all laws
-// judge it.
+// cluster has five nodes, and twenty objects of every reconciled kind. All processes run, and all laws are evaluated.
 func BenchmarkBusyCluster(b *testing.B) {
 	steps, pods, before := 0, 0, mallocs()
 	for b.Loop() {
@@ -97,7 +96,7 @@ func newest() []host.Controller {
 	return all
 }
 
-// busy returns one object of every kind; none selects another's pods.
+// busy returns one object of every kind. None selects another's pods.
 func busy(n string) []runtime.Object {
 	two, three, paused := int32(2), int32(3), true
 	meta := func(kind string) metav1.ObjectMeta {

@@ -27,7 +27,7 @@ type cluster struct {
 	*trial.Trial
 	t    *testing.T
 	late bool // a process crashes after a switch
-	laws bool // check the laws: no controller is from before ControllerRef
+	laws bool // check the laws: no controller is of an era before ControllerRef
 }
 
 func newCluster(t *testing.T, c sim.Choices, names ...string) *cluster {
@@ -122,7 +122,7 @@ func (c *cluster) settleFor(d time.Duration) {
 	}
 }
 
-// touched counts the writes and refusals while an object of a name was reconciled.
+// touched counts the writes and the refused writes while an object with this name was reconciled.
 func (c *cluster) touched(name string) int {
 	n := 0
 	h := &c.World.History
@@ -134,8 +134,8 @@ func (c *cluster) touched(name string) int {
 	return n
 }
 
-// wantBackoff counts the failed reconciles of an object. Each delay must be at least half as long again as the one
-// before, up to a minute.
+// wantBackoff returns the number of failed reconciles of an object. It checks that each delay is at least 1.5 times the
+// one before, up to a minute.
 func (c *cluster) wantBackoff(name string) int {
 	c.t.Helper()
 	var failed []time.Duration
@@ -156,7 +156,7 @@ func (c *cluster) wantBackoff(name string) int {
 	}
 	for i := 2; i < len(failed); i++ {
 		if last, next := failed[i-1]-failed[i-2], failed[i]-failed[i-1]; next < min(last*3/2, time.Minute) {
-			c.t.Errorf("%s failed at %v: no back-off", name, failed)
+			c.t.Errorf("%s failed at %v: no backoff", name, failed)
 			break
 		}
 	}
@@ -235,7 +235,7 @@ func (c *cluster) wantOwned(want map[string]int) {
 	}
 }
 
-// A pod has what the template says; the controller adds nothing else.
+// A pod has the content of the template. The controller adds nothing else.
 func TestPodsAreMadeFromTheTemplate(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "replicaset@controllerref", "replication@controllerref")
 	rs, rc := replicaSet("a", "x", 1), replicationController("b", "y", 1)
@@ -257,11 +257,10 @@ func TestPodsAreMadeFromTheTemplate(t *testing.T) {
 	}
 }
 
-// A ReplicaSet that wants no pods, and whose status does not show yet that they are gone, has no pods that could
-// replace another: 3 of 4 stay available.
+// The status of a ReplicaSet that wants no pods may still count deleted ones. These replace no pods: 3 of 4 stay.
 func TestTerminatingPodsDoNotCount(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "deployment@current")
-	c.laws = false // nobody counts the pods: the statuses are invented
+	c.laws = false // no controller counts the pods: the test writes the statuses
 	for _, s := range []struct {
 		name, image     string
 		size, available int32
@@ -283,6 +282,6 @@ func TestTerminatingPodsDoNotCount(t *testing.T) {
 	c.settle()
 	old := c.Server.Lookup(c.Server.KindNamed("replicaset"), "default", "old").(*appsv1.ReplicaSet)
 	if metav1.GetControllerOf(old) == nil || *old.Spec.Replicas != 3 {
-		t.Errorf("old asks for %d pods, owned by %v", *old.Spec.Replicas, old.OwnerReferences)
+		t.Errorf("the old ReplicaSet wants %d pods, and its owners are %v", *old.Spec.Replicas, old.OwnerReferences)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// refs returns owners from "NAME UID", with a "!" in front of one that blocks; all are ConfigMaps.
+// refs parses owners: "NAME UID", with a "!" in front if the reference blocks. All are ConfigMaps.
 func refs(owners ...string) []metav1.OwnerReference {
 	var out []metav1.OwnerReference
 	for _, o := range owners {
@@ -44,7 +44,7 @@ func (c *cluster) config(namespace, name string, finalizers []string, owners ...
 	return string(obj.(*corev1.ConfigMap).UID)
 }
 
-// Of several references into another namespace, the first gets an event.
+// If an object has several references into another namespace, only the first one causes an Event.
 func TestOneComplaintForAllReferences(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "garbagecollector")
 	a, b := c.config("kube-system", "a", nil), c.config("kube-system", "b", nil)
@@ -57,11 +57,11 @@ func TestOneComplaintForAllReferences(t *testing.T) {
 		return true
 	})
 	if len(messages) != 1 || !strings.Contains(messages[0], "name: a,") {
-		t.Errorf("complaints: %q", messages)
+		t.Errorf("events about references: %q", messages)
 	}
 }
 
-// Objects from before the history exist: a namespace without a creation owns like any other.
+// An object that existed before the history began can be an owner, such as a namespace.
 func TestOwnedByTheFirstNamespace(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "garbagecollector")
 	home := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "default").(metav1.Object)
@@ -147,8 +147,7 @@ func (c *cluster) ownWidget(name string, finalizers []string, owners ...metav1.O
 	c.patch("widget", name, string(data))
 }
 
-// Changes of a claim whose pod exists enqueue nothing. A problem is fixed when the set is reconciled for another
-// reason.
+// Changes of a claim whose pod exists enqueue nothing. The next reconcile of the set fixes a problem.
 func TestClaimsOfPodsEnqueueNothing(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "statefulset@current", "persistentvolumeclaim-protection")
 	c.create(claimSet())
@@ -160,12 +159,12 @@ func TestClaimsOfPodsEnqueueNothing(t *testing.T) {
 	c.patch("pvc", "data-web-0", `{"metadata":{"ownerReferences":null}}`)
 	c.settle()
 	if len(claim().OwnerReferences) > 0 {
-		t.Error("the claim has its owner back at once")
+		t.Error("the claim gets its owner again at once")
 	}
 	c.delete("pvc", "data-web-0", metav1.DeleteOptions{})
 	c.settle()
 	if claim() != nil {
-		t.Error("the claim is made again at once")
+		t.Error("the claim is recreated at once")
 	}
 	c.patch("statefulset", "web", `{"metadata":{"labels":{"touched":"yes"}}}`)
 	c.settle()
@@ -174,7 +173,7 @@ func TestClaimsOfPodsEnqueueNothing(t *testing.T) {
 	}
 }
 
-// claimSet is a StatefulSet with a claim for each pod that is deleted with the set.
+// claimSet returns a StatefulSet with a claim for each pod. The claims are deleted with the set.
 func claimSet() *appsv1.StatefulSet {
 	template := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}}
 	template.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}

@@ -21,7 +21,7 @@ func (p pair) start(c *cluster, suffix string, of host.Controller) {
 			c.create(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
 			c.patch("Node", name, `{"spec":{"taints":null}}`) // it is ready
 		}
-		c.start("scheduler") // older eras assign a pod to a node once it has one
+		c.start("scheduler") // older eras assign a pod to a node once there is a node
 		c.start("kubelet@endless")
 	}
 	c.Start(of.Name+suffix, of)
@@ -41,8 +41,9 @@ func (p pair) make(c *cluster, name, app string, n int) {
 	c.create(p.object(name, app, int32(n)))
 }
 
-// switched checks that, without overlap, a switch creates and deletes nothing in either direction. Ownerless objects of
-// the old era go to the owners that select them, and nothing else changes hands (UPGRADE-1).
+// switched checks a switch between eras whose owners do not overlap. In both directions it creates and deletes nothing.
+// Ownerless objects of the old era are adopted by the owners that select them, and no other object changes its owner
+// (UPGRADE-1).
 func (p pair) switched(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)
@@ -63,17 +64,17 @@ func (p pair) switched(t *testing.T, c *cluster) {
 		t.Errorf("apart: does not settle; last:\n%s", c.tail(40))
 	}
 	if got, want := c.since(mark), (change{adopted: orphans}); got != want {
-		t.Errorf("apart: the switch made %+v, want %+v; last:\n%s", got, want, c.tail(60))
+		t.Errorf("apart: the switch caused %+v, want %+v; last:\n%s", got, want, c.tail(60))
 	}
 	if p.from.Name == "cronjob" {
 		if c.Settle(p.limits(time.Minute)); c.since(mark).created != 2 {
-			t.Errorf("apart: %+v in the next minute, want a Job of each; last:\n%s", c.since(mark), c.tail(40))
+			t.Errorf("apart: %+v in the next minute, want one Job for each CronJob; last:\n%s", c.since(mark), c.tail(40))
 		}
 	}
 	p.lawful(t, c, "apart")
 }
 
-// overlap creates two owners of the same pods; they want 2 and 3.
+// overlap creates two owners that select the same pods and want 2 and 3.
 func (p pair) overlap(c *cluster) {
 	c.t.Helper()
 	p.make(c, "a", "x", 2)
@@ -86,7 +87,7 @@ func (p pair) overlap(c *cluster) {
 
 // overlapping checks two owners that select the same pods and want 2 and 3. After an upgrade the fight ends
 // (UPGRADE-2), families may be split (UPGRADE-3), and net creations equal the missing pods (UPGRADE-4). After a
-// downgrade to an era of selectors they fight (DOWNGRADE-1) and delete (DOWNGRADE-2).
+// downgrade to a selector era they fight (DOWNGRADE-1) and delete (DOWNGRADE-2).
 func (p pair) overlapping(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)
@@ -99,7 +100,7 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 	mark := p.switchTo(c)
 	how = c.Settle(trial.Limits{})
 	if p.to.Era == "gated" {
-		c.resync() // a pod's event still goes to the oldest owner that selects it; others' expectations become stale
+		c.resync() // events go to the oldest owner, so the expectations of others become stale
 		how = c.Settle(trial.Limits{})
 	}
 	got := c.since(mark, "Pod")
@@ -111,11 +112,11 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 		t.Errorf("overlapping: does not settle; last:\n%s", c.tail(40))
 	}
 	if got.created-got.deleted != 5-had || got.created > 5 || got.adopted > unowned || got.released+got.moved > 0 {
-		t.Errorf("overlapping: %d pods, %d of them unowned, and the switch made %+v; last:\n%s", had, unowned, got,
+		t.Errorf("overlapping: %d pods, %d of them unowned, and the switch caused %+v; last:\n%s", had, unowned, got,
 			c.tail(60))
 	}
 	if owns(&p.from) && got != (change{}) {
-		t.Errorf("overlapping: each had its own, and the switch made %+v; last:\n%s", got, c.tail(60))
+		t.Errorf("overlapping: each owner had its own pods, and the switch caused %+v; last:\n%s", got, c.tail(60))
 	}
 	if families := c.families(); fmt.Sprint(families) != "map[a:2 b:3]" {
 		t.Errorf("overlapping: %v; last:\n%s", families, c.tail(60))
@@ -124,22 +125,22 @@ func (p pair) overlapping(t *testing.T, c *cluster) {
 	p.lawful(t, c, "overlapping")
 }
 
-// downgraded checks a downgrade. Owners of different kinds fight over the pods they select. Two owners of one kind may
-// settle, since a pod's event enqueues the oldest only. But the last one to reconcile has then deleted the surplus
-// (DOWNGRADE-1 and -2).
+// downgraded checks a downgrade. Owners of different kinds fight over the pods that they select. Two owners of one kind
+// may settle, because a pod's event enqueues only the oldest. But then the owner that reconciled last has deleted the
+// surplus (DOWNGRADE-1 and -2).
 func (p pair) downgraded(t *testing.T, c *cluster, fight bool, got change) {
 	t.Helper()
 	if !fight && p.rival != nil || owns(&p.from) && got.deleted == 0 {
 		t.Errorf("overlapping: fight %v after a downgrade: %+v; last:\n%s", fight, got, c.tail(40))
 	}
 	if n := size(c.families()); !fight && n != 2 && n != 3 {
-		t.Errorf("overlapping: rests with %d pods after a downgrade: %+v; last:\n%s", n, got, c.tail(40))
+		t.Errorf("overlapping: settles with %d pods after a downgrade: %+v; last:\n%s", n, got, c.tail(40))
 	}
 }
 
-// fewer checks two owners of the same pods, with 2 and 3. The first is scaled to 1 and deletes one of its own. Its
-// remaining pod is relabelled: it is released and replaced. Each of several instances may do so, and then the surplus
-// is deleted.
+// fewer checks two owners of the same pods, with 2 and 3. The first is scaled to 1, and deletes one of its own pods.
+// Its remaining pod is relabelled, so it is released and replaced. Several instances may each replace it, and then the
+// surplus is deleted.
 func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	t.Helper()
 	mark := c.World.History.Len()
@@ -147,7 +148,7 @@ func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	c.Settle(trial.Limits{})
 	if got, families := c.since(mark, "Pod"), fmt.Sprint(c.families()); !got.within(change{deleted: 1}, instances) ||
 		families != "map[a:1 b:3]" {
-		t.Errorf("%s: with one less, %+v and %v; last:\n%s", when, got, families, c.tail(60))
+		t.Errorf("%s: after scaling the first to 1, %+v and %v; last:\n%s", when, got, families, c.tail(60))
 	}
 	mark = c.World.History.Len()
 	c.patch("Pod", c.podOf("a"), `{"metadata":{"labels":{"app":"z"}}}`)
@@ -158,12 +159,12 @@ func (p pair) fewer(t *testing.T, c *cluster, when string, instances int) {
 	}
 	if got, families := c.since(mark, "Pod"), fmt.Sprint(c.families()); families != "map[:1 a:1 b:3]" ||
 		!got.within(change{created: 1, released: 1}, instances) {
-		t.Errorf("%s: with one relabelled, %+v and %v; last:\n%s", when, got, families, c.tail(60))
+		t.Errorf("%s: after relabelling a pod, %+v and %v; last:\n%s", when, got, families, c.tail(60))
 	}
 }
 
-// together runs both eras at once, as in a slow hand-over, without overlap. They settle with the wanted number, however
-// often it changes (SKEW-1).
+// together runs both eras at once, as in a slow hand-over, without overlap. They settle with the wanted number of pods,
+// however often that number changes (SKEW-1).
 func (p pair) together(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)
@@ -186,13 +187,13 @@ func (p pair) together(t *testing.T, c *cluster) {
 	}
 }
 
-// hashes reports whether two eras name the ReplicaSet of a template differently: the first ones hashed with Adler.
+// hashes reports whether two eras give the ReplicaSet of a template different names: the first eras hashed with Adler.
 func hashes(p *pair) bool {
 	return (p.from.Era == "selector") != (p.to.Era == "selector")
 }
 
-// ticking runs two eras of the CronJob controller at once. Each starts a Job each minute. If they use the same name
-// there is only one Job: polling eras counted seconds in names, and the current one counts minutes (SKEW-1).
+// ticking runs two eras of the CronJob controller at once. Each starts a Job each minute. If both use the same name,
+// there is only one Job. The polling eras use seconds in names, and the current era uses minutes (SKEW-1).
 func (p pair) ticking(t *testing.T, c *cluster) {
 	t.Helper()
 	p.start(c, "", p.from)

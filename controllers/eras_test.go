@@ -15,9 +15,9 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Each controller of the table switches from each of its eras to each other one, in many schedules. The test predicts
-// what a switch creates, deletes and hands over (UPGRADE-1 to -4, DOWNGRADE-1 and -2), and what two eras do
-// concurrently (SKEW-1).
+// Each controller of the table switches from each of its eras to each other era, in many schedules. The test predicts
+// what a switch creates, deletes and hands over (UPGRADE-1 to -4, DOWNGRADE-1 and -2), and what two concurrent eras do
+// (SKEW-1).
 func TestEras(t *testing.T) {
 	byName := map[string][]host.Controller{}
 	var names []string
@@ -54,7 +54,7 @@ type pair struct {
 	from, to host.Controller
 }
 
-// eraSeeds returns the number of schedules per pair: 8, two of each of the four sorts below, or 300 with SOAK.
+// eraSeeds returns the number of schedules for each pair of eras: 8, or 300 with SOAK.
 func eraSeeds() uint64 {
 	if os.Getenv("SOAK") != "" {
 		return 300
@@ -86,7 +86,7 @@ func (p pair) test(t *testing.T) {
 	}
 }
 
-// ask checks each question in a world of its own.
+// ask runs each check in a separate world.
 func ask(t *testing.T, seed uint64, asked []func(*testing.T, *cluster)) {
 	for _, one := range asked {
 		var choices sim.Choices = sim.Zero{}
@@ -107,17 +107,15 @@ func conforms(c *host.Controller) bool {
 	return !slices.Contains([]string{"selector", "gated", "gated-without-gc"}, c.Era)
 }
 
-// owns reports whether an era uses ControllerRef. Of the gated ones, those do that the proposal's checklist ticks.
+// owns reports whether an era uses ControllerRef. In the gated era, DaemonSet and Job do not.
 func owns(c *host.Controller) bool {
 	return conforms(c) || c.Era == "gated" && c.Name != "daemonset" && c.Name != "job"
 }
 
-// change counts what the commits since a record did to created objects. It ignores ControllerRevisions, a controller's
-// internal records.
+// change counts what the writes since a record did to objects, except to ControllerRevisions.
 type change struct{ created, deleted, adopted, released, moved int }
 
-// within reports whether a change is the wanted one, apart from what several instances created or deleted in excess and
-// then corrected.
+// within reports whether a change is the wanted one, except for surplus writes that several instances corrected.
 func (d change) within(want change, instances int) bool {
 	more := d.created - want.created
 	d.created, d.deleted = d.created-more, d.deleted-more
@@ -167,7 +165,7 @@ func controllerOf(obj any) string {
 	return ""
 }
 
-// switchTo replaces all programs, like a new controller manager. From here on the laws count if they apply.
+// switchTo replaces all programs, like a new controller manager. Then the laws count if they apply to the new era.
 func (p pair) switchTo(c *cluster) int {
 	mark := c.World.History.Len()
 	for _, running := range c.Cluster.Processes() {
@@ -178,7 +176,7 @@ func (p pair) switchTo(c *cluster) int {
 	}
 	c.Judge.Since(mark)
 	if c.late {
-		c.crash() // one from the beginning would have happened already
+		c.crash() // a crash after the switch
 	}
 	return mark
 }
@@ -201,7 +199,7 @@ func inEra(t *testing.T, name, era string) host.Controller {
 	return host.Controller{}
 }
 
-// limits returns the settle limits; a CronJob's world never settles and gets this time.
+// limits returns the limits for settling. A world with a CronJob never settles, so it gets the time d.
 func (p pair) limits(d time.Duration) trial.Limits {
 	if p.from.Name != "cronjob" {
 		return trial.Limits{}

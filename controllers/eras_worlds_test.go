@@ -15,13 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// world is the world in which the controller of a name is tested, in any era.
+// world is the world in which a controller is tested, in any era.
 type world struct {
 	object func(name, app string, n int32) runtime.Object // with a label app for its children; wants n of them
 	with   string                                         // a controller of the same eras that it needs
-	// size scales object a to n children; nil if their number is the minutes that have passed.
+	// size scales object a to n children. It is nil if one child is created each minute.
 	size func(c *cluster, n int)
-	// rival, if set, creates the second of two overlapping objects; otherwise object does.
+	// rival, if set, creates the second of two overlapping objects. Otherwise object creates it.
 	rival func(name, app string, n int32) runtime.Object
 	apart string // why two owners cannot overlap
 	// nodes is the number of nodes that run pods. With label, an object wants a pod on each labelled node.
@@ -29,7 +29,7 @@ type world struct {
 	label bool
 }
 
-// eraWorlds has a world for every controller with several eras. TestEras fails for one without a world.
+// eraWorlds has a world for every controller with several eras. TestEras fails if one is missing.
 var eraWorlds = map[string]world{
 	"replicaset": {
 		object: func(name, app string, n int32) runtime.Object { return replicaSet(name, app, n) },
@@ -43,7 +43,7 @@ var eraWorlds = map[string]world{
 	},
 	"deployment": {
 		object: func(name, app string, n int32) runtime.Object {
-			never := int32(math.MaxInt32) // an alarm after ten minutes would outlast expectations
+			never := int32(math.MaxInt32) // the deadline's requeue after ten minutes would outlast the expectations
 			return &appsv1.Deployment{ObjectMeta: named(name), Spec: appsv1.DeploymentSpec{Replicas: &n,
 				Selector: selects(app), Template: podTemplate(app), ProgressDeadlineSeconds: &never}}
 		},
@@ -104,7 +104,7 @@ func replicas(kind string) func(*cluster, int) {
 	return func(c *cluster, n int) { c.patch(kind, "a", fmt.Sprintf(`{"spec":{"replicas":%d}}`, n)) }
 }
 
-// label assigns the first n nodes to a DaemonSet, and no others.
+// label labels the first n nodes for a DaemonSet, and no others.
 func (c *cluster) label(set string, n int) {
 	for i := range len(c.objects("node")) {
 		value := `null`
@@ -126,7 +126,7 @@ func (c *cluster) resync() {
 	}
 }
 
-// answering maps each pod that is not terminating to its controller, or to the controller's controller; "" for none.
+// answering maps each pod that is not terminating to its controller, or to that controller's controller, or to "".
 func (c *cluster) answering() map[string]string {
 	above := map[string]string{}
 	for _, rs := range c.objects("replicaset") {
@@ -148,7 +148,7 @@ func (c *cluster) answering() map[string]string {
 	return of
 }
 
-// families counts pods that are not terminating, by answering.
+// families counts the pods that are not terminating by their result of answering.
 func (c *cluster) families() map[string]int {
 	n := map[string]int{}
 	for _, owner := range c.answering() {
@@ -170,7 +170,7 @@ func (c *cluster) podOf(owner string) string {
 	return ""
 }
 
-// sets counts ReplicaSets, and those that want pods.
+// sets counts the ReplicaSets, and those that want pods.
 func (c *cluster) sets() (all, used int) {
 	c.Server.Each(c.Server.KindNamed("replicaset"), func(obj runtime.Object) bool {
 		if all++; *obj.(*appsv1.ReplicaSet).Spec.Replicas > 0 {

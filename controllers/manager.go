@@ -74,15 +74,15 @@ var kubeControllerManager = []managed{
 // Manager describes kube-controller-manager, with the controllers of this module.
 type Manager struct {
 	Runs    []string          // names of the controllers that it starts by default, in order
-	Aliases map[string]string // short names, and current and earlier upstream names, of controllers in the table
-	Absent  []string          // current and earlier upstream names of other controllers
+	Aliases map[string]string // other names of controllers in the table: short, current and earlier upstream names
+	Absent  []string          // current and earlier upstream names of controllers that the table lacks
 
-	// Elector returns the leader election of one instance, with the Lease kube-system/kube-controller-manager. It calls
-	// lead when the instance wins or loses the lease.
+	// Elector returns the leader election of one instance. It uses the Lease kube-system/kube-controller-manager, and
+	// calls lead when the instance wins or loses the lease.
 	Elector func(name string, lead func(bool)) host.Controller
 }
 
-// KubeControllerManager returns kube-controller-manager's list of controllers, as names of [Builtin].
+// KubeControllerManager describes kube-controller-manager. It uses the controller names of [Builtin].
 func KubeControllerManager() Manager {
 	m := Manager{Aliases: maps.Clone(aliases), Elector: elector.New}
 	var table []string
@@ -111,8 +111,8 @@ func KubeControllerManager() Manager {
 	return m
 }
 
-// here returns a controller's name in a table, or "". The table uses the earlier name, with or without hyphens, or the
-// current name without the word controller.
+// here returns the controller's name in a table, or "". The name in the table is the alias, with or without hyphens, or
+// the current name without "-controller".
 func (c *managed) here(table []string) string {
 	alias := c.alias
 	if alias == "replicationcontroller" {

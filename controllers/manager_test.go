@@ -10,14 +10,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Every name of kube-controller-manager, current or earlier, is a controller here or is refused by name (KCM-2). None
-// is both, and none stands for two.
+// Every name of kube-controller-manager, current or earlier, is a controller of this module or is refused by name
+// (KCM-2). No name is both, and no name stands for two controllers.
 func TestKubeControllerManager(t *testing.T) {
 	m := controllers.KubeControllerManager()
 	for _, c := range controllers.Builtin() {
 		elsewhere := c.Name == "kubelet" || c.Name == "scheduler" // separate programs
 		if slices.Contains(m.Runs, c.Name) == elsewhere {
-			t.Errorf("it runs %s is %v", c.Name, elsewhere)
+			t.Errorf("runs %s: %v", c.Name, elsewhere)
 		}
 	}
 	for alias, name := range map[string]string{
@@ -27,21 +27,21 @@ func TestKubeControllerManager(t *testing.T) {
 		"persistentvolumeclaim-protection-controller": "persistentvolumeclaim-protection",
 	} {
 		if m.Aliases[alias] != name {
-			t.Errorf("%s is %q here, want %q", alias, m.Aliases[alias], name)
+			t.Errorf("%s stands for %q, want %q", alias, m.Aliases[alias], name)
 		}
 	}
 	for _, name := range m.Absent {
 		if _, ok := m.Aliases[name]; ok || slices.Contains(m.Runs, name) {
-			t.Errorf("%s is here and is not", name)
+			t.Errorf("%s is both an alias and absent", name)
 		}
 	}
 	if n := len(slices.Compact(slices.Sorted(slices.Values(m.Absent)))); n != len(m.Absent) {
-		t.Errorf("of %d absent names %d are different", len(m.Absent), n)
+		t.Errorf("%d absent names, only %d different ones", len(m.Absent), n)
 	}
 }
 
-// All laws apply to the newest era of every controller. EndpointSlices are known by a label and not claimed, so only
-// the laws of writing apply to their controller.
+// All laws apply to the newest era of every controller. The EndpointSlice controller finds slices by labels and claims
+// none, so only the laws about writing apply to it.
 func TestNewestOweAllLaws(t *testing.T) {
 	newest := map[string]host.Controller{}
 	for _, c := range controllers.Builtin() {
@@ -53,7 +53,7 @@ func TestNewestOweAllLaws(t *testing.T) {
 			want = law.Writing
 		}
 		if c.Contract.Profile != want {
-			t.Errorf("%s is held to %v", name, c.Contract.Profile)
+			t.Errorf("%s has profile %v", name, c.Contract.Profile)
 		}
 	}
 }
@@ -71,8 +71,8 @@ func twoManagers(c *cluster, first, second string) {
 	}
 }
 
-// A leader whose election alone is slow goes on after losing the lease, so two lead for a while. What they do is lawful
-// and settles, in each pair of conforming eras (SKEW-1).
+// A leader with a slow election goes on after it has lost the lease, so two instances lead for a while. Their actions
+// violate no law and settle, in each pair of conforming eras (SKEW-1).
 func TestTwoLeaders(t *testing.T) {
 	for _, g := range [][2]string{
 		{"current", "current"}, {"controllerref", "current"}, {"current", "controllerref"},
@@ -98,7 +98,7 @@ func TestTwoLeaders(t *testing.T) {
 			}
 			c.settle()
 			if n := c.leading(); n != 1 {
-				t.Errorf("%v, seed %d: %d lead when settled", g, seed, n)
+				t.Errorf("%v, seed %d: %d leaders when settled", g, seed, n)
 			}
 			c.wantOwned(map[string]int{"a": 1, "b": 2})
 			if t.Failed() {
@@ -108,7 +108,7 @@ func TestTwoLeaders(t *testing.T) {
 	}
 }
 
-// leader waits for a leader and returns its name.
+// leader runs until there is a leader, and returns its name.
 func leader(c *cluster) string {
 	for c.leading() == 0 {
 		c.Step()
@@ -130,7 +130,7 @@ func (c *cluster) leading() int {
 	return n
 }
 
-// step takes a drawn step of any process but the slow one.
+// step takes a random step of any process except the slow one.
 func step(c *cluster, slow string) {
 	var can []sim.Action
 	for _, a := range c.World.Enabled() {

@@ -121,6 +121,6 @@ func TestTarget(t *testing.T) {
 		}
 	}
 	if got := placement.Target(&corev1.Pod{}); got != "" {
-		t.Errorf("target %q of a pod that names no node", got)
+		t.Errorf("target %q of a pod without a node", got)
 	}
 }

@@ -91,7 +91,7 @@ func (d *deletion) want(told string) {
 	}
 }
 
-// scaled writes the status that the controller would write after scaling.
+// scaled writes the status that the controller writes after scaling.
 func (d *deletion) scaled() {
 	d.t.Helper()
 	obj := d.Server.Lookup(d.kind, "default", "a").DeepCopyObject()
@@ -108,7 +108,7 @@ func TestScalesAndDeletes(t *testing.T) {
 	for _, kind := range kinds {
 		d := newDeletion(t, kind)
 		d.make("a", 2, map[string]string{"x": "y"})
-		d.make("b", 2, map[string]string{"x": "z"}) // no concern of it
+		d.make("b", 2, map[string]string{"x": "z"}) // its selector does not overlap
 		d.run(5 * time.Second)
 		d.want("0, ended false")
 		d.scaled()
@@ -117,7 +117,7 @@ func TestScalesAndDeletes(t *testing.T) {
 	}
 }
 
-// A wait without effect ends after five minutes, and ten seconds for each replica.
+// A wait without effect ends after five minutes, plus ten seconds for each replica.
 func TestTimesOut(t *testing.T) {
 	for _, kind := range kinds {
 		d := newDeletion(t, kind)
@@ -129,7 +129,7 @@ func TestTimesOut(t *testing.T) {
 	}
 }
 
-// An object with the same selector keeps the pods: nothing is scaled.
+// If another object has the same selector, it keeps the pods, and nothing is scaled.
 func TestSameSelector(t *testing.T) {
 	d := newDeletion(t, kinds[1])
 	d.make("a", 2, map[string]string{"x": "y"})
@@ -139,7 +139,7 @@ func TestSameSelector(t *testing.T) {
 	d.want("2, ended true, Internal error")
 }
 
-// An overlapping selector may have pods of its own: nothing is safe.
+// If another selector overlaps, its object may own some of the pods, so kubectl gives up.
 func TestOverlappingSelectors(t *testing.T) {
 	for _, other := range []map[string]string{{"x": "y"}, {"x": "y", "tier": "t", "zone": "z"}} {
 		d := newDeletion(t, kinds[1])
@@ -159,7 +159,7 @@ func TestErrorsEndIt(t *testing.T) {
 		{fakeapi.Get, 500, "2, ended true, Internal error"},
 		{fakeapi.List, 500, "2, ended true, error getting replication controllers"},
 		{fakeapi.Update, 500, "2, ended true, Internal error"},
-		{fakeapi.Update, 409, "0, ended false"}, // somebody was faster: the next round tries again
+		{fakeapi.Update, 409, "0, ended false"}, // another client was faster: the next round tries again
 	} {
 		d := newDeletion(t, kinds[1])
 		d.make("a", 2, map[string]string{"x": "y"})
@@ -182,6 +182,6 @@ func TestErrorsEndIt(t *testing.T) {
 
 func TestNoReaper(t *testing.T) {
 	if _, err := reaper.Controller(appsv1.SchemeGroupVersion.WithKind("Deployment"), "default", "a", nil); err == nil {
-		t.Error("there was none for Deployments")
+		t.Error("newReaper accepts Deployments")
 	}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// recorded is the template of the recorded cases, with their results.
+// recorded is the template of the recorded cases, and the other constants are the recorded results.
 const (
 	recorded = `{"spec":{"template":{"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"image":"img:1",` +
 		`"imagePullPolicy":"IfNotPresent","name":"c","resources":{},"terminationMessagePath":"/dev/termination-log",` +
@@ -71,7 +71,7 @@ func TestRevisionRestore(t *testing.T) {
 		t.Errorf("restored template %v", got)
 	}
 	if restored.Spec.ServiceName != "svc" || restored.UID != "me" {
-		t.Errorf("restored set %v lost what is not in the revision", restored)
+		t.Errorf("restored set %v lost fields that are not in the revision", restored)
 	}
 	for _, odd := range []string{`[1]`, `{"spec":{"replicas":"many"}}`} {
 		r := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: []byte(odd)}}
@@ -158,7 +158,7 @@ func TestRevisionCreate(t *testing.T) {
 				t.Errorf("%d collisions, of %q", collisions, list)
 			}
 			if err == nil && string(got.Data.Raw) != `{"a":1}` {
-				t.Errorf("it holds %s", got.Data.Raw)
+				t.Errorf("data %s", got.Data.Raw)
 			}
 		})
 	}
@@ -190,7 +190,7 @@ func TestRevisionAdopt(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 			if adopted := len(list) == 2; adopted == (c.deleting || c.failed) {
-				t.Errorf("%d of 2 are the set's", len(list))
+				t.Errorf("the set owns %d of 2 revisions", len(list))
 			}
 			if got := storedRevisions(t, h); !slices.Contains(got, c.want) {
 				t.Errorf("%q, want %s", got, c.want)
@@ -202,7 +202,7 @@ func TestRevisionAdopt(t *testing.T) {
 func TestRevisionRenumber(t *testing.T) {
 	h := historyOf(t)
 	if _, err := h.Renumber(t.Context(), revision("gone", `{}`, "me", 1), 2); !apierrors.IsNotFound(err) {
-		t.Errorf("a revision that is not there was given a number: %v", err)
+		t.Errorf("no error for the renumbering of a missing revision: %v", err)
 	}
 	stale := createRevision(t, h, revision("r", `{}`, "me", 1))
 	moved, err := h.Renumber(t.Context(), stale, 2)
@@ -210,7 +210,7 @@ func TestRevisionRenumber(t *testing.T) {
 		t.Fatalf("%v, %v", moved, err)
 	}
 	if _, err := h.Renumber(t.Context(), stale, 3); err == nil {
-		t.Error("a stale copy was written, and the cache had no newer one")
+		t.Error("no error for a stale copy, although the cache has no newer one")
 	}
 	items, err := h.Client.List(context.Background(), history.Kind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -220,7 +220,7 @@ func TestRevisionRenumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.Renumber(t.Context(), stale, 3); err != nil {
-		t.Errorf("the cache had a newer one: %v", err)
+		t.Errorf("the newer copy in the cache was not used: %v", err)
 	}
 	if got := storedRevisions(t, h); got[0] != "r 3 me" || stale.Revision != 1 {
 		t.Errorf("stored %q, and the cached copy has number %d", got, stale.Revision)
@@ -282,6 +282,6 @@ func TestRevisionsOwn(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if list := h.List(func(map[string]string) bool { return false }); len(list) != 0 {
-		t.Errorf("%d that do not match", len(list))
+		t.Errorf("%d revisions do not match", len(list))
 	}
 }

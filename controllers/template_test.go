@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// image is the template of most recorded cases, with the server's defaults.
+// image returns the template of most recorded cases, with the server's defaults.
 func image(name string) *corev1.PodTemplateSpec {
 	t := &corev1.PodTemplateSpec{}
 	t.Labels = map[string]string{"app": "x"}
@@ -25,7 +25,7 @@ func image(name string) *corev1.PodTemplateSpec {
 	return t
 }
 
-// The hashes are those of recorded cases.
+// The hashes are equal to those in recorded cases.
 func TestHashIsUpstreams(t *testing.T) {
 	for name, want := range map[string]string{"img:1": "5d57d9744c", "img:2": "5c98dd8b56"} {
 		if got := template.Hash(image(name), nil); got != want {
@@ -38,7 +38,7 @@ func TestHashIsUpstreams(t *testing.T) {
 	}
 	old := template.OldHash(image("img:1"))
 	if strings.Trim(old, "0123456789") != "" || old == "" {
-		t.Errorf("the old hash is %q, no number", old)
+		t.Errorf("the old hash %q is not a number", old)
 	}
 	if old == template.OldHash(image("img:2")) {
 		t.Errorf("two templates have the old hash %s", old)

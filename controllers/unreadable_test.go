@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// selectors are selectors that are unreadable, or select nothing. An earlier version of the server stored them.
+// selectors are selectors that cannot be parsed, or that select nothing. An earlier version of the server stored them.
 var selectors = []struct {
 	name     string
 	selector *metav1.LabelSelector
@@ -33,13 +33,13 @@ var selectors = []struct {
 	{"none", nil},
 }
 
-// unreadable describes an object with an unreadable selector that already owns something, and the controllers that
-// serve another object beside it.
+// unreadable describes an object whose selector cannot be parsed and that already owns something, and the controllers
+// of this object and of a second, correct object.
 type unreadable struct {
 	controllers []string
 	make        func(name, app string, n int32) runtime.Object
 	dependent   func() metav1.Object
-	served      map[string]int // pods of the other one
+	served      map[string]int // the pods of the second object
 	all         bool           // an empty selector selects everything
 }
 
@@ -61,8 +61,8 @@ var unreadables = map[string]unreadable{
 	}, ownedPod, map[string]int{"bad": 1}, true},
 }
 
-// An object with an unreadable selector keeps what it owned. Nothing is created for it or taken from it, and it is
-// retried with backoff. The object beside it gets what it wants. The status mentions the problem once at most.
+// An object whose selector cannot be parsed keeps what it owned. Nothing is created for it or taken from it, and it is
+// retried with backoff. The second object gets what it wants. The status mentions the problem at most once.
 func TestUnreadableSelectors(t *testing.T) {
 	for _, kind := range []string{"DaemonSet", "Deployment", "Job", "PodDisruptionBudget", "StatefulSet"} {
 		for _, s := range selectors {
@@ -81,7 +81,7 @@ func TestUnreadableSelectors(t *testing.T) {
 				c.settleFor(10 * time.Minute)
 				c.wantOwned(u.served)
 				if n := c.touched("bad"); n > 1 {
-					t.Errorf("%d writes for it, more than one report\n%s", n, c.tail(60))
+					t.Errorf("%d writes for the object, want at most one\n%s", n, c.tail(60))
 				}
 				c.wantBackoff("bad")
 			})
@@ -128,8 +128,7 @@ func storedCluster(t *testing.T, names []string, objs ...runtime.Object) *cluste
 	return c
 }
 
-// A Service whose selector has impossible labels has no Pods. Its slices show that once, and the Service beside it has
-// its own.
+// A Service whose selector has impossible labels has no Pods. Its slices are written once, and another Service works.
 func TestServicesThatSelectWhatCannotBe(t *testing.T) {
 	service := func(name, value string) *corev1.Service {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -144,7 +143,7 @@ func TestServicesThatSelectWhatCannotBe(t *testing.T) {
 	c.settleFor(10 * time.Minute)
 	c.want("endpointslice", "bad-1 <bad", "good-1 <good")
 	if n := c.touched("bad"); n != 1 {
-		t.Errorf("%d requests for it, not one\n%s", n, c.tail(60))
+		t.Errorf("%d requests for the Service, want one\n%s", n, c.tail(60))
 	}
 	c.wantBackoff("bad")
 }
@@ -155,8 +154,8 @@ func stored(obj metav1.Object, uid string) runtime.Object {
 	return obj.(runtime.Object)
 }
 
-// A set whose selector is unreadable, or selects nothing, creates no pods: it would release each and create the next.
-// It leaves the pods that it owns alone, and the set beside it works.
+// A set whose selector cannot be parsed, or selects nothing, creates no pods: it would release each pod and create the
+// next. It leaves the pods that it owns alone, and a second set works.
 func TestSetsThatSelectNothingMakeNothing(t *testing.T) {
 	for _, s := range selectors {
 		t.Run(s.name, func(t *testing.T) {
@@ -175,7 +174,7 @@ func TestSetsThatSelectNothingMakeNothing(t *testing.T) {
 			c.settle()
 			c.wantOwned(map[string]int{"": 1, "bad": 1, "good": 2})
 			if n := c.writes("replication"); n != 0 {
-				t.Errorf("the set that selects nothing was written for %d times", n)
+				t.Errorf("%d writes for the set that selects nothing", n)
 			}
 		})
 	}
@@ -192,8 +191,8 @@ var schedules = map[string]func(s *batchv1.CronJobSpec){
 	"zone":          func(s *batchv1.CronJobSpec) { z := "Atlantis/Poseidonis"; s.TimeZone = &z },
 }
 
-// A CronJob with an unusable schedule starts nothing and waits for its user. It is not retried, since retries cannot
-// help. The one beside it starts its Job.
+// A CronJob with an unusable schedule starts nothing until its user changes it. It is not retried, because retries
+// cannot help. A second CronJob starts its Job.
 func TestUnreadableSchedules(t *testing.T) {
 	for name, spoil := range schedules {
 		t.Run(name, func(t *testing.T) {
@@ -204,15 +203,15 @@ func TestUnreadableSchedules(t *testing.T) {
 			c.settleFor(150 * time.Second)
 			c.want("job", "good-24805441 <good", "good-24805442 <good")
 			if n := c.touched("bad"); n > 0 {
-				t.Errorf("%d requests for it\n%s", n, c.tail(60))
+				t.Errorf("%d requests for the CronJob\n%s", n, c.tail(60))
 			}
 			if failed := c.wantBackoff("bad"); failed > 0 {
-				t.Errorf("%d syncs failed", failed)
+				t.Errorf("%d reconciles failed", failed)
 			}
 			c.patch("cj", "bad", `{"spec":{"schedule":"* * * * *","timeZone":null}}`)
 			c.settleFor(time.Minute)
 			if n := c.touched("bad"); n == 0 {
-				t.Errorf("it was repaired, and starts nothing\n%s", c.tail(60))
+				t.Errorf("the corrected CronJob starts no Job\n%s", c.tail(60))
 			}
 		})
 	}

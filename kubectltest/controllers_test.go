@@ -13,10 +13,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// turn is the time between the turns of two controllers. It never coincides with kubectl's timers.
+// turn is the time between the turns of two controllers. No timer of kubectl fires at the same time.
 const turn = 997 * time.Millisecond
 
-// manager runs controllers against the handler's server. Each turn starts a controller without memory and settles it.
+// manager runs controllers against the handler's server. In each turn a controller without memory runs until it
+// settles.
 type manager struct {
 	handler *httpapi.Handler
 	members []member
@@ -67,8 +68,8 @@ func (m *manager) run(ctx context.Context) {
 	}
 }
 
-// turn settles one controller, unless there is no new write and no due timer. The clock does not advance, so later
-// timers wait for the next turn.
+// turn runs one controller until it settles, unless there is no new write and no due timer. The clock does not advance,
+// so later timers wait for the next turn.
 func (m *manager) turn(c *member) {
 	m.handler.With(func(s *fakeapi.Server) {
 		if s.Version() == c.seen && (c.due.IsZero() || time.Now().Before(c.due)) {

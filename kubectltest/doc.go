@@ -9,15 +9,15 @@
 //
 //	kubectl ARGS             run it; with " < FILE" at the end FILE is its input
 //	kubectl ARGS &           start it and go on
-//	let NAME ARGS            run kubectl ARGS; from here on $NAME is what it printed
-//	await                    wait for the oldest that was started, print its output
+//	let NAME ARGS            run kubectl ARGS; then $NAME is its output
+//	await                    wait for the oldest command started with &, print its output
 //	hangup                   end the open watches, as a server does; then await
 //	controllers NAME...      start controllers: those of the table, and deployment
 //	sleep DURATION           let time pass
-//	editor OLD NEW...        what kubectl edit replaces from here on
+//	editor OLD NEW...        kubectl edit then replaces OLD by NEW
 //
 // No containers run, so the server refuses logs, exec, attach, cp and port-forward. It has no metrics API for top.
 //
 //	go test ./...            compares
-//	go test ./... -update    rewrites what stands beneath the commands
+//	go test ./... -update    rewrites the output below the commands
 package kubectltest

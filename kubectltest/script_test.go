@@ -124,7 +124,7 @@ func (s *session) do(line string) (string, error) {
 		return "", err
 	case "await": // wait for the oldest command in the background
 		return s.join()
-	case "hangup": // the server closes its watches; then as await
+	case "hangup": // end the open watches, as a server does; then as await
 		s.transport.hangUp()
 		return s.join()
 	case "editor": // OLD NEW...: the replacements that kubectl edit will make
@@ -179,7 +179,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b(LIVE|MERGED)-\d+/`), "$1/"},
 }
 
-// unordered matches lines that kubectl prints from several goroutines. Adjacent lines of one form are sorted.
+// unordered matches lines that kubectl prints from several goroutines. Adjacent matches are sorted.
 var unordered = []*regexp.Regexp{
 	regexp.MustCompile(`^evicting pod `),
 	regexp.MustCompile(`^pod/\S+ (evicted|deleted)$`),

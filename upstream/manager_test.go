@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 )
 
-// The names and the earlier names that are known here, of controllers that are here or are refused, are
-// kube-controller-manager's, and those that it starts unless told otherwise are started.
+// The names of kube-controller-manager are known here, current and earlier, and no others. The controllers that it
+// starts by default are started here too.
 func TestManagerHasUpstreamsNames(t *testing.T) {
 	want := map[string]string{}
 	for _, name := range app.KnownControllers() {
@@ -25,17 +25,17 @@ func TestManagerHasUpstreamsNames(t *testing.T) {
 			t.Errorf("%s is not known", name)
 		}
 	}
-	// Ours in the table are called by a name of upstream's, or by one that a name of upstream's stands for.
+	// Each controller of the table has a name of upstream's, or an alias of one.
 	for _, name := range known {
 		if _, ok := want[name]; !ok && !slices.Contains(slices.Collect(maps.Values(m.Aliases)), name) {
-			t.Errorf("%s is no name of kube-controller-manager", name)
+			t.Errorf("%s is not a name of kube-controller-manager", name)
 		}
 	}
-	of := map[string]string{} // ours, by upstream's name
+	of := map[string]string{} // our controllers, by upstream's name
 	for alias, ours := range m.Aliases {
 		name := want[alias]
 		if before, ok := of[name]; ok && before != ours {
-			t.Errorf("%s is %s and %s", name, before, ours)
+			t.Errorf("%s stands for %s and %s", name, before, ours)
 		}
 		of[name] = ours
 	}

@@ -22,14 +22,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Options configure a kubelet.
+// Options are the variants of a kubelet.
 type Options struct {
-	// Bind is the node for pods without a node. "" runs them without a node, which saves a write for each.
+	// Bind is the node to which the kubelet binds pods without a node. If it is empty, these pods run without a node,
+	// which saves one write for each pod.
 	Bind string
 	// Endless lets every pod run until it is deleted, even if its containers would end.
 	Endless bool
-	// Lifelike makes pods look as on a real node, with addresses, times, conditions, container ids and Events. Two runs
-	// are never equal, so it is only for servers that people use. It runs only pods with a node.
+	// Lifelike makes pods look as on a real node, with addresses, times, conditions, container ids and Events. No two
+	// runs are equal, so use it only for servers that people use. A lifelike kubelet runs only pods with a node.
 	Lifelike bool
 
 	Without Without
@@ -37,10 +38,10 @@ type Options struct {
 
 // Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	UID bool // complete a deletion by name, whatever pod has the name now
+	UID bool // complete a deletion by name, even if a recreated pod has the name
 }
 
-// The eras other than the plain kubelet.
+// The eras of a kubelet. The plain kubelet has none.
 const (
 	binding = "binding" // binds pods to a node
 	endless = "endless" // lets pods run until they are deleted
@@ -88,11 +89,11 @@ type kubelet struct {
 	lifelike lifelike
 }
 
-// Digest hashes nothing, because only a lifelike kubelet has memory.
+// Digest hashes nothing. Only a lifelike kubelet has memory, and no search uses one.
 func (k *kubelet) Digest(*sim.Hash) {}
 
-// running returns a status patch for a running, ready pod. It has no times, so that a pod looks like the pod that it
-// replaced.
+// running returns a status patch that makes a pod running and ready. The patch contains no times, so a recreated pod
+// gets the same status as the pod before it.
 func running(pod *corev1.Pod) []byte {
 	status := corev1.PodStatus{Phase: corev1.PodRunning,
 		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
@@ -148,7 +149,7 @@ func (k *kubelet) Sync(ctx context.Context, key string) error {
 		}
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
-		return nil // the pod is gone or was recreated, and an event will show that
+		return nil // the pod is gone or was recreated; an event will show it
 	}
 	return err
 }
@@ -185,8 +186,8 @@ func (k *kubelet) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic("kubelet: the server has no " + gvk.String())
 }
 
-// finish completes a pod's graceful deletion, because its containers have stopped. A zero grace period leaves only
-// finalizers.
+// finish completes the graceful deletion of a pod, as if its containers had stopped. If the grace period is already
+// zero, the pod only waits for finalizers, and finish does nothing.
 func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 	if *pod.DeletionGracePeriodSeconds == 0 {
 		return nil
@@ -204,12 +205,12 @@ func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// exitCode is the annotation with the exit code of a pod's containers; 0 by default.
+// exitCode is the annotation with the exit code of a pod's containers. The default is 0.
 const exitCode = "threelaws.example/exit-code"
 
-// ended returns a status patch for a pod whose containers end as soon as they run. It returns nil for a pod that
-// continues to run because its restart policy restarts the containers. The exit code decides between success and
-// failure. The patch does not show restarts.
+// ended returns a status patch that ends a running pod: simulated containers end as soon as they run. It returns nil if
+// the pod's restart policy restarts the containers. The exit code decides between Succeeded and Failed. The status does
+// not count restarts.
 func ended(pod *corev1.Pod) []byte {
 	code, _ := strconv.Atoi(pod.Annotations[exitCode])
 	switch {

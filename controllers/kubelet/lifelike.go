@@ -19,10 +19,10 @@ import (
 type lifelike struct {
 	last   netip.Addr // the last address given to a pod
 	events []written  // oldest first
-	named  int        // the number of Events that were named
+	named  int        // the number of Event names so far, which makes names unique
 }
 
-// nodeAddress is the address of a node that reports none. podRange is the range of pod addresses.
+// nodeAddress is the address of a node that reports no address. podRange is the range of pod addresses.
 var (
 	nodeAddress = netip.MustParseAddr("192.168.49.2")
 	podRange    = netip.MustParsePrefix("10.244.0.0/14")
@@ -48,7 +48,7 @@ func indexAddresses(pods cache.Indexer) {
 	}
 }
 
-// address returns the next free address.
+// address returns the address of a pod. If the pod has none, it assigns the next free one.
 func (k *kubelet) address(pod *corev1.Pod) string {
 	if pod.Status.PodIP != "" {
 		return pod.Status.PodIP
@@ -75,7 +75,7 @@ func (k *kubelet) hostAddress(ctx context.Context, name string) string {
 	return nodeAddress.String()
 }
 
-// run writes the status of a pod whose containers have just started.
+// run writes the status and the Events of a pod whose containers have just started.
 func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 	now := metav1.NewTime(k.env.Now().Truncate(time.Second))
 	status := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &now, ObservedGeneration: pod.Generation,
@@ -141,7 +141,8 @@ func digest(of string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// conditions returns the conditions of a pod that runs, or that has ended for the reason why.
+// conditions returns the conditions of a pod. If ready is True, the pod runs. Otherwise it has ended, with why as the
+// reason. A condition keeps its transition time if its status is unchanged.
 func conditions(pod *corev1.Pod, now metav1.Time, ready corev1.ConditionStatus, why string) []corev1.PodCondition {
 	var all []corev1.PodCondition
 	for _, t := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized,
@@ -196,7 +197,7 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, data []byte) error {
 	return k.setStatus(ctx, pod, *status)
 }
 
-// stop reports that the containers of a terminating pod are stopped.
+// stop writes an Event for each container of a terminating pod, which says that the container is stopping.
 func (k *kubelet) stop(ctx context.Context, pod *corev1.Pod) {
 	if pod.Status.Phase != corev1.PodRunning {
 		return
@@ -215,8 +216,8 @@ type written struct {
 	at              time.Time
 }
 
-// tell writes an Event about a pod or container. A refused Event is lost, as with a real recorder. It deletes old or
-// surplus Events, because nothing else removes them.
+// tell writes an Event about a pod or one of its containers. It ignores a refusal, like a real recorder. It also
+// deletes Events older than eventsFor, and the oldest ones beyond eventsMost, because no other client does.
 func (k *kubelet) tell(ctx context.Context, pod *corev1.Pod, path, reason, message string) {
 	l, now := &k.lifelike, k.env.Now()
 	l.named++

@@ -30,7 +30,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/lifelike.txt")
 
-// pods have sidecars, addresses, missing nodes, different ends, and earlier conditions.
+// pods have sidecars, addresses, missing nodes, different results, and earlier conditions.
 var pods = []string{`
 metadata: {name: plain, generation: 7}
 spec:
@@ -65,7 +65,7 @@ status:
   - {type: Ready, status: "True", lastTransitionTime: null}
 `}
 
-// TestLifelike pins a node, and everything that a lifelike kubelet writes until its Events are too old.
+// TestLifelike compares all writes of a lifelike kubelet, until its Events expire, with golden text.
 func TestLifelike(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
@@ -137,7 +137,7 @@ func TestLifelike(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); d != "" {
-		t.Errorf("it writes otherwise than pinned (-want +got):\n%s", d)
+		t.Errorf("the writes differ from the golden text (-want +got):\n%s", d)
 	}
 }
 
@@ -149,7 +149,7 @@ func encoded(t *testing.T, obj any) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(string(raw)), "\n", "\n  ")
 }
 
-// broken is a server that refuses requests and records deletions.
+// broken is a server that refuses requests. It records deletions.
 type broken struct {
 	host.Client
 	err     error
@@ -198,7 +198,7 @@ func TestRefused(t *testing.T) {
 				k := &kubelet{options: &Options{Lifelike: lifelike}, pods: cached,
 					env: &host.Env{Client: server, Now: func() time.Time { return time.Unix(1000, 0) }}}
 				if err := k.Sync(t.Context(), "ns/p"); (err != nil) != c.again {
-					t.Errorf("%s, lifelike %t, is answered %v: %v", p.Status.Phase, lifelike, c.err, err)
+					t.Errorf("%s, lifelike %t, response %v: %v", p.Status.Phase, lifelike, c.err, err)
 				}
 				if p == going && server.deleted != "u" {
 					t.Errorf("the deletion of %q is completed", server.deleted)
@@ -208,7 +208,7 @@ func TestRefused(t *testing.T) {
 	}
 	k := &kubelet{env: &host.Env{Now: time.Now}}
 	if err := k.end(t.Context(), pod(corev1.PodRunning), []byte("{")); err == nil {
-		t.Error("a status that cannot be read is one")
+		t.Error("no error for a status that cannot be decoded")
 	}
 }
 
@@ -221,7 +221,7 @@ func TestEras(t *testing.T) {
 	}
 }
 
-// events is a server that accepts Events and records deletions.
+// events is a server that accepts Events. It records deletions.
 type events struct {
 	host.Client
 	refuses bool
@@ -241,7 +241,7 @@ func (e *events) Delete(_ context.Context, _ schema.GroupVersionKind, namespace,
 	return nil
 }
 
-// Events older than an hour are deleted, and the oldest beyond the limit. A refused Event does not count.
+// Events older than an hour are deleted, and so are the oldest ones beyond the limit. A refused Event does not count.
 func TestEventsGo(t *testing.T) {
 	now := time.Unix(100_000, 0)
 	told := func(n int, age time.Duration) (list []written) {
@@ -268,12 +268,12 @@ func TestEventsGo(t *testing.T) {
 		k.lifelike.events = c.before
 		k.tell(t.Context(), &corev1.Pod{}, "", "Why", "because")
 		if got := fmt.Sprint(server.deleted); got != c.want || len(k.lifelike.events) != c.left {
-			t.Errorf("%s: %s are deleted, and %d left", name, got, len(k.lifelike.events))
+			t.Errorf("%s: deleted %s, %d left", name, got, len(k.lifelike.events))
 		}
 	}
 }
 
-// Free addresses are assigned in order, and after the last from the start.
+// Free addresses are assigned in order. After the last address, the first free one is next.
 func TestAddresses(t *testing.T) {
 	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	indexAddresses(pods)
@@ -290,14 +290,14 @@ func TestAddresses(t *testing.T) {
 	k := &kubelet{pods: pods}
 	for _, want := range []string{"10.244.0.2", "10.244.0.4", "10.244.0.5"} {
 		if got := k.address(&corev1.Pod{}); got != want {
-			t.Errorf("given is %s, want %s", got, want)
+			t.Errorf("address %s, want %s", got, want)
 		}
 	}
 	k.lifelike.last = netip.MustParseAddr("10.247.255.255") // the last of 10.244.0.0/14
 	if got := k.address(&corev1.Pod{}); got != "10.244.0.2" {
-		t.Errorf("after the last comes %s", got)
+		t.Errorf("after the last address: %s", got)
 	}
 	if got := k.address(&corev1.Pod{Status: corev1.PodStatus{PodIP: "10.9.9.9"}}); got != "10.9.9.9" {
-		t.Errorf("one that has an address gets %s", got)
+		t.Errorf("a pod with an address gets %s", got)
 	}
 }

@@ -29,7 +29,7 @@ var collectorHabits = []mutant{
 		collecting(func(env *host.Env, inner host.Client) host.Client { return farsighted{inner, env} })},
 }
 
-// collecting returns a garbage collector whose requests go through another client.
+// collecting returns a garbage collector. The function through wraps its client.
 func collecting(through func(env *host.Env, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {
 		c := garbagecollector.New(garbagecollector.Without{})
@@ -55,7 +55,7 @@ func (s sparing) Delete(ctx context.Context, gvk schema.GroupVersionKind, namesp
 	return s.Client.Delete(ctx, gvk, namespace, name, opts)
 }
 
-// farsighted is a client that also finds objects of other namespaces.
+// farsighted is a client that looks for an object in all namespaces if the requested namespace lacks it.
 type farsighted struct {
 	host.Client
 	env *host.Env
@@ -75,12 +75,12 @@ func (f farsighted) Get(ctx context.Context, gvk schema.GroupVersionKind, namesp
 	return obj, err
 }
 
-// adopts reports whether a patch makes a set the owner of a pod.
+// adopts reports whether a patch makes a set the controller of a pod.
 func adopts(gvk schema.GroupVersionKind, p host.Patch) bool {
 	return gvk == pod.Kind && bytes.Contains(p.Data, []byte(`"controller":true`))
 }
 
-// modest is a client that reports an orphan as missing if the set has enough dependents.
+// modest is a client that answers an adoption with NotFound if the set already owns enough pods.
 type modest struct {
 	host.Client
 	of *careless
@@ -96,7 +96,7 @@ func (m modest) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespac
 	return m.Client.Patch(ctx, gvk, namespace, name, p)
 }
 
-// updating is a client that adopts with an update without a resourceVersion.
+// updating is a client that replaces an adoption patch with an update without a resourceVersion.
 type updating struct {
 	host.Client
 	of *careless
@@ -117,7 +117,7 @@ func (u updating) Patch(ctx context.Context, gvk schema.GroupVersionKind, namesp
 
 const seal = "example.com/keep"
 
-// sealing is a client that adds a finalizer to created objects.
+// sealing is a client that adds a finalizer to each pod that it creates.
 type sealing struct{ host.Client }
 
 func (s sealing) Create(ctx context.Context, obj runtime.Object) (runtime.Object, error) {
@@ -129,7 +129,7 @@ func (s sealing) Create(ctx context.Context, obj runtime.Object) (runtime.Object
 	return s.Client.Create(ctx, obj)
 }
 
-// remembering is a client that does not repeat a successful adoption.
+// remembering is a client that never sends a successful adoption patch again.
 type remembering struct {
 	host.Client
 	of *careless
@@ -158,7 +158,7 @@ func (r reporting) UpdateStatus(ctx context.Context, obj runtime.Object) (runtim
 	return r.Client.UpdateStatus(ctx, &rs)
 }
 
-// telling returns a ReplicaSet controller that reports wrong numbers.
+// telling returns a ReplicaSet controller. change falsifies each status before it is written.
 func telling(change func(s *appsv1.ReplicaSetStatus)) build {
 	return client(replicas.Current, func(_ *careless, inner host.Client) host.Client {
 		return reporting{inner, change}

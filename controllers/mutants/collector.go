@@ -161,8 +161,8 @@ var namespaceMutants = []mutant{
 		drainer(func(w *namespace.Without) { w.Terminating = true })},
 }
 
-// kubeletMutants lack a guard of the kubelet. The ownership laws do not apply to a kubelet. A test finds a mutant
-// because a pod is missing that no other client deleted.
+// kubeletMutants lack a guard of the kubelet. No law reports them, because the ownership laws do not apply to a
+// kubelet. A test reports them: a pod disappears that no other client has deleted.
 var kubeletMutants = []mutant{
 	{"kubelet/finishes-by-name", "FIN-1", "",
 		"ends a pod that has taken the name of the one whose deletion it completes",

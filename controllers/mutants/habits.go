@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// habitMutants make mistakes that no guard prevents. The first clause that each violates is its clause.
+// habitMutants make mistakes that no guard prevents. The clause of each is the first one that it violates.
 var habitMutants = []mutant{
 	{"replicaset/adopts-what-it-lacks", "ADOPT-2", "ADOPT-2",
 		"adopts no more orphans than it lacks pods, and leaves the rest alone",
@@ -75,7 +75,7 @@ var habitMutants = []mutant{
 		})},
 }
 
-// statusMutants report wrong numbers, one for each declared count.
+// statusMutants write wrong numbers, one mutant for each count that the Contract declares.
 var statusMutants = []mutant{
 	{"replicaset/none-is-available", "EXACT-8", "EXACT-8",
 		"reports none as available",
@@ -88,7 +88,7 @@ var statusMutants = []mutant{
 		telling(func(s *appsv1.ReplicaSetStatus) { *s.TerminatingReplicas = 0 })},
 }
 
-// client returns a ReplicaSet controller of an era whose requests go through another client.
+// client returns a ReplicaSet controller of an era. The function through wraps its client.
 func client(g replicas.Era, through func(c *careless, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {
 		c := replicaset.New(replicas.Options{Era: g})
@@ -104,7 +104,7 @@ func client(g replicas.Era, through func(c *careless, inner host.Client) host.Cl
 	}}
 }
 
-// skipping returns a ReplicaSet controller that skips some reconciles.
+// skipping returns a ReplicaSet controller that skips the reconciles for which skip returns true.
 func skipping(skip func(c *careless, set *appsv1.ReplicaSet) bool) build {
 	return first(func(c *careless, _ context.Context, key string) error {
 		obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
@@ -125,7 +125,7 @@ func (c *careless) set(key string) *replicas.Set {
 	return &set
 }
 
-// owned returns how many cached pods the set of a key owns.
+// owned returns the number of cached pods that the set of a key controls, without terminating pods.
 func (c *careless) owned(key string) int {
 	n := 0
 	_ = c.pods(key, func(set replicas.Set, pod *corev1.Pod) error {
@@ -186,7 +186,7 @@ func (c *careless) retire(ctx context.Context, key string) error {
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &set.UID}, PropagationPolicy: &orphan})
 }
 
-// unlessItsPodsAreThere ignores a new set if the cache has a pod that it selects.
+// unlessItsPodsAreThere returns a route like do, except that it ignores new sets that select a cached pod.
 func unlessItsPodsAreThere(do func(host.View, host.Event, *host.Effect)) func(host.View, host.Event, *host.Effect) {
 	return func(v host.View, e host.Event, out *host.Effect) {
 		there := false

@@ -53,7 +53,7 @@ type mutant struct {
 	build
 }
 
-// build makes a mutant.
+// build has the constructor of a mutant.
 type build struct {
 	make func() host.Controller
 	// without is the struct of disabled guards. It is nil for a mutant without a disabled guard.
@@ -67,14 +67,15 @@ func of(f func(w *replicas.Without)) build {
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// proposed is like of, but in the era without a consistency store. The store hides some guards of expectations.
+// proposed is like [of], but for the ControllerRef era, which has no consistency store. The store hides the effect of
+// some guards of expectations.
 func proposed(f func(w *replicas.Without)) build {
 	o := replicas.Options{Era: replicas.ControllerRef}
 	f(&o.Without)
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// declared returns a ReplicaSet controller whose declaration f changes.
+// declared returns a ReplicaSet controller that f modifies.
 func declared(f func(c *host.Controller)) build {
 	return build{make: func() host.Controller {
 		c := replicaset.New(replicas.Options{Era: replicas.Current})

@@ -39,11 +39,11 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// Every guard that can be left out is left out by a mutant, and no mutant is the reference controller.
+// Every guard is disabled by a mutant, and no mutant is the reference controller.
 func TestEveryGuardHasAMutant(t *testing.T) {
 	used := map[string]bool{
-		// Its syncs begin when a timer fires, and no script comes between the
-		// requests of such a sync: namespace.TestSuccessorIsNotLetGo shows it.
+		// Its reconciles begin when a timer fires, and no script step can come between their requests.
+		// namespace.TestSuccessorIsNotLetGo covers it.
 		"github.com/threelaws/threelaws/controllers/internal/namespace: Incarnation": true,
 	}
 	for _, m := range rows() {
@@ -52,7 +52,7 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 		}
 		fields := set(m.without, true)
 		if len(fields) == 0 {
-			t.Errorf("%s leaves out nothing", m.name)
+			t.Errorf("%s disables no guard", m.name)
 		}
 		for _, f := range fields {
 			used[f] = true
@@ -73,13 +73,13 @@ func TestEveryGuardHasAMutant(t *testing.T) {
 	} {
 		for _, f := range set(family, false) {
 			if !used[f] {
-				t.Errorf("no mutant leaves out %s", f)
+				t.Errorf("no mutant disables %s", f)
 			}
 		}
 	}
 }
 
-// set lists the boolean fields of a struct with that value, nested ones included.
+// set lists the boolean fields of a struct that have this value, including fields of nested structs.
 func set(without any, value bool) []string {
 	v := reflect.ValueOf(without)
 	var out []string

@@ -246,8 +246,8 @@ var statefulSetMutants = []mutant{
 		sts(func(w *statefulset.Without) { w.Strange = true })},
 }
 
-// sweepers delete the claims of a terminating set. They find the claims in various ways, all wrong: neither name nor
-// label tells who owns a claim.
+// sweepers delete the PersistentVolumeClaims of a terminating set. They find the claims by name or label, which is
+// wrong: only an owner reference shows who owns a claim.
 var sweepers = []mutant{
 	{"statefulset/sweeps-by-name", "ADOPT-8", "LAW-2",
 		"deletes the claims of a terminating set by their names, whatever their owners are now",
@@ -263,7 +263,7 @@ var sweepers = []mutant{
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// sweeper returns a StatefulSet controller that deletes the claims for which its is true when the set is terminating.
+// sweeper returns a StatefulSet controller. For a terminating set it deletes the claims for which its returns true.
 func sweeper(its func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool) build {
 	return build{make: func() host.Controller {
 		c := statefulset.New(statefulset.Options{Era: statefulset.Current})
@@ -306,8 +306,8 @@ func (s *sweeping) Sync(ctx context.Context, key string) error {
 	return s.statefulSet.Sync(ctx, key)
 }
 
-// byPrefix returns a StatefulSet controller that takes pods of other sets, and declares them as its own. The laws must
-// report it anyway.
+// byPrefix returns a StatefulSet controller that takes pods of other sets. Its Contract declares every pod adoptable,
+// but the laws must report the controller nevertheless.
 func byPrefix() build {
 	b := sts(func(w *statefulset.Without) { w.Prefix = true })
 	inner := b.make

@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// wrappedMutants do something wrong in addition to the controller's work. No guard prevents it.
+// wrappedMutants do the controller's work, and also something wrong that no guard prevents.
 var wrappedMutants = []mutant{
 	{"replicaset/let-go-at-start", "API-5", "API-5",
 		"lets go, once in each life, of the pods that it owns and selects, to adopt them afresh",
@@ -61,12 +61,12 @@ var wrappedMutants = []mutant{
 		})},
 }
 
-// first returns a ReplicaSet controller that does something else before each reconcile.
+// first returns a ReplicaSet controller that calls do before each reconcile.
 func first(do func(c *careless, ctx context.Context, key string) error) build {
 	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
-// wrap returns a ReplicaSet controller with a changed environment, and with a function that runs before each reconcile.
+// wrap returns a ReplicaSet controller in a changed environment. It calls do, if not nil, before each reconcile.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
 	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New
@@ -91,10 +91,10 @@ type careless struct {
 	env   *host.Env
 	first func(c *careless, ctx context.Context, key string) error
 	key   string          // the key that is being reconciled; there is only one worker
-	begun map[string]bool // keys and other notes
+	begun map[string]bool // what a mutant has done once, such as keys
 }
 
-// errSkip ends a reconcile before the controller's own begins.
+// errSkip is returned by careless.first to skip the controller's own reconcile.
 var errSkip = errors.New("nothing to do")
 
 func (c *careless) Sync(ctx context.Context, key string) error {
@@ -120,7 +120,7 @@ func (c *careless) Digest(h *sim.Hash) {
 	h.Word(sum)
 }
 
-// pods calls do for the cached pods in the namespace of a cached set.
+// pods calls do for each cached pod in the namespace of the set with this key.
 func (c *careless) pods(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
 	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if err != nil || !exists {
@@ -156,7 +156,7 @@ func (c *careless) disinherit(ctx context.Context, key string) error {
 	})
 }
 
-// sore is a client that handles a refused adoption wrongly.
+// sore is a client that deletes a pod if its adoption is refused as invalid.
 type sore struct{ host.Client }
 
 func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
@@ -170,8 +170,8 @@ func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace,
 	return obj, err
 }
 
-// operatorMutants make mistakes of released operators, with pods in place of the operators' objects. They find objects
-// by name or label, and do not check the owner.
+// operatorMutants repeat mistakes of released operators: they find objects by name or label, and do not check the
+// owner. Pods stand for the operators' objects.
 var operatorMutants = []mutant{
 	{"operator/append-blindly", "LAW-1b", "EXACT-7",
 		"adds its ControllerRef to every pod that it selects, and fails for ever where another has one",
@@ -228,7 +228,7 @@ var operatorMutants = []mutant{
 		})},
 }
 
-// others calls do for copies of the cached pods that a set selects and does not control.
+// others calls do with a copy of each cached pod that the set selects and does not control.
 func (c *careless) others(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
 	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if err != nil || !exists {

@@ -48,7 +48,7 @@ var faults = []act{
 	{3, "the controller is blind", (*world).blinded},
 }
 
-// gaps are the faults of worlds without acts on pods; their acts are one request each.
+// gaps are the faults of worlds without acts on pods, in which each act is one request.
 var gaps = []act{{5, "a watch misses something", (*world).watchMisses}}
 
 func (w *world) watchMisses() {
@@ -147,7 +147,7 @@ func (w *world) viewHeld() {
 	}
 }
 
-// blinded lets the controller and others act while it sees no pods or no owners.
+// blinded lets the controller and others act while the controller's watch of pods or owners is paused.
 func (w *world) blinded() {
 	p := w.process()
 	kinds := p.Watches()
@@ -178,7 +178,7 @@ func (w *world) blinded() {
 	}
 }
 
-// unseen replaces, releases or deletes the controller's objects while it sees none of that, and then lets it act.
+// unseen changes the controller's objects while its watch is paused, and then lets the controller act.
 func (w *world) unseen() {
 	p := w.process()
 	k := w.kind(p.Controller().Owns[0].Kind)
@@ -238,7 +238,7 @@ func (w *world) watchBreaks() {
 	}
 }
 
-// mostStale limits how many writes a restarted controller's lists may lag.
+// mostStale limits by how many writes the lists of a restarted controller may lag.
 const mostStale = 12
 
 func (w *world) crashes() {
@@ -257,7 +257,7 @@ func (w *world) replaced() {
 
 type place struct{ kind, namespace, name string }
 
-// ask makes a request of the user about an object anywhere, and reports whether it was granted.
+// ask sends a user's request about an object anywhere, and reports whether it succeeded.
 func (w *world) ask(at place, r fakeapi.Request) bool {
 	if r.Kind = w.Server.KindNamed(at.kind); r.Kind == nil {
 		return false // the kind is not defined now
@@ -307,7 +307,7 @@ func (w *world) drop(at place, policy metav1.DeletionPropagation, grace *int64) 
 	return w.ask(at, fakeapi.Request{Verb: fakeapi.Delete, Delete: o})
 }
 
-// there lists the places of all objects of some kinds.
+// there lists the places of all objects of the given kinds.
 func (w *world) there(kinds ...string) (list []place) {
 	for _, kind := range kinds {
 		k := w.Server.KindNamed(kind)

@@ -116,7 +116,7 @@ func (w *world) node() {
 	w.create(n)
 }
 
-// nodeLike makes a node that repels or attracts pods.
+// nodeLike changes a node so that it repels or attracts pods.
 func (w *world) nodeLike(n *corev1.Node) {
 	n.Labels = one(w, nil, map[string]string{"disk": "ssd"}, map[string]string{"disk": "hdd", "zone": "7"})
 	n.Spec.Unschedulable = w.in(5)

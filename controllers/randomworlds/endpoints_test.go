@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// endpoints are worlds of the EndpointSlice controller: Services of every type and family, pods in every state on
+// endpoints has worlds for the EndpointSlice controller: Services of every type and family, pods in every state on
 // existing and missing nodes, and users who change slices.
 var endpoints = subject{
 	name: "endpointslice", kind: "Service",
@@ -249,7 +249,7 @@ func (w *world) crowd() {
 	}
 }
 
-// blind lets the controller write slices that it does not see, while users change them and some requests fail.
+// blind lets the controller write while its watch of slices is paused. Users change slices, and requests fail.
 func (w *world) blind() {
 	k := w.Server.KindNamed("EndpointSlice")
 	_ = w.Do("hold EndpointSlice", func() error { w.process().Hold(k); return nil })
@@ -277,7 +277,7 @@ func (w *world) blind() {
 	_ = w.Do("release", func() error { w.process().Release(k); return nil })
 }
 
-// rebacked replaces a pod by another of its name and address in a gap of the watch.
+// rebacked recreates a pod with the same name and address in a gap of the watch.
 func (w *world) rebacked() {
 	all := objects[*corev1.Pod](w, "Pod")
 	if len(all) == 0 {

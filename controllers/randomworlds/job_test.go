@@ -191,9 +191,9 @@ func (w *world) failurePolicy(perIndex bool) *batchv1.PodFailurePolicy {
 	return p
 }
 
-// cronJobs are worlds of the CronJob controller. Schedules are dense, rare or impossible, with zones, policies,
-// deadlines and limits. Jobs end or go, are listed in the status or forgotten, or are foreign Jobs of the name that is
-// due.
+// cronJobs has worlds for the CronJob controller. Schedules are dense, rare or impossible, with time zones, policies,
+// deadlines and limits. Jobs end or are deleted, are in the status or not, or are Jobs of another owner with the name
+// that is due.
 var cronJobs = subject{
 	name: "cronjob", kind: "CronJob",
 	apart: true,
@@ -368,7 +368,7 @@ spec: {template: {metadata: {labels: {x: y}}, spec: {restartPolicy: Never, conta
 		one(w, "", "of: cj"))
 }
 
-// cronRush replaces a Job or CronJob by another of its name, which the controller does not see at once.
+// cronRush recreates a Job or CronJob while the controller's watch of its kind is paused.
 func (w *world) cronRush() {
 	k := w.Server.KindNamed(one(w, "Job", "Job", "CronJob"))
 	_ = w.Do("hold "+k.GVK.Kind, func() error { w.process().Hold(k); return nil })

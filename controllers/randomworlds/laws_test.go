@@ -17,10 +17,10 @@ var seeds = flag.Int("seeds", 160, "in how many worlds of each controller the la
 var subjects = []*subject{&jobs, &statefulSets, &deployments, &daemonSets, &replicaSets, &replicationControllers,
 	&endpoints, &cronJobs}
 
-// asked are all laws but those on settling: a world ends after some steps.
+// asked has all laws except always-settle, because a world ends after some steps.
 var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name == "always-settle" })
 
-// further are additional worlds: those with an earlier false positive, and those with a rare finding.
+// further lists additional worlds: those with an earlier false positive, and those with a rare finding.
 var further = map[string][]uint64{
 	"job": {230, 352, 370, 977, 1268, 1535}, "cronjob": {201, 382, 1608}, "daemonset": {669, 687, 1786},
 	"statefulset":   {384, 483, 1325, 1419, 1465, 1476, 1505, 1547, 1552, 1671},
@@ -29,8 +29,8 @@ var further = map[string][]uint64{
 	"deployment":    {612, 949, 1894, 1924, 1959},
 }
 
-// TestWorldsKeepTheLaws runs worlds of each controller, in its current era, under the laws. The laws were not written
-// with these worlds in mind. A violation is right where a finding lists the world, and there it must occur.
+// TestWorldsKeepTheLaws runs worlds of each controller, in its current era, with the laws. The laws were not written
+// with these worlds in mind. A violation is accepted if a finding lists the world, and then it must occur.
 func TestWorldsKeepTheLaws(t *testing.T) {
 	worlds := *seeds
 	if testing.Short() {
@@ -56,7 +56,7 @@ func first(n int) iter.Seq[uint64] {
 	}
 }
 
-// judge reports the first violation without a finding in the world of a seed, and findings that do not occur there.
+// judge reports the first violation that no finding accepts in a world, and the findings that do not occur in it.
 func (s *subject) judge(t *testing.T, seed uint64) {
 	w := play(t, s, seed, asked...)
 	occurs := map[*finding]bool{}
@@ -77,15 +77,15 @@ func (s *subject) judge(t *testing.T, seed uint64) {
 	}
 }
 
-// finding is a reason why a controller that behaves like upstream's violates laws: upstream's own violates them too.
+// finding is a reason why a controller may violate laws: upstream's controller violates them too.
 type finding struct {
 	controller string
-	laws       string   // names, with blanks between
-	worlds     []uint64 // in which it does
-	why        string   // with upstream's file and function, if it is upstream's
+	laws       string   // names, separated by blanks
+	worlds     []uint64 // the worlds with the violation
+	why        string   // with upstream's file and function, if upstream is the cause
 }
 
-// finding returns the one for a law in the world of a seed, or nil.
+// finding returns the finding for a law in the world of a seed, or nil.
 func (s *subject) finding(seed uint64, law string) *finding {
 	i := slices.IndexFunc(findings, func(f *finding) bool {
 		return f.controller == s.name && slices.Contains(f.worlds, seed) && slices.Contains(strings.Fields(f.laws), law)

@@ -91,7 +91,7 @@ func (w *world) podEnds(phase corev1.PodPhase) {
 			}
 			s := corev1.ContainerStatus{Name: "c", State: corev1.ContainerState{Terminated: end}}
 			switch w.n(6) {
-			case 0: // it says nothing
+			case 0: // no termination time
 			case 1:
 				if w.in(2) {
 					p.Status.ContainerStatuses = []corev1.ContainerStatus{s}

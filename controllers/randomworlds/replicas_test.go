@@ -213,7 +213,7 @@ func init() {
 	}
 }
 
-// setsProgress writes the status of ReplicaSets as their controller would, or nearly.
+// setsProgress writes the status of ReplicaSets as their controller would, or almost so.
 func (w *world) setsProgress() {
 	for _, s := range objects[*appsv1.ReplicaSet](w, "ReplicaSet") {
 		if w.in(4) {

@@ -243,7 +243,7 @@ func (w *world) revisionEdited() {
 	switch w.n(5) {
 	case 0:
 		w.remove(kind, one(w, list...).Name, "", nil)
-	case 2: // its name is taken
+	case 2: // another revision takes the name
 		r := one(w, list...).DeepCopy()
 		w.remove(kind, r.Name, "", nil)
 		r.ObjectMeta = metav1.ObjectMeta{Name: r.Name, Labels: r.Labels, OwnerReferences: w.owners()}
@@ -257,7 +257,7 @@ func (w *world) revisionEdited() {
 		r.ObjectMeta = metav1.ObjectMeta{Name: fmt.Sprintf("h%d", w.names), Labels: r.Labels,
 			OwnerReferences: w.owners()}
 		r.Revision = int64(w.n(5))
-		if w.in(2) { // of the same template, as it was stored before there was a default
+		if w.in(2) { // the same template, as stored before a default existed
 			r.Data.Raw = bytes.Replace(r.Data.Raw, []byte(`"dnsPolicy":"ClusterFirst",`), nil, 1)
 		} else if w.in(2) {
 			r.Data = runtime.RawExtension{Raw: []byte(one(w, `{}`, `{"spec":{"replicas":"x"}}`,

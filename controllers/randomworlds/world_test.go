@@ -25,7 +25,7 @@ type world struct {
 	t *testing.T
 
 	subject *subject
-	names   int // used so far
+	names   int // the number of names used so far
 }
 
 // subject is a controller with generated worlds.
@@ -35,10 +35,10 @@ type subject struct {
 	kind   string         // the kind that it reconciles
 	begin  func(w *world) // creates the initial objects
 	owner  func(w *world) // creates one more object of the kind
-	acts   []act          // its acts, beside the common ones
+	acts   []act          // its own acts, in addition to the common ones
 
-	// apart means only its own acts: it is not about owners of pods. Time passes in its worlds although nothing waits
-	// for it.
+	// apart means that only its own acts apply, because it does not concern owners of pods. Time passes in its worlds
+	// even if no timer waits.
 	apart bool
 	most  time.Duration // the longest time step, for a controller that does much in it; 0 for any
 }
@@ -58,7 +58,7 @@ func play(t *testing.T, s *subject, seed uint64, laws ...*law.Law) *world {
 		choices = sim.NewSeed(seed)
 	}
 	if !s.apart {
-		w.n(12) // unused, like the next: the seeds of further were found with these numbers drawn
+		w.n(12) // unused, like the next one: further's seeds were found with these draws
 	}
 	w.Trial = trial.New(trial.Options{Choices: choices, Laws: laws})
 	defer w.Stop()
@@ -86,10 +86,10 @@ func play(t *testing.T, s *subject, seed uint64, laws ...*law.Law) *world {
 	return w
 }
 
-// namespace contains all owners and pods; unlike the default one it may be deleted.
+// namespace contains all owners and pods. Unlike the default namespace, it may be deleted.
 const namespace = "ns"
 
-// namespace returns the namespace of requests that name none.
+// namespace returns the namespace of requests that do not name one.
 func (w *world) namespace() string {
 	if w.subject.apart {
 		return metav1.NamespaceDefault
@@ -152,8 +152,7 @@ func (w *world) act(acts []act) {
 	}
 }
 
-// pass lets the controllers work: until they settle, for some time, or for some steps, so that the next act disturbs
-// them.
+// pass lets the controllers work until they settle, for some time, or for some steps only.
 func (w *world) pass() {
 	switch w.n(8) {
 	case 0, 1, 2:
@@ -169,7 +168,7 @@ func (w *world) pass() {
 	}
 }
 
-// mostSteps is far above the steps of a world that settles.
+// mostSteps is much larger than the number of steps of a world that settles.
 const mostSteps = 1_000
 
 func (w *world) settle(d time.Duration) {
@@ -217,7 +216,7 @@ func objects[T any](w *world, kind string) []T {
 	return list
 }
 
-// edit changes one object of a kind, or its status; it reports whether the server agreed.
+// edit changes one object of a kind, or its status. It reports whether the server accepted the change.
 func edit[T metav1.Object](w *world, kind, sub string, choose func(T) bool, change func(T)) bool {
 	var list []T
 	for _, obj := range objects[T](w, kind) {
@@ -256,7 +255,7 @@ type drawer interface{ n(n int) int }
 
 func one[T any](d drawer, list ...T) T { return list[d.n(len(list))] }
 
-// some returns one of several values or, equally likely, nil.
+// some returns one of several values or nil, each with the same probability.
 func some[T any](d drawer, list ...T) *T {
 	i := d.n(len(list) + 1)
 	if i == len(list) {

@@ -23,7 +23,7 @@ import (
 // interval is the time between two rounds.
 const interval = time.Second
 
-// timeout is how long kubectl waited; kubectl added ten seconds for each replica.
+// timeout is the waiting time of kubectl, without the ten seconds that it added for each replica.
 const timeout = 5 * time.Minute
 
 var (
@@ -48,9 +48,9 @@ func newReaper(kind schema.GroupVersionKind, namespace, name string) (*reaper, e
 	return &reaper{Kind: kind, Namespace: namespace, Name: name}, nil
 }
 
-// Round does one step. The first step scales the object to zero, later ones check its status, and the last one deletes
-// it. If done is false, the next round is due after interval. An error ends the deletion, and the object stays as it
-// is.
+// Round does one step. The first round scales the object to zero, the next rounds check its status, and the last round
+// deletes it. If done is false, the next round is due after interval. An error ends the deletion, and the object
+// remains.
 func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error) {
 	obj, err := c.Get(ctx, r.Kind, r.Namespace, r.Name)
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error
 			return true, err
 		}
 		if !only {
-			return true, r.delete(ctx, c) // the object's pods now belong to another controller
+			return true, r.delete(ctx, c) // a controller with the same selector keeps the pods
 		}
 		err = r.scale(ctx, c, s)
 		return err != nil && !apierrors.IsConflict(err), dropConflict(err)
@@ -96,8 +96,9 @@ func dropConflict(err error) error {
 	return err
 }
 
-// alone reports whether no other ReplicationController has an overlapping selector. If one had a larger or smaller
-// selector, kubectl gave up. If one had an equal selector, kubectl did not scale. It did not check ReplicaSets.
+// alone reports whether no other ReplicationController has the same selector: otherwise kubectl did not scale. It
+// returns an error if another selector overlaps but is larger or smaller, because kubectl then gave up. kubectl did not
+// check ReplicaSets.
 func (r *reaper) alone(ctx context.Context, c host.Client, obj runtime.Object) (bool, error) {
 	if r.Kind != replicationControllers {
 		return true, nil
@@ -133,7 +134,7 @@ func matches(selector, set map[string]string) bool {
 	return labels.SelectorFromSet(selector).Matches(labels.Set(set))
 }
 
-// delete deletes only the object, because it has no dependents left.
+// delete deletes the object. It sets orphanDependents to false, like kubectl.
 func (r *reaper) delete(ctx context.Context, c host.Client) error {
 	no := false
 	return c.Delete(ctx, r.Kind, r.Namespace, r.Name, metav1.DeleteOptions{OrphanDependents: &no})
@@ -166,8 +167,8 @@ func read(obj runtime.Object) state {
 	panic(fmt.Sprintf("reaper: read a %T", obj))
 }
 
-// Controller runs a reaper as a process, with one round per reconcile. A restart starts the deletion again. outcome is
-// called with the result, which is nil for success.
+// Controller returns a controller that runs a reaper, with one round per reconcile. A restarted process begins the
+// deletion again. At the end the controller calls outcome, with nil for success.
 func Controller(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error) {
 	if _, err := newReaper(kind, namespace, name); err != nil {
 		return host.Controller{}, err

@@ -36,16 +36,16 @@ var ours = map[string]string{
 	"daemonset":                        "daemonset@current",
 }
 
-// recordedOn is a possible day of the recordings. The last missed time of a CronJob depends on it.
+// recordedOn is a possible day of the recordings. The last missed time of a CronJob depends on this day.
 var recordedOn = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
 
-// pace runs the controllers between two requests of the user. The recording does not say how long its user waited.
+// pace runs the controllers between two requests of the user. The recording does not contain how long its user waited.
 type pace func(p *player) error
 
 func patient(p *player) error { return p.settle() }
 func hasty(*player) error     { return nil }
 
-// somewhat returns a pace of up to n steps. The choices select the number.
+// somewhat returns a pace of up to n steps. The choices select the number of steps.
 func somewhat(n int) pace {
 	return func(p *player) error {
 		for range p.cluster.World().Pick(n+1, "pace") {
@@ -101,9 +101,9 @@ func (p *player) play(c *vectors.Recording, choices sim.Choices, between pace) e
 	return nil
 }
 
-// collectorLast returns the names with the garbage collector at the end. If several controllers have work, the first
-// one runs. The other controllers act at once on what they see, and the garbage collector reads from the server twice
-// before it deletes an object.
+// collectorLast moves the garbage collector to the end of names. If several controllers have work, the first one runs.
+// The other controllers act at once on what they see, but the garbage collector reads from the server twice before it
+// deletes an object.
 func collectorLast(names []string) []string {
 	const collector = "garbage-collector"
 	others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == collector })
@@ -200,7 +200,7 @@ func (p *player) settled(ex *vectors.Exchange) error {
 	if err := p.settle(); err != nil {
 		return err
 	}
-	if v := p.cluster.Server().Version(); v != p.watched { // the recording client saw no write for this time
+	if v := p.cluster.Server().Version(); v != p.watched { // the recording client had seen no write for this time
 		p.watched = v
 		p.cluster.World().Clock.Advance(rest)
 	}
@@ -231,7 +231,7 @@ func (p *player) settled(ex *vectors.Exchange) error {
 
 func (p *player) name() (*vectors.Binding, error) { return name(p.known, p.listings) }
 
-// poll repeats a read until its answer is the recorded one.
+// poll repeats a read until its response is the recorded one.
 func (p *player) poll(ex *vectors.Exchange) error {
 	for steps := 0; ; steps++ {
 		code, body, err := p.request(ex)
@@ -254,7 +254,7 @@ func (p *player) poll(ex *vectors.Exchange) error {
 
 const (
 	// rest is the time without writes after which the controllers count as settled. Some controllers retry forever. The
-	// recorded listings were taken after such a time.
+	// recorded listings were taken after this time.
 	rest     = 1200 * time.Millisecond
 	maxSteps = 100_000
 )
@@ -278,8 +278,8 @@ func (p *player) pause(ex *vectors.Exchange) error {
 	return errUnsettled
 }
 
-// step takes one step. In the recording no long time passed while a controller had work. So the clock may not advance
-// by minutes here, for example to a deadline.
+// step takes one step. In the recording no long time passed while a controller had work. So the clock must not jump by
+// minutes here, for example to a deadline.
 func (p *player) step() bool {
 	w := p.cluster.World()
 	w.Clock.Horizon = w.Clock.Elapsed() + rest

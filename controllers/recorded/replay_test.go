@@ -25,8 +25,8 @@ import (
 )
 
 // TestRecorded replays every case under the default schedule, with a user that waits between two requests. It logs the
-// score of each area. A case that passes is replayed with a user that does not wait, and under random schedules. The
-// settled state must not depend on them.
+// score of each area. A case that passes is also replayed with a user that does not wait, and under random schedules.
+// The settled state must be the same in all these runs.
 func TestRecorded(t *testing.T) {
 	only := os.Getenv("VECTOR")
 	for _, area := range []string{"gc", "controllers"} {
@@ -234,8 +234,8 @@ func TestComparisonSees(t *testing.T) {
 	}
 }
 
-// faults are controllers that violate a law as kube-controller-manager does in a case. Our controllers keep the law.
-// The case is replayed with the faulty controller. If it passes, there is no other difference.
+// faults are controllers that violate a law as kube-controller-manager does in a case, while our controllers keep the
+// law. The case is replayed with the faulty controller. If it passes, there is no other difference.
 var faults = map[string]host.Controller{
 	// web-01 counts as web-1 and should get this name. The server refuses the write. The controller retries it on the
 	// cached pod of that name, an orphan that does not match. This pod gets the labels of a pod of the set (LAW-2).

@@ -10,11 +10,11 @@ import (
 
 // listing is one settled listing: the recorded one and ours.
 type listing struct {
-	n         int // of the exchange
+	n         int // number of the exchange
 	path      string
 	want, got map[string]any
-	items     []any // of want
-	ours      []any // of got
+	items     []any // the items of want
+	ours      []any // the items of got
 }
 
 // newListing separates the items of a listing from its other fields. It drops the revision, because the revision counts
@@ -45,7 +45,7 @@ type search struct {
 	tries    int
 }
 
-// newSearch notes which listings contain each object. Two objects can be equal only if these listings are the same.
+// newSearch records which listings contain each object. Equal objects must be in the same listings.
 func newSearch(listings []*listing) *search {
 	s := &search{listings: listings, present: map[string]string{}}
 	for i, l := range listings {
@@ -69,7 +69,7 @@ func name(b *vectors.Binding, listings []*listing) (*vectors.Binding, error) {
 		return found, nil
 	}
 	last := listings[len(listings)-1]
-	if _, alone := newSearch([]*listing{last}).listing(b, 0); alone != nil { // a clearer error
+	if _, alone := newSearch([]*listing{last}).listing(b, 0); alone != nil { // compare it alone, for a clearer error
 		return nil, fmt.Errorf("%d: %s: %w", last.n, last.path, alone)
 	}
 	return nil, fmt.Errorf("%d: %s, together with the earlier listings: %w", last.n, last.path, err)

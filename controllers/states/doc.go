@@ -5,13 +5,13 @@
 // A file below testdata is a world. Each line of its script is a step:
 //
 //	lawless                        use controllers from before ControllerRef
-//	controllers NAME...            the controllers to run
-//	make SECTION                   create the manifests of that section
-//	patch KIND/NAME [status] JSON  a merge patch
-//	delete KIND/NAME POLICY        Background, Foreground or Orphan
-//	remove KIND/NAME               at once, as when its containers have stopped
-//	rest                           until nothing more happens
-//	wait DURATION                  until that much time has passed
+//	controllers NAME...            run these controllers
+//	make SECTION                   create the manifests of this section
+//	patch KIND/NAME [status] JSON  apply a merge patch
+//	delete KIND/NAME POLICY        POLICY is Background, Foreground or Orphan
+//	remove KIND/NAME               delete at once, as when the containers have stopped
+//	rest                           run until nothing more happens
+//	wait DURATION                  run until this time has passed
 //
-// The section "states" has the output of every rest and wait, and is rewritten by go test with -update.
+// The section "states" has the output of every rest and wait. go test -update rewrites it.
 package states

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the states of the worlds")
 
 const section = "states"
 
-// TestStates runs each world, and compares all its objects at each step rest or wait.
+// TestStates runs each world, and compares all its objects with golden text at each step rest or wait.
 func TestStates(t *testing.T) {
 	each(t, func(t *testing.T, name string, file *txtar.Archive) {
 		got := strings.Join(play(t, file, nil).states, "")
@@ -59,8 +59,7 @@ func TestStates(t *testing.T) {
 	})
 }
 
-// TestFailuresAreGotOver lets the first request of each sort fail. The controller must retry it, and the final states
-// must be the same.
+// TestFailuresAreGotOver lets the first request of each kind fail. The final states must be the same.
 func TestFailuresAreGotOver(t *testing.T) {
 	each(t, func(t *testing.T, name string, file *txtar.Archive) {
 		whole := play(t, file, nil)
@@ -68,7 +67,7 @@ func TestFailuresAreGotOver(t *testing.T) {
 		for _, f := range requests(whole) {
 			f.Nth, f.Code = 1, 500
 			if d := cmp.Diff(want, last(play(t, file, &f))); d != "" {
-				t.Errorf("other states if %s %s of %s fails (-want +got):\n%s", f.Verb, f.Kind, f.Process, d)
+				t.Errorf("different states if %s %s of %s fails (-want +got):\n%s", f.Verb, f.Kind, f.Process, d)
 			}
 		}
 	})
@@ -124,7 +123,7 @@ type world struct {
 	shown   map[string]string // the last state of each object
 }
 
-// play runs the script of a file. If f is not nil, that request fails.
+// play runs the script of a file. If f is not nil, this request fails.
 func play(t *testing.T, file *txtar.Archive, f *host.FailedRequest) *world {
 	t.Helper()
 	w := &world{Trial: trial.New(trial.Options{Choices: sim.Zero{}}), t: t, file: file, shown: map[string]string{}}
@@ -245,7 +244,7 @@ func (w *world) make(section string) {
 // uidOf matches the placeholder for the uid of a ConfigMap.
 var uidOf = regexp.MustCompile(`\$\(uid ([a-z]+)\)`)
 
-// show notes the states of all new and changed objects, and the names of removed ones.
+// show records the states of all new and changed objects, and the names of removed ones.
 func (w *world) show(line string) {
 	var list []string
 	now := map[string]string{}

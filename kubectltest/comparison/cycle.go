@@ -39,8 +39,7 @@ func adoption(uid types.UID) []byte {
 }
 
 // cycles prints how long it takes to create an orphan, adopt it, get it and delete it: through Do, through client-go,
-// and with controller-runtime's fake client. It also prints the ratio of Do to the fake client, which it measures in
-// turns.
+// and with controller-runtime's fake client. It also prints the ratio of Do to the fake client, measured in turns.
 func cycles() {
 	perCycle("do", doCycle)
 	perCycle("client-go", clientCycle)

@@ -161,7 +161,7 @@ func write(tables string) error {
 	return os.WriteFile(comparison, []byte(before+begin+tables+end+after), 0o644)
 }
 
-// unsayable returns the reason if clients cannot make the requests of a case.
+// unsayable returns the reason why clients cannot make the requests of a case, or nil if they can.
 func unsayable(mapper meta.RESTMapper, c *vectors.Recording) error {
 	b := vectors.NewBinding()
 	for i := range c.Exchanges {

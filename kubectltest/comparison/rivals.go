@@ -116,7 +116,7 @@ func newObject(c *call) client.Object {
 	return named
 }
 
-// clientGoFake makes the same actions as typed clients make.
+// clientGoFake performs the same actions as typed clients.
 func clientGoFake() (ask, error) {
 	cs := kubefake.NewClientset()
 	return func(c *call) (metav1.Object, error) {

@@ -1,11 +1,11 @@
 // Package detcheck is an analyser that finds nondeterministic code: clocks, randomness, the environment, goroutines,
 // select, and ranges over maps.
 //
-// It flags a range over a map. It also flags any use of maps.Keys, maps.Values, maps.All, of UnsortedList and PopAny of
-// a set, and of reflect.Value.MapKeys, unless it is an argument of slices.Sorted; and maps.DeleteFunc, unless its
-// function only returns a value.
+// It flags a range over a map, and functions that visit a map in random order: maps.Keys, maps.Values, maps.All,
+// UnsortedList and PopAny of a set, and reflect.Value.MapKeys. These are allowed as an argument of slices.Sorted. It
+// also flags maps.DeleteFunc, unless the function in its argument only returns a value.
 //
-// A comment on the line above the loop or at the end of its first line excuses it, with a reason:
+// A directive on the line above the code, or at the end of its first line, excuses the code. It must give a reason:
 //
 //	//detcheck:ordered the sum is the same in every order
 //
@@ -25,7 +25,6 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Analyzer flags code that could make two runs of one schedule differ.
 var Analyzer = &analysis.Analyzer{
 	Name:     "detcheck",
 	Doc:      "forbid clocks, randomness, goroutines, select and map order in the deterministic core",
@@ -33,7 +32,6 @@ var Analyzer = &analysis.Analyzer{
 	Run:      run,
 }
 
-// checker is the state of one pass over one package.
 type checker struct {
 	*analysis.Pass
 	directives map[lineOf]*directive
@@ -174,7 +172,7 @@ func (c *checker) rangeStmt(cur inspector.Cursor, n *ast.RangeStmt) {
 	}
 }
 
-// isMap reports whether ranging over a value of the type visits a map.
+// isMap reports whether a type is a map, or a type parameter that may be a map.
 func isMap(t types.Type) bool {
 	if p, ok := types.Unalias(t).(*types.TypeParam); ok {
 		iface := p.Underlying().(*types.Interface)
@@ -192,8 +190,7 @@ func isMap(t types.Type) bool {
 	return ok
 }
 
-// mapOrder flags a function that visits a map in random order, unless slices.Sorted takes its result, or the turns
-// cannot affect each other.
+// mapOrder flags a function that visits a map in random order, unless the order is harmless or a directive excuses it.
 func (c *checker) mapOrder(cur inspector.Cursor, id *ast.Ident) {
 	f, ok := c.TypesInfo.Uses[id].(*types.Func)
 	if !ok || !inMapOrder(f) || c.harmless(cur, f) || c.excused(starts(cur)...) {
@@ -231,7 +228,8 @@ func is[T ast.Node](n ast.Node) bool {
 	return ok
 }
 
-// starts returns where a node begins, and the innermost statement around it with its label.
+// starts returns the positions at which a directive may excuse a node: the beginnings of the node, of the innermost
+// statement around it, and of the label of this statement.
 func starts(cur inspector.Cursor) []token.Pos {
 	at := []token.Pos{cur.Node().Pos()}
 	for s := range cur.Enclosing() {

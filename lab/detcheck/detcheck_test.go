@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/lab/detcheck"
 )
 
-// Each package of testdata holds what a rule flags, marked with the message, and what is near to it and allowed.
+// Each package of testdata has code that a rule flags, marked with the message, and similar code that is allowed.
 func TestAnalyzer(t *testing.T) {
 	for _, pkg := range []string{"names", "imports", "flow", "mapok", "mapbad", "directive"} {
 		t.Run(pkg, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 type item struct {
 	text    string
 	clauses []string // all of them must hold
-	proof   string   // a further condition: a directory or file of this module
+	proof   string   // a file or directory of this module that must exist, as a further condition
 }
 
 type part struct {
@@ -35,13 +35,13 @@ var (
 		[]string{"WATCH-1", "WATCH-3", "WATCH-4", "WATCH-5", "WATCH-6"}, ""}
 )
 
-// policy returns the item of the default deletion policy, which recorded cases prove.
+// policy returns the item about the default deletion policy. recorded is the case that proves it.
 func policy(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions", []string{}, recorded}
 }
 
-// outgrown returns the item for a kind whose old versions are not served. The served version does not orphan by
-// default.
+// outgrown returns the item about the default deletion policy of a kind whose old versions are not served. The served
+// version does not orphan by default.
 func outgrown(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions, which are not served: in the served one " +
 		"the garbage collector deletes them", []string{}, recorded}
@@ -49,7 +49,7 @@ func outgrown(recorded string) item {
 
 const vectors = "fakeapi/testdata/vectors/"
 
-// gated returns the item of ControllerRef without a garbage collector.
+// gated returns the item about ControllerRef without a garbage collector.
 func gated(id string) item {
 	return item{"has ControllerRef whether or not the garbage collector is enabled", []string{id}, ""}
 }
@@ -88,7 +88,7 @@ var checklist = []part{
 	}},
 }
 
-// tick is an item with its result.
+// tick is the result of an item.
 type tick struct {
 	done bool
 	by   []string // the evidence, or what is missing
@@ -173,7 +173,7 @@ func (it item) tick(p part, s *Sheet, cover []*Cover, g *scenarios.Registry, roo
 	return t
 }
 
-// killOf returns a mutant of a controller that the clause's law finds, and the scenario.
+// killOf names a mutant of the controller that the clause's law finds, and its scenario.
 func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	for _, k := range c.Kills {
 		for _, m := range g.Mutants {

@@ -62,8 +62,8 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 }
 
 // plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds made for each
-// clause, with the older eras too. The older eras never settle in many scenarios. pinned holds the files that name a
-// clause without a law.
+// clause with all eras. Older eras never settle in many scenarios. pinned holds the files that name a clause without a
+// law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []ControllerEra, o Options,
 ) (worlds, pinned []*world, err error) {
@@ -134,7 +134,7 @@ func everyFault() map[string]int {
 	return faults
 }
 
-// unlawed returns the clauses that the comments of a file name and no law checks.
+// unlawed returns the clauses that the comments of a file name and that no law checks.
 func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	var ids []string
 	for _, id := range clause.In(comments(f)) {
@@ -146,7 +146,7 @@ func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	return ids
 }
 
-// explored explores a world. Runs continue after a violation.
+// explored returns the result of exploring a world. Runs continue after a violation.
 func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	n := o.Schedules
 	switch {
@@ -160,12 +160,12 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 	return examined{w: w, x: x, err: err}
 }
 
-// oldTimes divides the number of schedules for eras that use selectors: nearly every schedule violates the same
-// clauses, and many fight.
+// oldTimes divides the number of schedules for eras that use selectors. In these eras nearly every schedule violates
+// the same clauses, and many runs end in a fight.
 const oldTimes = 5
 
-// mostSteps bounds a run that does not settle. The longest runs that settle take a thousand steps. If objects pile up,
-// each step takes longer.
+// mostSteps is the maximum number of steps of a run. The longest runs that settle take a thousand steps. If objects
+// pile up, each step takes longer.
 const mostSteps = 4_000
 
 // ownScript runs a file's own script, with its expectations, under other schedules.
@@ -211,8 +211,8 @@ type Kill struct {
 	Line   int
 }
 
-// Coverage returns the tests of each clause, in the order of the list. It reads the comments of files, and the golden
-// text of their mutant steps, which running the files verifies.
+// Coverage returns the tests of each clause, in the order of the clauses. It reads the comments of files, and the
+// golden text of their mutant steps. Running the files verifies this text.
 func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	pins, kills := map[string][]string{}, map[string][]Kill{}
 	for _, f := range files {
@@ -244,8 +244,8 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	return all
 }
 
-// Lacks returns what a clause lacks, or "". A law that finds no mutant may find nothing, and a clause that no file
-// names is not tested.
+// Lacks returns the evidence that a clause lacks, or "". A law that finds no mutant may find nothing. A clause that no
+// file names is not tested.
 func (c *Cover) Lacks() string {
 	pinned := len(c.Tests) > 0 || len(c.Cases) > 0
 	switch {

@@ -48,7 +48,7 @@ func excused(c *clause.Clause, s *Sheet, g *scenarios.Registry) string {
 	return ""
 }
 
-// ageless returns the reason why a clause of upgrades does not apply to a controller.
+// ageless returns the reason why a clause about upgrades does not apply to a controller.
 func ageless(c *clause.Clause, s *Sheet, g *scenarios.Registry) string {
 	overlap := strings.HasPrefix(c.ID, "DOWNGRADE") || strings.HasPrefix(c.ID, "UPGRADE") && c.ID != "UPGRADE-1"
 	switch {
@@ -81,7 +81,7 @@ func erasOf(g *scenarios.Registry, name string) int {
 	return n
 }
 
-// lawOf matches the law of a clause.
+// lawOf returns a function that reports whether a law is the law of the clause id.
 func lawOf(id string) func(*law.Law) bool { return func(l *law.Law) bool { return l.ID == id } }
 
 // unexercised holds the reasons why a clause is not exercised for a controller.
@@ -153,8 +153,8 @@ func reason(s *Sheet, id string) string {
 // lawless are the eras before ControllerRef. They exist to violate the laws.
 var lawless = []string{"selector", "gated", "gated-without-gc"}
 
-// refers reports whether a controller uses ControllerRef in an era. In the era gated, the controllers do that the
-// proposal's checklist ticks.
+// refers reports whether a controller uses ControllerRef in an era. In the gated era all controllers do, except those
+// of DaemonSet and Job.
 func refers(controller, era string) bool {
 	return !slices.Contains(lawless, era) ||
 		era == "gated" && controller != "daemonset" && controller != "job"

@@ -64,7 +64,7 @@ func ClausesPage(cover []*Cover, r *Examination) []byte {
 	return []byte(b.String())
 }
 
-// sentence returns what a clause says: the sentence of its law, if it has one, and its own.
+// sentence returns the text of a clause: the sentence of its law, if any, and the clause's own sentence.
 func sentence(c *clause.Clause) string {
 	if l := law.ByID(c.ID); l != nil {
 		return strings.TrimSpace(l.Sentence + " " + c.Sentence)
@@ -146,7 +146,7 @@ func (c *Cover) besides() string {
 	return strings.Join(list, ", ")
 }
 
-// ErasPage returns docs/use/eras.md: the controllers in the order of their table, and those of
+// ErasPage returns docs/use/eras.md: the controllers in the order of their table, and the controllers of
 // kube-controller-manager that are not implemented.
 func ErasPage() []byte {
 	var b strings.Builder
@@ -193,7 +193,7 @@ name without an era selects the last era. You can also use the current and earli
 	return []byte(b.String())
 }
 
-// switches is the text about changes between two eras.
+// switches is the section about switches from one era to another.
 //
 //go:embed eras.md
 var switches string

@@ -69,13 +69,13 @@ func TestKnownBugsAreFound(t *testing.T) {
 	}
 }
 
-// pin returns a file that pins a clause without a law by an expectation.
+// pin returns a file that covers a clause without a law by an expectation.
 func pin(t *testing.T, name, expect string) *scenarios.File {
 	t.Helper()
 	return pinOf(t, "replicaset", name, expect)
 }
 
-// pinOf returns such a file for an era.
+// pinOf returns such a file for a controller in an era.
 func pinOf(t *testing.T, controller, name, expect string) *scenarios.File {
 	t.Helper()
 	f, err := scenarios.Parse(name, []byte("# KIND-RS\ncontrollers "+controller+"\napply rs.yaml\nsettle\n"+expect+`
@@ -96,7 +96,7 @@ spec:
 	return f
 }
 
-// A clause without a law is held in an era if every file that pins it passes.
+// A clause without a law is held in an era if every file that covers it passes.
 func TestPinThatFailsBreaksItsClause(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it explores the worlds of a controller")
@@ -108,7 +108,7 @@ func TestPinThatFailsBreaksItsClause(t *testing.T) {
 		want  evidence.State
 	}{
 		{[]*scenarios.File{right}, evidence.Held},
-		{[]*scenarios.File{older}, evidence.Unexercised}, // of another era it says nothing
+		{[]*scenarios.File{older}, evidence.Unexercised}, // a file for another era proves nothing
 		{[]*scenarios.File{right, wrong}, evidence.Breaking},
 	} {
 		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.KubeControllerManager().Aliases}

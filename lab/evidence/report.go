@@ -55,7 +55,7 @@ type Row struct {
 	Violation *Violation
 }
 
-// Violation is the shortest violation found of a clause.
+// Violation is the shortest violation of a clause that was found.
 type Violation struct {
 	World string // the scenario
 	Text  string // what happened, in one line
@@ -115,7 +115,7 @@ func (r *Examination) add(e *examined) {
 			ages := agesIn(e.w.file, s.Name, r.registry)
 			if c.About == clause.Eras && len(ages) < 2 || c.About == clause.Named &&
 				(!slices.Contains(c.Only, s.Name) || !slices.Contains(ages, s.Era)) {
-				continue // the clause does not apply to it, or it runs in another era
+				continue // the clause does not apply to the controller, or the file runs it in another era
 			}
 			h := r.of(s, id)
 			if e.x.Ended+e.x.Failed > 0 {
@@ -144,8 +144,8 @@ func (r *Examination) add(e *examined) {
 	}
 }
 
-// judged returns the members of the cast to which a result of a law belongs. If older eras take part, these are
-// the older ones: the results of others beside them prove little.
+// judged returns the indexes in cast of the controllers for which a result of a law counts. If controllers of older
+// eras take part, only they count: the results of other controllers prove little in such a world.
 func (w *world) judged(controller string) (who []int) {
 	old := w.old()
 	for i := range w.cast {

@@ -17,13 +17,13 @@ type standing struct {
 	orphan string   // manifest of a dependent without an owner that the object selects; "" for none
 	stray  string   // the orphan as kubectl names it: "pod/stray"
 	scales bool     // it has replicas
-	names  bool     // it names its dependents: a dependent that it released blocks the next one
+	names  bool     // it names its dependents, so a released dependent blocks a new one
 	around string   // manifests of other objects that it needs
-	then   string   // steps that adapt these objects
+	then   string   // steps that adapt the objects of around
 	goes   string   // a step instead of "settle", for a controller that acts by the clock
 	ended  string   // a step after the manifest: the object has finished
 	free   string   // a step that removes the finalizers that the owner has added to the stray
-	only   []string // the scripts for it; nil for all that fit
+	only   []string // names of the scripts to use; nil: all that fit
 	rival  *against // an owner of another kind that may adopt the stray too
 }
 
@@ -94,7 +94,7 @@ kind: DaemonSet
 metadata: {name: NAME}
 spec: {selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
 `},
-	// Its pods do not end, so that the disputed objects stay.
+	// The Job's pods do not end, so the pods about which the controllers dispute stay.
 	"job": {object: "job/NAME", pods: "kubelet@endless", stray: "pod/stray", orphan: strayPod,
 		free: dropFinalizers("STRAY"), owner: `
 apiVersion: batch/v1
@@ -198,13 +198,13 @@ var scripts = []script{
 	{"overlap", "apply orphan.yaml\napply owner.yaml\napply second.yaml\nsettle\n", adopts},
 }
 
-// rival makes a second owner of the first, with another spec.
+// rival adapts the manifest of an owner for a second owner with another spec.
 var rival = strings.NewReplacer("NAME", "rival", "replicas: 2", "replicas: 1")
 
-// replacing makes a CronJob replace its last Job by the next.
+// replacing adds concurrencyPolicy Replace to the manifest of a CronJob.
 var replacing = strings.NewReplacer("NAME", "web", "  schedule:", "  concurrencyPolicy: Replace\n  schedule:")
 
-// standard writes the standing worlds of a controller as scenario files, by name.
+// standard returns the worlds that test a controller as scenario files, by name.
 func standard(controller string) map[string][]byte {
 	s, ok := standings[controller]
 	if !ok {

@@ -14,7 +14,7 @@ import (
 // Bug is a reported bug, with the file that finds it again.
 type Bug struct {
 	ID, URL string
-	Open    bool   // it is not fixed: the right controller loses the race too
+	Open    bool   // it is not fixed upstream, and the right controller has it too
 	What    string // the first sentence of the file
 	File    *scenarios.File
 	By      string // the mutant; "" if the file's own controllers have the bug
@@ -72,8 +72,8 @@ func firstSentence(text string) string {
 // mostTried is the maximum number of schedules for finding a bug.
 const mostTried = 5000
 
-// search explores the file's world with one seed until the bug shows. A law shows it, or an expectation if the file
-// says that no law does.
+// search explores the file's world with one seed until it finds the bug: a violated law, or a failed expectation if the
+// golden text of the step says so.
 func (b *Bug) search(
 	ctx context.Context, g *scenarios.Registry, seed uint64, budget int,
 ) (*scenarios.Exploration, error) {
@@ -90,8 +90,8 @@ func (b *Bug) search(
 	return scenarios.Explore(ctx, f, b.at, g, o)
 }
 
-// longFight is the minimum number of steps of a growing fight. Such a fight ends when the law has counted enough
-// writes, so minimizing cannot shorten it.
+// longFight is the number of steps from which a failure counts as a growing fight. Such a fight ends when the law has
+// counted enough writes, so minimizing cannot shorten it.
 const longFight = 1000
 
 // Shorten finds the bug with the first seed, and minimizes the failure.

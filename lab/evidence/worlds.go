@@ -45,7 +45,7 @@ func ControllerEras(g *scenarios.Registry) []ControllerEra {
 	return all
 }
 
-// selecting reports whether a controller of the world uses selectors.
+// selecting reports whether a controller of the world uses selectors in place of ControllerRef.
 func (w *world) selecting() bool {
 	return slices.ContainsFunc(w.cast, func(s ControllerEra) bool { return selecting(&Sheet{ControllerEra: s}) })
 }

@@ -1,5 +1,5 @@
-// Package examples tests what docs/use/tutorial.md says: from an empty directory to a verdict, with the command as it is
-// built here.
+// Package examples tests docs/use/tutorial.md: it goes from an empty directory to a verdict, with the command built
+// from this tree.
 package examples
 
 import (
@@ -30,7 +30,7 @@ func TestExamples(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, operator string
-		fixed          bool // as the tutorial does it
+		fixed          bool // with the fix of the tutorial
 		codes          []int
 		says           []string
 	}{

@@ -24,7 +24,7 @@ type Sources struct {
 	files     map[string][]byte // by absolute name
 }
 
-// Load finds the mutations of packages. Root is the directory of the module; patterns are those of the go command.
+// Load finds the mutations of packages. root is the directory of the module. patterns are those of the go command.
 func Load(root string, patterns ...string) (*Sources, error) {
 	pkgs, err := packages.Load(&packages.Config{Dir: root, Mode: packages.NeedName | packages.NeedFiles |
 		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports |
@@ -84,7 +84,7 @@ func (p *Sources) number() {
 	}
 }
 
-// apply makes the edits, enclosing ones first. Line numbers stay.
+// apply returns src with the edits. An edit that encloses another comes first. Line numbers do not change.
 func apply(src []byte, file *token.File, edits []edit) []byte {
 	type insert struct {
 		at   int
@@ -154,7 +154,8 @@ type edit struct {
 
 const switchesName = "mutate_"
 
-// names names types in a file by imports of its own, which cannot clash with the file's declarations.
+// names provides names for the types that a file uses. For this it adds imports whose names cannot clash with the
+// file's declarations.
 type names struct {
 	pkg     *types.Package
 	imports []string // paths
@@ -179,7 +180,7 @@ func (n *names) name(t types.Type) (string, bool) {
 		}
 		return fmt.Sprintf("mutate_%d", i)
 	})
-	// An unexported name belongs to its own package.
+	// An unexported name of another package cannot be used.
 	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("[]*(){}, ", r) }) {
 		if p, id, qualified := strings.Cut(part, "."); qualified && strings.HasPrefix(p, "mutate_") &&
 			!(id[0] >= 'A' && id[0] <= 'Z') {
@@ -219,7 +220,7 @@ const (
 	switchesPath = module + "lab/mutate/switches"
 )
 
-// Build is a compiled program with all its mutations.
+// Build compiles programs that contain all mutations.
 type Build struct {
 	root, dir string
 	replace   map[string]string // by absolute name
@@ -238,7 +239,6 @@ func (p *Sources) Overlay(root, dir string) (*Build, error) {
 	return b, nil
 }
 
-// put replaces or adds a file.
 func (b *Build) put(name string, src []byte) error {
 	to := filepath.Join(b.dir, fmt.Sprintf("%03d_%s", len(b.replace), filepath.Base(name)))
 	b.replace[name] = to
@@ -277,7 +277,7 @@ func (b *Build) goTool(command string, args ...string) error {
 	c := exec.Command("go", append([]string{command, "-overlay", overlay}, args...)...)
 	if c.Dir = b.root; command == "test" {
 		c.Args = slices.Insert(c.Args, 2, "-vet=off")
-		c.Dir = args[len(args)-1] // its own module contains the packages that it imports
+		c.Dir = args[len(args)-1] // run in the test's own module, which has the packages that the test imports
 	}
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("go %s %v: %w\n%s", command, args, err, out)

@@ -4,7 +4,7 @@ import "slices"
 
 var Excuses = slices.Concat(ofAll, ofReaders)
 
-// ofAll is sorted by file; the first rows are for every file.
+// ofAll has excuses sorted by file. The first rows apply to every file.
 var ofAll = []Excuse{
 	{"*", "*Digest", "*", Cosmetic, digests},
 	{"*", "*digest", "*", Cosmetic, digests},

@@ -122,7 +122,7 @@ func (f *finder) visit(root ast.Node) {
 	})
 }
 
-// branches mutates a statement one of whose branches only mutants run.
+// branches mutates an if statement, except the branch that only handmade mutants run.
 func (f *finder) branches(n *ast.IfStmt, then bool) {
 	if n.Init != nil {
 		f.visit(n.Init)
@@ -136,7 +136,6 @@ func (f *finder) branches(n *ast.IfStmt, then bool) {
 	}
 }
 
-// add records a mutation, and returns its number.
 func (f *finder) add(op Op, n ast.Node, text string) int {
 	id := f.next
 	f.next++
@@ -180,7 +179,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 			return
 		}
 		before := "(" + switchesName + ".On(%d) || ("
-		if n.Op == token.LOR { // an operand may be such a condition itself, and binds less tightly
+		if n.Op == token.LOR { // parentheses, because an operand may bind less tightly
 			before = "(!" + switchesName + ".On(%d) && ("
 		}
 		text := f.text(n)
@@ -195,7 +194,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// turn makes < include equality, and <= exclude it. a > b is !(a <= b).
+// turn mutates a comparison: < becomes <=, and <= becomes <. It treats a > b as !(a <= b).
 func (f *finder) turn(n *ast.BinaryExpr) {
 	not := ""
 	if n.Op == token.GTR || n.Op == token.GEQ {
@@ -205,7 +204,7 @@ func (f *finder) turn(n *ast.BinaryExpr) {
 	f.edits = append(f.edits, edit{from: n.OpPos, to: n.OpPos + token.Pos(len(n.Op.String())), before: ",", cut: true})
 }
 
-// returns negates a boolean result, or drops an error.
+// returns mutates a return statement: it negates a boolean result, or drops an error.
 func (f *finder) returns(n *ast.ReturnStmt) {
 	if len(n.Results) == 0 || len(f.funcs) == 0 {
 		return
@@ -235,7 +234,7 @@ func isError(t types.Type) bool { return types.Identical(t, types.Universe.Looku
 
 func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// composite omits fields, entries and elements.
+// composite mutates a composite literal: it omits a field, an entry or an element.
 func (f *finder) composite(n *ast.CompositeLit) {
 	if len(n.Elts) == 0 {
 		return
@@ -251,7 +250,7 @@ func (f *finder) composite(n *ast.CompositeLit) {
 			continue
 		}
 		if c, ok := kv.Value.(*ast.CompositeLit); ok && c.Type == nil {
-			continue // a value without a type of its own cannot be passed on
+			continue // an element without a written type cannot be a function argument
 		}
 		var of types.Type
 		switch t := t.(type) {

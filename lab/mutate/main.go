@@ -1,10 +1,10 @@
 // Package mutate changes the controllers mechanically, one place at a time, and reports the changes that no check
-// notices. Handmade mutants show that each guard is needed; these show code that nothing tests.
+// notices. Handmade mutants show that each guard is needed. The mutants of this package show code that nothing tests.
 //
-// One program has all mutations ([Sources.Overlay]); each asks package switches whether it is on. Each check runs once
-// without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that reach it, until
-// one fails: scenario files, tests, laws in generated worlds, recorded cases, and the comparison with upstream's
-// controllers. The overlay adds a TestMain that serves tests from one process.
+// One program has all mutations ([Sources.Overlay]). Each mutation asks package switches whether it is on. Each check
+// runs once without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that reach
+// it, until one fails: scenario files, tests, laws in generated worlds, recorded cases, and the comparison with
+// upstream's controllers. The overlay adds a TestMain that serves tests from one process.
 //
 // A survivor is a gap, or has a row in [Excuses].
 package mutate
@@ -31,7 +31,7 @@ type Options struct {
 	Processes int
 }
 
-// target has the mutated packages.
+// target is the pattern of the packages to mutate.
 const target = "./controllers/..."
 
 func mutated(pkg string) bool {
@@ -115,7 +115,7 @@ func packagesOf(list []*Mutation, only []string) []string {
 	return names
 }
 
-// The format of killed mutants.
+// The lines about killed mutants in the output.
 const (
 	killedBegins = "killed: "
 	byBegins     = "    by "

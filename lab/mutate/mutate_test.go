@@ -24,7 +24,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// TestToy has every mutant of a small program tried, and says what becomes of each.
+// TestToy tries every mutant of a small program, and compares their fates with golden text.
 func TestToy(t *testing.T) {
 	p, err := Load(filepath.Join(root(t), "lab"), "./"+toy)
 	if err != nil {
@@ -69,7 +69,7 @@ func TestToy(t *testing.T) {
 	}
 }
 
-// An excuse is for a function that is there, and for what stands in it.
+// Every excuse names an existing function and an existing mutation.
 func TestExcusesAreForWhatIsThere(t *testing.T) {
 	p, err := Load(root(t), target)
 	if err != nil {
@@ -125,8 +125,8 @@ all                                             4        1        1        1    
 	}
 }
 
-// What a run prints of those that it has killed says so to the next run, also when they have
-// come to stand in other lines.
+// The output of a run lists the killed mutants. The next run finds them in this output, even if their lines have
+// changed.
 func TestKilledEarlier(t *testing.T) {
 	m := func(line int, name, what string) *Mutation {
 		return &Mutation{Package: "p", File: "p/f.go", Func: name, Line: line, What: what}
@@ -146,7 +146,7 @@ func TestKilledEarlier(t *testing.T) {
 		}
 	}
 	o := Options{Again: name}
-	for range 2 { // what the second run prints is as good for a third
+	for range 2 { // the output of the second run is as complete as that of the first
 		print()
 		earlier, err := o.killedEarlier()
 		if err != nil {
@@ -162,6 +162,6 @@ func TestKilledEarlier(t *testing.T) {
 	fates = fates[1:2]
 	print()
 	if _, err := o.killedEarlier(); err == nil {
-		t.Error("a file that lists none as killed is no such output")
+		t.Error("no error for a file without killed mutants")
 	}
 }

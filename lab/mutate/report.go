@@ -36,7 +36,7 @@ func (s *Score) count(f *Fate) {
 
 const sum = "all"
 
-// Scores returns the score of each package, and of all.
+// Scores returns the score of each package, and of all packages together.
 func Scores(fates []*Fate) []Score {
 	var list []Score
 	total := Score{Package: sum}
@@ -52,7 +52,8 @@ func Scores(fates []*Fate) []Score {
 	return append(list, total)
 }
 
-// Survivors prints the survivors without an excuse, and with all the checks that killed the others.
+// Survivors prints the survivors without an excuse. If all is set, it also prints the killed mutants with the checks
+// that killed them.
 func Survivors(w io.Writer, fates []*Fate, all bool) {
 	for _, f := range fates {
 		switch {
@@ -89,14 +90,14 @@ func matches(pkg string, only []string) bool {
 // Class is the reason why a mutant may survive.
 type Class string
 
-// An equivalent mutant does not count.
+// The classes. Equivalent mutants do not count in the score.
 const (
 	Equivalent  Class = "equivalent"  // no observer could tell the difference
 	Cosmetic    Class = "cosmetic"    // the difference is in words, names or orders that nothing depends on
 	Performance Class = "performance" // the difference is in work without effect
 )
 
-// Excuse lets mutants survive that match all three patterns. In a pattern * matches any text.
+// Excuse allows mutants to survive that match all three patterns. In a pattern, * matches any text.
 type Excuse struct {
 	File, Func string
 	What       string // as in [Mutation]
@@ -134,7 +135,7 @@ func like(pattern, text string) bool {
 func (e *Excuse) String() string { return e.File + " " + e.Func + ": " + e.What }
 
 // Forgive assigns survivors the first excuse that covers them. It returns the unused excuses of the packages that were
-// tried. An excuse for several packages may be used elsewhere.
+// tried. An excuse for several packages may be used by a package that was not tried.
 func Forgive(fates []*Fate, table []Excuse) (stale []*Excuse) {
 	tried := map[string]bool{}
 	for _, f := range fates {

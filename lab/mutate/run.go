@@ -41,7 +41,7 @@ type Fate struct {
 
 func (f *Fate) Killed() bool { return f.By != "" }
 
-// list holds the checks of a suite, the mutations that each reaches, and its duration.
+// list holds the checks of a suite. For each check it has the mutations that the check reaches, and the duration.
 type list struct {
 	names   []string
 	took    []time.Duration
@@ -54,9 +54,9 @@ type list struct {
 	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
 }
 
-// Run runs checks against the mutants that are alive. It tries a mutant with the checks that execute it and for which
-// which returns true, first those that reach most mutants per second. All checks together may take budget of processor
-// time; 0 is no limit.
+// Run runs checks against the mutants that are alive. It tries a mutant with the checks that execute it and that which
+// accepts, first those that reach most mutants per second. All checks together may take budget of processor time; 0 is
+// no limit.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {
@@ -145,8 +145,7 @@ func (s *Suite) cover() error {
 	return err
 }
 
-// turnTo orders the checks for some mutants. Every check reaches the code that builds the table of controllers; those
-// that reach most of a controller's other code come first.
+// turnTo counts, for each check, the mutants of fates that it reaches. Checks that reach more of them are tried first.
 func (l *list) turnTo(fates []*Fate) {
 	l.pertinent = make([]int, len(l.names))
 	for i, reaches := range l.reaches {
@@ -163,8 +162,8 @@ func (l *list) cost(check int) float64 {
 	return float64(l.took[check]) / float64(max(l.pertinent[check], 1))
 }
 
-// reaching returns the checks that reach a mutation in the order of trying: those that killed others of the function,
-// then those that reach most per time.
+// reaching returns the checks that reach a mutation, in the order in which they are tried: first those that killed
+// other mutants of the function, then those that reach the most mutants per time.
 func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.Duration) []int {
 	var checks []int
 	everywhere := l.only(m.ID)
@@ -204,7 +203,7 @@ func (l *list) killed(m *Mutation, check int) {
 	l.killers[key] = append([]int{check}, rest[:min(len(rest), mostKillers-1)]...)
 }
 
-// only reports whether only initialization reaches a mutation: the process must start with it.
+// only reports whether only initialization reaches a mutation. Then the process must start with the mutation on.
 func (l *list) only(id int) bool {
 	return slices.Contains(l.init, id) &&
 		!slices.ContainsFunc(l.reaches, func(r map[int]bool) bool { return r[id] })

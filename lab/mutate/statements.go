@@ -37,7 +37,7 @@ func (f *finder) drop(s ast.Stmt) {
 	f.wrap(s, "if !"+switchesName+".On(%d) { ", " }", f.add(Drop, s, f.text(s)))
 }
 
-// isPanic reports whether a call is a panic: a bug of the program itself.
+// isPanic reports whether c calls panic, which reports a bug of the program itself.
 func (f *finder) isPanic(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	return ok && f.pkg.TypesInfo.Uses[id] == types.Universe.Lookup("panic")
@@ -81,8 +81,8 @@ func (f *finder) makes(c *ast.CallExpr) bool {
 	return ok && (b.Name() == "make" || b.Name() == "new")
 }
 
-// settled returns the value of a condition in a controller with all guards: a field of a Without is false. Code that
-// only handmade mutants run is not mutated.
+// settled returns the value of a condition that is constant in a controller with all guards, where each field of a
+// Without is false. Code that only handmade mutants run is not mutated.
 func (f *finder) settled(e ast.Expr) (value, ok bool) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -107,7 +107,7 @@ func (f *finder) settled(e ast.Expr) (value, ok bool) {
 	return false, false
 }
 
-// never reports whether only mutants reach a case.
+// never reports whether only handmade mutants reach a case.
 func (f *finder) never(n *ast.CaseClause) bool {
 	return len(n.List) > 0 && !slices.ContainsFunc(n.List, func(cond ast.Expr) bool {
 		v, ok := f.settled(cond)
@@ -152,7 +152,7 @@ func (f *finder) forMutants(d *ast.FuncDecl) bool {
 	return said && !lives
 }
 
-// uses calls say for each name below a node, and whether only handmade mutants reach it.
+// uses calls say for each identifier below a node. dead says whether only handmade mutants reach the identifier.
 func (f *finder) uses(root ast.Node, dead bool, say func(name *ast.Ident, dead bool)) {
 	ast.Inspect(root, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -26,7 +26,7 @@ const (
 	mutantBudget   = time.Second
 )
 
-// The comparison of the controllers with upstream's in drawn worlds.
+// The comparison of the controllers with upstream's in random worlds.
 const (
 	upstreamTests = "upstream/hosted"
 	sameEnd       = "^TestDrawnWorlds$/^same_end$"
@@ -149,7 +149,7 @@ type worker struct {
 
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	from *os.File // the other end of out
+	from *os.File // the end of the pipe from which out reads
 	out  *json.Decoder
 }
 
@@ -234,8 +234,8 @@ func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
 
 const mainFile = "mutated_main_test.go"
 
-// Tests returns the tests of a package as checks: with deep the leaves among subtests; with only those that match, as
-// with -run. It returns nil for a package without tests.
+// Tests returns the tests of a package as checks, or nil if there are none. If deep is set, a check is a test or
+// subtest without subtests, and the pattern only selects checks, like -run.
 func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
 	if err != nil || len(files) == 0 {
@@ -268,10 +268,10 @@ func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 		Env: []string{few, switches.ChecksEnv + "=" + checks}}, nil
 }
 
-// few replays recorded cases under fewer schedules.
+// few makes tests replay recorded cases under fewer schedules.
 const few = "SCHEDULES=2"
 
-// testsOf returns the names of tests without subtests in a test run's output.
+// testsOf returns the names of the tests without subtests in the output of a test run.
 func testsOf(out string) []string {
 	var names []string
 	for line := range strings.Lines(out) {

@@ -1,4 +1,4 @@
-// Package release tests what a user installs: the command and the modules as a module proxy serves them.
+// Package release tests what a user installs: the command, and the modules as a module proxy serves them.
 package release
 
 import (
@@ -16,7 +16,7 @@ const (
 	version = "v0.1.0"
 )
 
-// program uses both modules that tests import.
+// program uses both modules that users import in tests.
 const program = `package main
 
 import (
@@ -29,7 +29,7 @@ import (
 func main() { fmt.Println(agent.Subject{}.Time, controllerruntime.Options{}.Goroutines) }
 `
 
-// The command installs, and the modules are required, by their version alone: outside the tree, with no replace.
+// The command is installed, and the modules are required, only by their version: outside the tree, and without replace.
 func TestModulesAreInstalled(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("what the command needs is unpacked and compiled once more: with SOAK in the environment only")
@@ -72,7 +72,7 @@ func run(t *testing.T, dir string, env []string, args ...string) string {
 	return string(out)
 }
 
-// serve puts a module of this tree into the directory of a proxy: its files that git knows, without nested modules.
+// serve copies a module of this tree into the directory of a proxy: the files that git tracks, without nested modules.
 func serve(t *testing.T, proxy, module string) {
 	t.Helper()
 	root := filepath.Join("..", "..", module)
@@ -102,7 +102,7 @@ func serve(t *testing.T, proxy, module string) {
 		}
 		text, err := os.ReadFile(filepath.Join(root, f))
 		if os.IsNotExist(err) {
-			continue // deleted, and not committed yet
+			continue // deleted in the tree, but not committed yet
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -47,14 +47,13 @@ func another() *remote {
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: *insecure}}}}
 }
 
-// world is what sequences are made of.
+// world has the kinds and the valid objects of sequences.
 type world struct {
 	kinds []*fakeapi.Kind
 	good  map[schema.GroupVersionKind][]apiruntime.Object
 }
 
-// inForce are kinds whose objects act on what others do with the server: webhooks that nobody
-// answers for, defaults, queues.
+// inForce lists kinds whose objects affect other requests: webhooks that no server answers, defaults, queues.
 var inForce = map[string]bool{
 	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   true,
 	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     true,
@@ -72,7 +71,8 @@ var inForce = map[string]bool{
 	"rbac.authorization.k8s.io/ClusterRoleBinding":                  true,
 }
 
-// kinds are those that may be compared: what a namespace or a definition does, another process does there.
+// kinds returns the kinds that can be compared. It leaves out kinds such as namespaces and CRDs, on which another
+// process of the real server acts.
 func kinds(t *testing.T) *world {
 	s := fakeapi.New(fakeapi.Options{})
 	g := randomobject.Good{New: func(gvk schema.GroupVersionKind) apiruntime.Object {
@@ -108,8 +108,8 @@ func kinds(t *testing.T) *world {
 
 var tries atomic.Int64
 
-// try draws a sequence, plays it to a server and to this module's, and fails when they
-// differ. A step is a list of numbers: a shorter one, and smaller numbers, are a plainer step.
+// try generates a sequence, sends it to a server and to this module's server, and fails if their answers differ. A step
+// is a list of numbers. Shorter lists and smaller numbers are simpler steps.
 func try(t *rapid.T, s *remote, w *world) {
 	steps := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 499), 0, 40), 1, 15).Draw(t, "steps")
 	only := rapid.SliceOfN(rapid.IntRange(0, len(w.kinds)-1), 1, 3).Draw(t, "kinds")
@@ -140,14 +140,14 @@ func try(t *rapid.T, s *remote, w *world) {
 	}
 }
 
-// plan is one that makes requests as pick decides; its kinds are yet to be given.
+// plan returns a plan whose choices pick makes. The caller sets its kinds.
 func (w *world) plan(id string, pick func(int) int) *plan {
 	return &plan{mutator: &randomobject.Mutator{Pick: pick}, namespace: "diff-" + id, prefix: "q" + id,
 		stored: map[string][]byte{}, made: map[string]bool{},
 		good: func(k *fakeapi.Kind) []apiruntime.Object { return w.good[k.GVK] }}
 }
 
-// pretender is this module's server in the place of another, on a port.
+// pretender returns this module's server as the other server, on a port.
 func pretender(t *testing.T, through func(http.Handler) http.Handler) *remote {
 	h := httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return time.Now().UTC() })
 	s := httptest.NewServer(through(h))
@@ -156,7 +156,7 @@ func pretender(t *testing.T, through func(http.Handler) http.Handler) *remote {
 	return &remote{url: s.URL, client: s.Client()}
 }
 
-// drawn makes rapid draw the same sequences every time, and returns what undoes that.
+// drawn makes rapid generate the same sequences every time. The returned function undoes this.
 func drawn(more map[string]string) func() {
 	more["rapid.seed"], more["rapid.nofailfile"] = "1", "true"
 	was := map[string]string{}
@@ -171,8 +171,8 @@ func drawn(more map[string]string) func() {
 	}
 }
 
-// A server differs from itself in nothing. Services are left out: an address that is sent
-// may be one that the recorder takes for a placeholder.
+// A server does not differ from itself. Services are left out: an address in a request may be equal to one for which
+// the recorder has a placeholder.
 func TestNothingDiffersFromItself(t *testing.T) {
 	defer drawn(map[string]string{})()
 	s, w := pretender(t, func(h http.Handler) http.Handler { return h }), kinds(t)
@@ -180,7 +180,7 @@ func TestNothingDiffersFromItself(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { try(rt, s, w) })
 }
 
-// heard is a test that another test reads the failure of.
+// heard is a test whose failure another test reads.
 type heard struct {
 	*testing.T
 	failed bool
@@ -211,7 +211,7 @@ func forgetful(h http.Handler) http.Handler {
 	})
 }
 
-// What differs is found, and told in no more requests than it takes.
+// A difference is found, and its sequence is as short as possible.
 func TestADifferenceIsFoundAndSmall(t *testing.T) {
 	defer drawn(map[string]string{"rapid.shrinktime": "3s"})()
 	kind := corev1.SchemeGroupVersion.WithKind("ConfigMap")

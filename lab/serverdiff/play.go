@@ -3,8 +3,8 @@
 //
 //	make differential SERVER=https://127.0.0.1:6443 TOKEN=...
 //
-// The other server answers first. Its answers become a case in the recorded format (fakeapi/testdata/vectors/README.md),
-// which is played to this module's server, so a useful sequence is a new case. Only tests use it.
+// The other server answers first. Its answers become a case in the format of fakeapi/testdata/vectors/README.md, which
+// is played to this module's server. So a useful sequence is a new case. Only tests use this package.
 package serverdiff
 
 import (
@@ -45,7 +45,7 @@ func (s *remote) send(r *request) (*answer, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", r.accepts())
-	req.Header.Set("User-Agent", "") // it would name the field manager, and cases are replayed without one
+	req.Header.Set("User-Agent", "") // the header would name the field manager, and cases are replayed without one
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
 	}
@@ -140,7 +140,7 @@ func difference(c *vectors.Recording) (request int, why error) {
 	return request, why
 }
 
-// told formats a case for readers of a difference.
+// told formats a case for a reader who looks for the cause of a difference.
 func told(c *vectors.Recording) string {
 	var b bytes.Buffer
 	for i := range c.Exchanges {
@@ -158,7 +158,7 @@ func told(c *vectors.Recording) string {
 
 // notes holds placeholders for values that differ between servers.
 type notes struct {
-	names  map[string]string // placeholders by answered value
+	names  map[string]string // placeholders, by the value in a response
 	counts map[string]int
 	began  time.Time
 	client bool // a request is being noted
@@ -187,7 +187,7 @@ func (n *notes) name(form, value string) string {
 func (n *notes) text(s string) string {
 	s = uids.ReplaceAllStringFunc(s, func(uid string) string { return n.name("uid", uid) })
 	s = stamps.ReplaceAllStringFunc(s, func(at string) string {
-		// Other days come from the client.
+		// Times of other days come from the client.
 		if when, err := time.Parse(time.RFC3339, at); err != nil || when.Sub(n.began).Abs() > 12*time.Hour {
 			return at
 		}
@@ -252,7 +252,7 @@ func (n *notes) cell(s string) string {
 	return n.text(s)
 }
 
-// ageless replaces table cells with ages.
+// ageless replaces the cells of a table that contain ages.
 func ageless(table map[string]any) {
 	columns, _ := table["columnDefinitions"].([]any)
 	rows, _ := table["rows"].([]any)

@@ -84,7 +84,7 @@ func (p *plan) collection(k *fakeapi.Kind) string {
 	return path + "/" + k.Resource
 }
 
-// object returns a valid object of a kind, or one that may be invalid.
+// object returns an object of a kind. Half of the objects are mutated, so they may be invalid.
 func (p *plan) object(k *fakeapi.Kind, name string) runtime.Object {
 	all := p.good(k)
 	obj := all[p.pick(len(all))].DeepCopyObject()

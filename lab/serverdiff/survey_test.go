@@ -27,14 +27,14 @@ var (
 	seed      = flag.Int64("seed", 1, "what the sequences of TestSurvey are drawn from")
 )
 
-// seen is one way in which answers differ: how often, and the shortest sequence that shows it.
+// seen counts equal differences, and has the shortest sequence that shows one.
 type seen struct {
 	times int
 	story string
 }
 
-// TestSurvey plays sequences to the end of their first difference, counts exchanges, and lists
-// the differences by kind, the commonest first. It fails for none of them: TestDifferential does.
+// TestSurvey plays each sequence until its first difference, counts the exchanges, and lists the differences by kind,
+// the most frequent first. Differences do not fail this test, but fail TestDifferential.
 func TestSurvey(t *testing.T) {
 	if *server == "" {
 		t.Skip("there is no server to compare with: make survey SERVER=https://...")
@@ -113,7 +113,7 @@ func (w *world) draw(r *rand.Rand, k *fakeapi.Kind, i int) (*plan, func() bool) 
 	return p, func() bool { left--; return left >= 0 }
 }
 
-// note counts a difference with those like it.
+// note counts a difference together with similar ones.
 func note(found map[string]*seen, c *vectors.Recording, at int, why error) {
 	key, story := "the case itself", why.Error()
 	if at > 0 {
@@ -133,7 +133,7 @@ func note(found map[string]*seen, c *vectors.Recording, at int, why error) {
 
 var varying = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]|\$[a-z]+:[0-9]+|[0-9]+`)
 
-// likeness is what two differences of one cause have in common.
+// likeness returns a text that is the same for two differences with the same cause.
 func likeness(ex *vectors.Exchange, why error) string {
 	path := strings.Split(ex.Path, "/")
 	at := slices.IndexFunc(path, func(s string) bool {

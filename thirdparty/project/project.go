@@ -19,7 +19,6 @@ type Project struct {
 	// Definitions are the files of the module with its CustomResourceDefinitions, as patterns of package filepath.
 	// Worlds include them with "define released".
 	Definitions []string
-	// Controllers are the project's controllers.
 	Controllers []host.Controller
 	// Server, if set, has the functions that answer for the project's webhooks.
 	Server *fakeapi.Options

@@ -29,7 +29,7 @@ var remark = regexp.MustCompile(`^# (known|code) (.*)`)
 
 var hash = regexp.MustCompile(`(?m)^hash\n----\n[0-9a-f]+\n\n`)
 
-// released is the line that includes the CRDs of a release. Shrunk files contain a copy of the CRDs, which is removed.
+// released is the line that includes the CRDs of a release. In a shrunk file it replaces the copy of the CRDs.
 const released = "define released\n"
 
 func (s *Project) worlds(t *testing.T) []*world {
@@ -65,7 +65,7 @@ func (s *Project) parse(t *testing.T, name, text string) *scenarios.File {
 
 func (w *world) violates() bool { return w.file.Steps[w.until].Expect }
 
-// read reads the comment at the top.
+// read reads the comment at the top of the file.
 func (w *world) read(text string) {
 	for l := range strings.Lines(text) {
 		rest, ok := strings.CutPrefix(l, "# ")

@@ -24,12 +24,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 )
 
-// cluster is a server on which kube-controller-manager acts, and a kubelet that does what it is to do at once.
+// cluster is a server on which kube-controller-manager runs, with a kubelet that acts at once.
 type cluster struct {
 	*kubernetes.Clientset
 	dynamic dynamic.Interface
 	config  *rest.Config
-	changed chan struct{} // has something in it when something has been written
+	changed chan struct{} // not empty after a write
 }
 
 var it *cluster
@@ -71,7 +71,7 @@ func start(dir string) *cluster {
 		panic(err)
 	}
 	manager := app.NewControllerManagerCommand()
-	// Those two sign and clean for kubeadm, and need what it sets up.
+	// These two controllers work for kubeadm, and need objects that it creates.
 	manager.SetArgs([]string{"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--secure-port=0",
 		"--controllers=*,-bootstrap-signer-controller,-token-cleaner-controller",
 		"--kube-api-qps=1000", "--kube-api-burst=1000"})
@@ -91,10 +91,10 @@ current-context: c
 
 var ctx = context.Background()
 
-// patience is how long anything may take: the slowest controllers look around every half minute.
+// patience is the maximum time of a wait: the slowest controllers poll every half minute.
 const patience = 2 * time.Minute
 
-// until waits until something is so, and looks after each write of anybody.
+// until waits until so returns true. It checks after each write.
 func (c *cluster) until(t *testing.T, what string, so func() (bool, any)) {
 	t.Helper()
 	end := time.After(patience)
@@ -107,7 +107,7 @@ func (c *cluster) until(t *testing.T, what string, so func() (bool, any)) {
 		case <-c.changed:
 		case <-end:
 			raw, _ := json.MarshalIndent(have, "", " ")
-			t.Fatalf("%s: not in %v: %s", what, patience, raw)
+			t.Fatalf("%s: not within %v: %s", what, patience, raw)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// kubelet runs every Pod as soon as it is there; those of Jobs do their work at once.
+// kubelet runs every Pod when it appears. The Pods of Jobs succeed at once.
 func (c *cluster) kubelet() {
 	for {
 		w, err := c.CoreV1().Pods("").Watch(ctx, metav1.ListOptions{})
@@ -159,7 +159,7 @@ func (c *cluster) run(pod *corev1.Pod) {
 	if err != nil {
 		panic(err)
 	}
-	// A Pod that has gone meanwhile needs no kubelet.
+	// Ignore an error: a Pod that is gone needs no kubelet.
 	_, _ = c.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch,
 		metav1.PatchOptions{}, "status")
 }

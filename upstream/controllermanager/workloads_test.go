@@ -50,13 +50,13 @@ func TestNamespaceDeletion(t *testing.T) {
 	left := must(it.dynamic.Resource(widgets).List(ctx, metav1.ListOptions{}))
 	for _, w := range left.Items {
 		if w.GetNamespace() == ns {
-			t.Errorf("%s has outlived its namespace", w.GetName())
+			t.Errorf("%s still exists after its namespace is gone", w.GetName())
 		}
 	}
 }
 
-// kinds are defined before the controllers start: the collector looks for new ones every
-// half minute. One is there for the test in which it goes.
+// kinds are the CRDs that exist before the controllers start, because the garbage collector looks for new kinds only
+// every half minute. One test deletes the second CRD.
 var kinds = map[string]string{"widgets": "Widget", "gadgets": "Gadget"}
 
 var (

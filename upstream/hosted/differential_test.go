@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// How many schedules of a world are drawn: of upstream's controllers, and of ours, which
-// are to have come to each end that upstream's come to.
+// The number of random schedules of a world: with upstream's controllers, and with ours. Each end of a world with
+// upstream's controllers must also occur with ours.
 const (
 	theirSeeds = 1
 	ourSeeds   = 40
@@ -36,8 +36,8 @@ var kept = []schema.GroupVersionKind{
 	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
 }
 
-// ends reads how a world ended: what there is of each kind, whose it is, what holds it and
-// what its status counts, and more. Names, uids and times are left out.
+// ends returns a function that describes the end of a world: the objects of each kind with their owners, finalizers and
+// the numbers in their status, and the text of more. It omits names, uids and times.
 func ends(into *string, more func(o runtime.Object, all []runtime.Object) string) scenarios.Func {
 	return func(user host.Client) error {
 		names, all := map[string]string{"": "nobody"}, []runtime.Object{}
@@ -87,7 +87,7 @@ func row(m metav1.Object, kinds map[string]string) string {
 	return text
 }
 
-// numbers are those in an object's status that are not zero, but for generations.
+// numbers returns the numbers in an object's status that are not zero, except generations.
 func numbers(o runtime.Object) string {
 	raw, err := json.Marshal(o)
 	if err != nil {
@@ -106,7 +106,7 @@ func numbers(o runtime.Object) string {
 	return text
 }
 
-// plain is the world as a script that looks at nothing but its end.
+// plain returns the world as a script that has expectations only at its end.
 func (w *world) plain(t *testing.T) *scenarios.File {
 	var b strings.Builder
 	for _, s := range w.file.Steps[:w.until] {
@@ -162,8 +162,8 @@ func (w *world) play(t *testing.T, g *scenarios.Registry, c sim.Choices) end {
 	return e
 }
 
-// Upstream's controllers and ours come to the same end in every world of the library, by
-// the default schedule and by some that are drawn, but for what the table says.
+// With upstream's controllers, every world of the library ends in the same state as with ours, under the default
+// schedule and some random ones. The table lists the exceptions.
 func TestUpstreamComesToTheSameEnd(t *testing.T) {
 	all, _ := worlds(t)
 	all = sample(all, 1)
@@ -186,19 +186,19 @@ func TestUpstreamComesToTheSameEnd(t *testing.T) {
 				reached[w.play(t, ours(), choices(own))] = true
 			}
 			if !reached[e] && differs == "" {
-				differs = fmt.Sprintf("upstream's come to (seed %d)\n%sours to\n%s", seed, e, is)
+				differs = fmt.Sprintf("upstream's controllers end (seed %d) in\n%sours in\n%s", seed, e, is)
 			}
 		}
 		switch why := differences[w.name]; {
 		case differs != "" && why == "":
 			t.Errorf("%s: %s", w.name, differs)
 		case differs == "" && why != "":
-			t.Errorf("%s: the table says that it ends otherwise (%s): it does not", w.name, why)
+			t.Errorf("%s: the table says that it ends differently (%s), but it does not", w.name, why)
 		}
 		if took := time.Since(at); took > 3*time.Second {
 			t.Logf("%s took %v", w.name, took)
 		}
 	}
-	t.Logf("%d worlds, %d of which not even ours bring to rest, %d runs of upstream's, in %v", len(all), unsettled, runs,
+	t.Logf("%d worlds, %d of which do not settle with ours, %d runs of upstream's, in %v", len(all), unsettled, runs,
 		time.Since(began).Round(time.Second))
 }

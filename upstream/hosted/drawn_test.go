@@ -24,25 +24,25 @@ import (
 )
 
 const (
-	// between is the time from one act to the next: longer than programs are waited for until they are at
-	// rest, so that each act is done at the same time here and there. A key that is refused may be tried
-	// once more after 1000 s, and after that nothing has to happen for seven minutes.
+	// between is the time between two acts. It is longer than any wait for a program to settle, so that each act
+	// happens at the same time in all runs. A failed key may be retried after 1000 s, and seven minutes without a step
+	// must follow.
 	between = 30 * time.Minute
 
-	drawnWorlds = 200 // how many are drawn, or a tenth of SOAK where that is more
+	drawnWorlds = 200 // number of random worlds; with SOAK a tenth of SOAK, if that is more
 	shortWorlds = 60  // in a short run
-	apartWorlds = 100 // of them are tried with mutants; the first 300 with SOAK
+	apartWorlds = 100 // how many of them are tried with mutants; the first 300 with SOAK
 )
 
-// told is how a world ended, and how many writes that took of its controllers, events left out.
+// told describes the end of a world, and counts the writes of the controllers, without Events.
 type told struct {
 	end
 	writes  int
-	divides bool // it panicked, as replicaset-divides-by-an-age has it
+	divides bool // it panicked, see the finding replicaset-divides-by-an-age
 }
 
-// play plays the world with the controllers of a registry, of which some are replaced; those that are no
-// programs have so many workers, 0 meaning one.
+// play plays the world with the controllers of a registry. instead replaces some of them. Controllers that are not
+// programs run with this number of workers; 0 means one.
 func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]host.Controller, workers int,
 	c sim.Choices) (e told) {
 	w := trial.New(trial.Options{Choices: c})
@@ -65,7 +65,7 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 		case left > 0:
 			w.World.Clock.Advance(left)
 		case left < 0 && !e.unsettled:
-			t.Fatalf("%s settled too late for its next act, %v behind", d, -left)
+			t.Fatalf("%s settled %v too late for its next act", d, -left)
 		}
 		if err := a.on(w); err != nil {
 			t.Fatal(err)
@@ -92,18 +92,18 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 	return e
 }
 
-// neverRests reports whether somebody goes on forever: that the world does not settle, or the law
-// that he breaks, says so. A program that is refused a name that is taken, and tries again ever later, is at
-// rest where ours is not: of it WRITE-7 says that it has not come to the right end.
+// neverRests reports whether a controller goes on forever: the world does not settle, or a law says so. A program whose
+// create is refused because the name is taken retries with growing delays, so it counts as settled, while our
+// controller does not. WRITE-7 reports this program.
 func (e *told) neverRests() bool {
 	return e.unsettled || slices.ContainsFunc(strings.Fields(e.law), func(id string) bool {
 		return slices.Contains([]string{"EXACT-7", "NOFIGHT-1", "WRITE-7", "WRITE-8"}, id)
 	})
 }
 
-// likeness reports whether two came to the same end, the laws say the same of both, and neither took
-// more than twice the writes of the other, and ten. Of two that never rest nothing more is asked: where
-// they are when they are looked at is chance.
+// likeness reports whether two runs came to the same end, the laws report the same for both, and neither run took more
+// than twice the writes of the other plus ten. Two runs that never settle are not compared further, because their state
+// at the end is random.
 func (e *told) likeness(o *told) bool {
 	if e.neverRests() && o.neverRests() {
 		return true
@@ -114,9 +114,9 @@ func (e *told) likeness(o *told) bool {
 // theirWorkers is the number of concurrent reconciles of most of upstream's controllers.
 const theirWorkers = 5
 
-// differs compares what upstream's controllers came to with what ours do, by the default schedule
-// and by some that are drawn, in every second of which they have as many workers: what is "" where one of
-// them is alike, which is the seed-th.
+// differs compares the end of upstream's controllers with the ends of ours, under the default schedule and some random
+// ones. In every second run ours have as many workers as upstream's. If the run with some seed is alike, what is "",
+// and seed is that seed.
 func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Controller) (what string, seed uint64) {
 	var all []told
 	for seed = 0; seed <= ourSeeds; seed++ {
@@ -128,14 +128,14 @@ func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Contr
 			all = append(all, is)
 		}
 	}
-	text := fmt.Sprintf("upstream's come, by %d writes, to\n%s", theirs.writes, theirs)
+	text := fmt.Sprintf("upstream's controllers end, after %d writes, in\n%s", theirs.writes, theirs)
 	for _, is := range all[:min(len(all), 3)] {
-		text += fmt.Sprintf("ours come, by %d writes, to\n%s", is.writes, is)
+		text += fmt.Sprintf("ours end, after %d writes, in\n%s", is.writes, is)
 	}
 	return text, seed
 }
 
-// finding is what upstream's are known to do in such a world that ours do not, and did; "" for nothing.
+// finding returns the finding that explains why upstream's controllers differ from ours in this world, or "".
 func (d *drawing) finding(theirs told) string {
 	if theirs.divides {
 		return "replicaset-divides-by-an-age"
@@ -157,7 +157,7 @@ func (d *drawing) finding(theirs told) string {
 
 var nameIn = regexp.MustCompile(`name: ([a-z0-9-]+)`)
 
-// theirs plays the drawn world of a seed with upstream's controllers, once in a process.
+// theirs plays the random world of a seed with upstream's controllers, once in a process.
 func theirs(t rapid.TB, seed int) (*drawing, told) {
 	type played struct {
 		d *drawing
@@ -174,8 +174,8 @@ func theirs(t rapid.TB, seed int) (*drawing, told) {
 
 var playedBefore sync.Map // by seed
 
-// In drawn worlds upstream's controllers and ours come to the same end, by about as many writes, and the
-// laws report the same of both. Mutants of ours come to another end.
+// In random worlds upstream's controllers and ours come to the same end, with about the same number of writes, and the
+// laws report the same for both. Mutants of ours come to another end.
 func TestDrawnWorlds(t *testing.T) {
 	t.Run("same end", comparesDrawnWorlds)
 	t.Run("mutants", tellsMutantsApart)
@@ -217,14 +217,14 @@ func comparesDrawnWorlds(t *testing.T) {
 		lawless, found, others, time.Since(began).Round(time.Second))
 }
 
-// toldApart are mutants that the first drawn worlds tell apart, some of each compared controller.
+// toldApart lists mutants that end differently in the first random worlds, some of each compared controller.
 var toldApart = []string{"replicaset/create-without-ref", "replicaset/takes-over", "replicaset/adopt-nothing",
 	"deployment/create-without-ref", "statefulset/forgets-what-is-in-use", "daemonset/claim-foreign",
 	"job/ignores-suspend", "job/runs-surplus", "endpointslice/create-without-ref", "gc/foreground-without-waiting",
 	"gc/orphan-finalizer-first"}
 
-// tellsMutantsApart tries mutants in the worlds: one of each controller that is compared, or all of them with SOAK,
-// where the test logs how many come to another end.
+// tellsMutantsApart tries mutants in the worlds: one of each compared controller, or all of them with SOAK. With SOAK
+// it logs how many come to another end.
 func tellsMutantsApart(t *testing.T) {
 	worlds, found, tried := apartWorlds, 0, 0
 	if long() {
@@ -247,7 +247,7 @@ func tellsMutantsApart(t *testing.T) {
 		if apart {
 			found++
 		} else if must {
-			t.Errorf("%s comes to the end of upstream's in all of %d worlds", m.Name, worlds)
+			t.Errorf("%s ends like upstream's controllers in all %d worlds", m.Name, worlds)
 		}
 	}
 	if found < len(toldApart) {
@@ -256,9 +256,9 @@ func tellsMutantsApart(t *testing.T) {
 	t.Logf("%d of %d mutants come to another end in %d worlds", found, tried, worlds)
 }
 
-// detail is what else of an object is compared at the end of a drawn world: by name which of the world's
-// owners it belongs to, its images, its conditions but for a pod's, which are the kubelet's to time, and an
-// EndpointSlice's endpoints.
+// detail returns additional properties of an object that are compared at the end of a random world: to which of the
+// world's owners it belongs, its images, its conditions (not a pod's, because the kubelet determines their times), and
+// the endpoints of an EndpointSlice.
 func detail(o runtime.Object, all []runtime.Object) string {
 	text := ""
 	for _, ref := range o.(metav1.Object).GetOwnerReferences() {
@@ -281,7 +281,7 @@ func detail(o runtime.Object, all []runtime.Object) string {
 	}
 	if kind := fmt.Sprintf("%T", o); !strings.HasSuffix(kind, ".Pod") {
 		conditions, _, _ := unstructured.NestedSlice(raw, "status", "conditions")
-		said := []string{} // in the order in which they last changed, which is no state: their list is a map by type
+		said := []string{} // the list is a map by type; its order is that of the last changes, which is no state
 		for _, c := range conditions {
 			m := c.(map[string]any)
 			said = append(said, fmt.Sprintf(" %v=%v(%v)", m["type"], m["status"], m["reason"]))

@@ -16,29 +16,29 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// drawing is a world that is drawn: who runs in it, and what a user does, which settles before he does the next.
+// drawing is a random world: its controllers, and the acts of a user. The world settles between two acts.
 type drawing struct {
 	started []string
 	acts    []act
 
 	t      *rapid.T
 	owners []owner
-	strays []place // objects that are nobody's, or somebody else's
+	strays []place // objects without an owner, or with an owner that is not in owners
 }
 
-// place is an object as it is typed: "rs", "web".
+// place names an object as in a command: "rs", "web".
 type place struct{ kind, name string }
 
 func (p place) String() string { return p.kind + "/" + p.name }
 
-// owner is an object that a controller keeps dependents for.
+// owner is an object for which a controller keeps dependents.
 type owner struct {
 	place
 	shape *shape
 }
 
-// drawn are worlds of one or two owners, often with one selector, strays that they may claim, and
-// what is done to all of them.
+// drawn generates worlds of one or two owners, often with the same selector, strays that they may claim, and acts on
+// all of them.
 var drawn = rapid.Custom(func(t *rapid.T) *drawing {
 	d := &drawing{t: t, started: []string{"garbagecollector", "kubelet"}}
 	d.apply(around)
@@ -85,7 +85,7 @@ func (d *drawing) delete(p place, policy metav1.DeletionPropagation) {
 	d.acts = append(d.acts, act{verb: "delete", place: p, policy: policy})
 }
 
-// make has an owner made, of a name that none has: what is generated of it stands in nobody's way.
+// make creates an owner, unless its name is taken. So generated names do not collide with other objects.
 func (d *drawing) make(s *shape) {
 	o := owner{place{s.kind, d.one("one", "two") + "-" + s.kind}, s}
 	if slices.ContainsFunc(d.owners, func(p owner) bool { return p.place == o.place }) {
@@ -98,7 +98,7 @@ func (d *drawing) make(s *shape) {
 
 func (d *drawing) app() string { return d.one("web", "web", "api") }
 
-// stray has something made that an owner may claim, or that is somebody else's.
+// stray creates an object that an owner may claim, or that belongs to another owner.
 func (d *drawing) stray(s *shape) {
 	if s.adopts == "" {
 		return
@@ -166,7 +166,8 @@ func (a act) String() string {
 	return strings.TrimRight(fmt.Sprintf("%s %s %s%s", a.verb, a.place, a.policy, a.text), "\n ")
 }
 
-// on has the user do it. What is refused is refused here and there alike, unless the worlds differ.
+// on performs the act as the user. It ignores refusals, which are the same for both kinds of controllers unless the
+// worlds differ.
 func (a act) on(w *trial.Trial) error {
 	other := ""
 	if o := w.Server.Lookup(w.Server.KindNamed("cm"), "default", "other"); o != nil {
@@ -210,19 +211,19 @@ func (a act) on(w *trial.Trial) error {
 	return nil
 }
 
-// shape is a kind of owners: what they are like, and what is done to them.
+// shape describes a kind of owners and the acts on them.
 type shape struct {
 	kind   string
-	by     []string // who works on it
-	adopts string   // the kind of what it may adopt; "" for none
+	by     []string // the controllers that work for it
+	adopts string   // the kind that it may adopt; "" for none
 	scales bool
-	edits  []string // merge patches of it
+	edits  []string // merge patches
 	text   func(d *drawing) string
 }
 
 const template = "{metadata: {labels: {app: APP}}, spec: {containers: [{name: main, image: registry.example/web}]}}"
 
-// What there is in every world, and what a stray has in its metadata: somebody's finalizer, a controller, an owner.
+// The objects of every world, and parts of a stray's metadata: a finalizer, a controller, an owner.
 const (
 	around = `
 {apiVersion: v1, kind: ConfigMap, metadata: {name: other}}
@@ -234,7 +235,7 @@ const (
 	shared = ", ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: other, uid: OTHER}]"
 )
 
-// strayOf are manifests of what may be adopted, by kind.
+// strayOf has the manifests of strays, by kind.
 var strayOf = map[string]func(d *drawing) string{
 	"pod": func(d *drawing) string {
 		return `

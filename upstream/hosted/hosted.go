@@ -81,15 +81,15 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 	}, nil
 }
 
-// graph returns the garbage collector's graph. The command's options exclude some kinds by default, which the
-// configuration does not name.
+// graph returns the garbage collector's graph. The command's options ignore some kinds by default. The configuration
+// does not contain this default, so it is repeated here.
 func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interface) *garbagecollector.GraphBuilder {
 	return garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper,
 		garbagecollector.DefaultIgnoredResources(), c.ObjectOrMetadataInformerFactory, c.InformersStarted)
 }
 
-// run runs a controller until its context ends. It reads feature gates when it is built, and only one program of the Go
-// process runs at a time.
+// run runs a controller until its context ends. The controller reads feature gates when it is built. They can be
+// disabled for it alone, because only one program of the Go process runs at a time.
 func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.Feature) error {
 	descriptor := app.NewControllerDescriptors()[name]
 	if descriptor == nil {
@@ -147,8 +147,8 @@ var guards = map[string]featuregate.Feature{
 	names.StatefulSetController: features.StaleControllerConsistencyStatefulSet,
 }
 
-// Controllers returns upstream's controllers of the names in this module's table, with the declarations of the newest
-// eras.
+// Controllers returns upstream's controller for each name in this module's table, with the declarations of that name's
+// newest era.
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
@@ -174,16 +174,16 @@ func Controllers() []host.Controller {
 	return all
 }
 
-// Registry returns the registry of the command threelaws, and upstream's controllers: "controllers
+// Registry returns the registry of the command threelaws with upstream's controllers added, such as "controllers
 // replicaset@upstream".
 func Registry() *scenarios.Registry {
 	g := builtin.Registry()
-	g.Controllers = append(Controllers(), g.Controllers...) // the last one of a name is the default
+	g.Controllers = append(Controllers(), g.Controllers...) // of several with one name, the last is the default
 	return g
 }
 
-// Controller returns upstream's controller of a name, with the declaration of another controller of the same objects,
-// and with some feature gates disabled.
+// Controller returns upstream's controller with this name. It has the declarations of as, a controller of the same
+// objects. The feature gates in off are disabled.
 func Controller(name string, as host.Controller, off ...featuregate.Feature) host.Controller {
 	as.Era = Era
 	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name, off) })

@@ -38,7 +38,7 @@ func controller(t testing.TB, name string) host.Controller {
 	return host.Controller{}
 }
 
-// rivals are two ReplicaSets with one selector, and two orphans.
+// rivals returns a world of two ReplicaSets with the same selector, and two orphans.
 func rivals(t testing.TB, choices sim.Choices, faults map[string]int, names ...string) *trial.Trial {
 	w := trial.New(trial.Options{})
 	create := func(kind string, obj object) {
@@ -80,7 +80,7 @@ func hashes(t *testing.T, seeds int) string {
 		if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
 			t.Errorf("seed %d: %+v %v", seed, s, w.Broken())
 		}
-		if n := w.Server.Len(w.Server.KindNamed("pod")); n != 6 { // both sets come by their pods
+		if n := w.Server.Len(w.Server.KindNamed("pod")); n != 6 { // both sets get their pods
 			t.Errorf("seed %d: %d pods", seed, n)
 		}
 		fmt.Fprintf(&all, "%d:%016x\n", seed, w.World.Hash())
@@ -89,10 +89,10 @@ func hashes(t *testing.T, seeds int) string {
 	return all.String()
 }
 
-// elsewhere says to the test below that it runs in a process of another one's, and how many schedules are wanted.
+// elsewhere is the variable of a test process that the test below starts. Its value is the number of schedules.
 const elsewhere = "THREELAWS_HASHES"
 
-// Runs of one schedule are one run, in another process too.
+// Runs of one schedule are equal, also in another process.
 func TestOneScheduleIsOneRun(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv(elsewhere)); err == nil {
 		fmt.Print(hashes(t, n))
@@ -107,7 +107,7 @@ func TestOneScheduleIsOneRun(t *testing.T) {
 		of := strings.Fields(got)
 		for i, line := range strings.Fields(want) {
 			if i >= len(of) || of[i] != line {
-				t.Errorf("%s: a run differs from the first of its schedule, %s", where, line)
+				t.Errorf("%s: a run differs from the first run of its schedule, %s", where, line)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func TestOneScheduleIsOneRun(t *testing.T) {
 	same(string(out), "another process")
 }
 
-// What runs leave behind does not grow with their number.
+// The memory that remains after runs does not grow with their number.
 func TestMemoryOfRunsIsFlat(t *testing.T) {
 	runs := 300
 	if long() {
@@ -150,26 +150,25 @@ func TestMemoryOfRunsIsFlat(t *testing.T) {
 
 func live() uint64 {
 	runtime.GC()
-	runtime.GC() // what has a finalizer goes with the second
+	runtime.GC() // the second one frees objects with finalizers
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
 func init() {
-	klog.SetLogger(logr.Discard()) // upstream's controllers say a great deal
+	klog.SetLogger(logr.Discard()) // upstream's controllers log a lot
 }
 
-// twofold are worlds in which upstream's garbage collector tells of an owner in a namespace where
-// it cannot be, by an event, while it lists and watches everything there is.
+// twofold lists worlds in which upstream's garbage collector writes an Event about an owner in an impossible namespace,
+// while it lists and watches every kind.
 var twofold = []string{
 	"bugs/d25-cluster-scoped-object-of-a-namespaced-owner",
 	"orphan/cluster-scoped-object-is-known-from-its-dependent",
 	"orphan/cluster-scoped-object-names-a-namespaced-owner",
 }
 
-// Schedules that are run twice are one run, faults and all: of each world 40 of them, and 300 by
-// either way of drawing them in a long run.
+// Two runs of one schedule are equal, also with faults: 40 schedules of each world, or 300 for each strategy with SOAK.
 func TestCollectorsScheduleIsOneRun(t *testing.T) {
 	runs, strategies := 40, []explore.Strategy{explore.Random}
 	if long() {
@@ -191,7 +190,7 @@ func TestCollectorsScheduleIsOneRun(t *testing.T) {
 		}
 	}
 	if seen != len(twofold) {
-		t.Errorf("of the %d worlds %d are there", len(twofold), seen)
+		t.Errorf("of the %d worlds, %d exist", len(twofold), seen)
 	}
 }
 
@@ -205,8 +204,8 @@ func (w *world) twice(t *testing.T, by explore.Strategy, runs int) error {
 	return err
 }
 
-// BenchmarkHosted is unmodified controllers in a world of two rival ReplicaSets and twenty
-// owners of three pods each, from their start to rest.
+// BenchmarkHosted runs unmodified controllers until they settle, in a world of two rival ReplicaSets and twenty owners
+// of three pods each.
 func BenchmarkHosted(b *testing.B) {
 	for _, names := range [][]string{{"replicaset", "replication"},
 		{"replicaset", "replication", "deployment", "statefulset", "job", "garbagecollector"}} {
@@ -247,7 +246,7 @@ func own(b *testing.B, w *trial.Trial, n int) {
 	}
 }
 
-// Those of kube-controller-manager's controllers that start and do nothing here, and why.
+// idle lists the controllers of kube-controller-manager that start and do nothing here, with the reason.
 var idle = map[string]string{
 	"certificatesigningrequest-signing-controller":                   "it is given no key to sign with",
 	"cloud-node-lifecycle-controller":                                "there is no cloud",
@@ -263,17 +262,17 @@ var idle = map[string]string{
 	"storageversion-garbage-collector-controller":                    "its feature gate is off by default",
 }
 
-// Those that no bubble can hold, since they watch a directory for plugins of volumes: a goroutine of theirs waits for
-// the machine that the test runs on, and is told as one that does not settle.
+// outside lists the controllers that cannot run in a bubble. They watch a directory for volume plugins, so one of their
+// goroutines waits for the real machine, and the program never settles.
 var outside = []string{"persistentvolume-attach-detach-controller", "selinux-warning-controller"}
 
-// Every controller of kube-controller-manager's own list starts in a world, and fills its caches; who does nothing is
-// known, and why.
+// Every controller of kube-controller-manager's list starts in a world, and fills its caches. The idle ones are known,
+// with the reason.
 func TestEveryControllerStarts(t *testing.T) {
 	descriptors := app.NewControllerDescriptors()
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(idle)), outside) {
 		if descriptors[name] == nil {
-			t.Errorf("there is no %s any more", name)
+			t.Errorf("%s does not exist any more", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(descriptors)) {
@@ -297,7 +296,7 @@ func TestEveryControllerStarts(t *testing.T) {
 			}
 		}
 		if (asks == 0) != (idle[name] != "") {
-			t.Errorf("%s has asked %d times; it is said to be idle because %q", name, asks, idle[name])
+			t.Errorf("%s sent %d requests, although it is listed as idle because %q", name, asks, idle[name])
 		}
 		w.Stop()
 	}

@@ -20,20 +20,20 @@ var update = flag.Bool("update", false, "explore the worlds in testdata again, a
 const (
 	page    = "../../docs/evidence/findings.md"
 	longest = 16   // steps of the timeline of a finding
-	budget  = 1000 // executions that making one small may take
+	budget  = 1000 // executions for minimizing one finding
 )
 
-// proof is a world in which upstream's controllers violate a law, or do not.
+// proof is a world in which upstream's controllers violate a law, or keep it.
 type proof struct {
-	name  string // of its file
+	name  string // the file's name
 	what  string // what happens, in prose
-	bug   string // of the collection; "" for one that is not in it
+	bug   string // the id of a known bug; "" if it is not known
 	url   string
-	code  string // what does it in upstream's code
+	code  string // the cause in upstream's code
 	file  *scenarios.File
-	until int          // the step that explores
-	small *render.Page // the shortest schedule, replayed; nil where nothing was found
-	law   string       // that it breaks
+	until int          // index of the step that explores
+	small *render.Page // the replay of the shortest schedule; nil without a violation
+	law   string       // the violated law
 }
 
 var line = regexp.MustCompile(`^# (bug|finding|code) (.*)`)
@@ -90,7 +90,7 @@ func (p *proof) explore(t *testing.T, first bool) *scenarios.Exploration {
 	}
 	o.First, o.Budget, o.Workers = first, budget, 1
 	if first {
-		o.Budget = 1 // the shortest form is there
+		o.Budget = 1 // the shortest form exists already
 	}
 	x, err := scenarios.Explore(t.Context(), p.file, p.until, hosted.Registry(), o)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *proof) explore(t *testing.T, first bool) *scenarios.Exploration {
 	return x
 }
 
-// shrunk is where the file is that replays what was found.
+// shrunk returns the path of the file that replays the finding.
 func (p *proof) shrunk() string {
 	if p.until < 0 {
 		return p.file.Name
@@ -119,8 +119,8 @@ func (p *proof) rewrite(t *testing.T) {
 	}
 }
 
-// Every known violation by upstream's own controllers is found again, and is replayed from
-// its shortest form, as small as it was: the same steps, the same law, the same words.
+// Every known violation of upstream's controllers is found again. Its shortest form is replayed, with the same steps,
+// the same law and the same text.
 func TestUpstreamsViolationsReplay(t *testing.T) {
 	all := proofs(t)
 	for _, p := range all {
@@ -148,7 +148,7 @@ func TestUpstreamsViolationsReplay(t *testing.T) {
 	}
 }
 
-// replay runs the shortest form, twice: it breaks the same law again.
+// replay runs the shortest form twice. Each run must violate the same law.
 func (p *proof) replay(t *testing.T) {
 	raw, err := os.ReadFile(p.shrunk())
 	if err != nil {
@@ -170,11 +170,11 @@ func (p *proof) replay(t *testing.T) {
 	case r.ExitCode != scenarios.ExitPass:
 		t.Errorf("%s, replayed: %s: %v", p.name, r.Verdict, r.Errors)
 	case p.small == nil:
-		t.Fatalf("%s, replayed, breaks no law", p.name)
+		t.Fatalf("%s, replayed, violates no law", p.name)
 	case p.until >= 0 && !strings.HasPrefix(string(raw), "# "+p.law+" is violated: "):
-		t.Errorf("%s, replayed, breaks %s", p.name, p.law)
+		t.Errorf("%s, replayed, violates %s", p.name, p.law)
 	case p.small.Step() == 0 || p.small.Step() > longest:
-		t.Errorf("%s: %d steps: not small", p.name, p.small.Step())
+		t.Errorf("%s: %d steps are too many", p.name, p.small.Step())
 	}
 }
 
@@ -253,7 +253,7 @@ func (p *proof) link() string {
 	return fmt.Sprintf("[%s](../../upstream/hosted/testdata/%s.txtar)", p.name, p.name)
 }
 
-// tell tells of one finding as it could be filed.
+// tell writes a finding in the form of a bug report.
 func (p *proof) tell(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n%s\n```text\n%s```\n\n", p.name, wrapped(p.what),
 		wrapped("The code is in "+codes(p.code)+"."), p.small.Text())
@@ -282,7 +282,7 @@ func wrapped(text string) string {
 	return b.String() + "\n"
 }
 
-// codes words files and functions: "pkg/a.go, f (why); pkg/b.go, g".
+// codes formats files and functions: "pkg/a.go, f (why); pkg/b.go, g".
 func codes(text string) string {
 	var parts []string
 	for part := range strings.SplitSeq(text, "; ") {

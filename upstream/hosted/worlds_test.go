@@ -17,24 +17,24 @@ import (
 	"github.com/threelaws/threelaws/upstream/hosted"
 )
 
-// world is a file of the library that is played by upstream's controllers.
+// world is a file of the library that is run with upstream's controllers.
 type world struct {
 	name  string // "overlap/victim-is-another"
 	file  *scenarios.File
 	until int // the steps before this one are the world
 }
 
-// inTheirPlace is the registry in which a plain name is upstream's own controller.
+// inTheirPlace returns the registry in which a plain name stands for upstream's controller.
 func inTheirPlace() *scenarios.Registry {
 	g := builtin.Registry()
 	g.Controllers = append(g.Controllers, hosted.Controllers()...)
 	return builtin.Complete(g)
 }
 
-// ours is the library's own.
+// ours returns the registry with the library's controllers.
 func ours() *scenarios.Registry { return builtin.Complete(builtin.Registry()) }
 
-// strange is what in a file says that its world is none for upstream's controllers.
+// strange matches the text of files whose worlds cannot run with upstream's controllers.
 var strange = []struct {
 	text *regexp.Regexp
 	why  string
@@ -47,7 +47,7 @@ var strange = []struct {
 
 const mapOrder = "upstream's controller goes in the order of a map, another in each run, through "
 
-// unplayed are the worlds that are left out by name.
+// unplayed lists the worlds that are left out by name, with the reason.
 var unplayed = map[string]string{
 	"daemonset/surge":                          mapOrder + "nodes",
 	"daemonset/template-changes":               mapOrder + "nodes",
@@ -60,8 +60,8 @@ const oneInstant = "upstream's controller has two timers due at one instant, and
 
 const unwatched = "it holds a watch before a program has opened it"
 
-// worlds are the files of the library whose first exploration the right controllers survive, by the names of their
-// directory and file; left is how many others there are, by why.
+// worlds returns the files of the library whose first exploration finds no violation by the right controllers, by the
+// names of their directory and file. left counts the other files by reason.
 func worlds(t *testing.T) (all []world, left map[string]int) {
 	left = map[string]int{}
 	lib := scenarios.Library()
@@ -92,7 +92,7 @@ func worlds(t *testing.T) (all []world, left map[string]int) {
 	return all, left
 }
 
-// unplayed says why a world is none for upstream's controllers, "" where it is one.
+// unplayed returns the reason why a world cannot run with upstream's controllers, or "".
 func (w *world) unplayed(text string) string {
 	if w.until < 0 || w.file.Steps[w.until].Expect {
 		return "it is not explored with controllers that are right"
@@ -105,8 +105,8 @@ func (w *world) unplayed(text string) string {
 	return unplayed[w.name]
 }
 
-// options are those with which the file itself explores its world, faults and all. What
-// the file expects besides the laws is said of our controllers only.
+// options returns the options with which the file explores its world, with the faults. Expectations of the file other
+// than the laws apply only to our controllers.
 func (w *world) options(t *testing.T) scenarios.ExploreOptions {
 	o, err := w.file.Steps[w.until].ExploreOptions()
 	if err != nil {
@@ -116,8 +116,8 @@ func (w *world) options(t *testing.T) scenarios.ExploreOptions {
 	return o
 }
 
-// differences are the worlds that end otherwise with upstream's controllers than with ours:
-// by the findings that they are.
+// differences lists the worlds that end differently with upstream's controllers than with ours, with the finding that
+// explains it.
 var differences = map[string]string{
 	"bugs/c17-slice-held-by-a-finalizer": "C17: the Service has no slice beside the one that is held",
 	"bugs/d21-two-that-own-each-other":   "D21: both wait for each other for ever",
@@ -138,7 +138,7 @@ var differences = map[string]string{
 	"statefulset/names-decide":  "statefulset-takes-web-01-for-web-1",
 }
 
-// finding is a law that upstream's controllers break in a world of the library.
+// finding is a law that upstream's controllers violate in a world of the library.
 type finding struct{ world, law string }
 
 const unserved = "gc-takes-an-unserved-kind-for-an-absent-owner"
@@ -147,8 +147,7 @@ const twice = "gc-misses-a-second-deletion: D12 is mended where there is no gap 
 
 const byName = "replicaset-deletes-recreated: a pod is deleted by its name, without a uid"
 
-// findings are the violations that are true: the bug of the collection, or the finding of
-// docs/evidence/findings.md, that each of them is.
+// findings lists the accepted violations. The value names the known bug, or the finding of docs/evidence/findings.md.
 var findings = map[finding]string{
 	{"bugs/b21-cronjob-takes-jobs-by-name", "dont-interfere"}:     "B21: Jobs are known by the name of their controller",
 	{"bugs/c17-slice-held-by-a-finalizer", "exact-sum"}:           "C17: a slice that is held counts as one to come",
@@ -189,12 +188,12 @@ var (
 	schedules = flag.Int("schedules", 2, "how many schedules of each world; SOAK says how many of all")
 )
 
-// enough is how many schedules of a world find each row of the table.
+// enough is the number of schedules of a world after which each row of the table must be found.
 const enough = 300
 
-// In worlds in which this module's controllers keep the laws, upstream's break those that the table lists and no
-// others. An ordinary run explores every sixth world. With SOAK it explores all of them, and every row of the table
-// must be found once each world has enough schedules.
+// In worlds in which this module's controllers keep the laws, upstream's violate only the laws in the table. An
+// ordinary run explores every sixth world. With SOAK the test explores all worlds, and must find every row of the table
+// if each world has enough schedules.
 func TestUpstreamViolatesNothingElse(t *testing.T) {
 	all, left := worlds(t)
 	each := max(*schedules, soak()/len(all))
@@ -212,7 +211,7 @@ func TestUpstreamViolatesNothingElse(t *testing.T) {
 			continue
 		}
 		if total += x.Schedules; x.Ended == 0 {
-			t.Errorf("%s: no schedule came to its end: nothing was asked of it", w.name)
+			t.Errorf("%s: no schedule came to its end, so no law was evaluated", w.name)
 		}
 		if took := time.Since(at); took > 5*time.Second {
 			t.Logf("%s took %v", w.name, took)
@@ -225,20 +224,21 @@ func TestUpstreamViolatesNothingElse(t *testing.T) {
 	}
 	for a := range findings {
 		if strings.Contains(a.world, *only) && each >= enough && !found[a] {
-			t.Errorf("the table says that %s is violated in %s: it is not", a.law, a.world)
+			t.Errorf("the table says that %s is violated in %s, but it is not", a.law, a.world)
 		}
 	}
 	t.Logf("%d schedules of %d worlds, %d findings, in %v; other worlds: %v", total, len(all), len(found),
 		time.Since(began).Round(time.Second), left)
 }
 
-// soak is how many schedules a long run has; 0 for an ordinary one.
+// soak returns the number of schedules of a long run; 0 for an ordinary run.
 func soak() int {
 	n, _ := strconv.Atoi(os.Getenv("SOAK"))
 	return n
 }
 
-// sample is every sixth of the worlds, from one on; all of them in a long run, or where some are asked for by name.
+// sample returns every sixth world, beginning with index from. In a long run, or if worlds are selected by name, it
+// returns all.
 func sample(all []world, from int) []world {
 	if long() || *only != "" {
 		return all
@@ -252,7 +252,7 @@ func sample(all []world, from int) []world {
 
 func long() bool { return soak() > 0 }
 
-// findingsOf returns the laws that were broken in an exploration.
+// findingsOf returns the laws that were violated in an exploration.
 func findingsOf(world string, x *scenarios.Exploration) []finding {
 	var all []finding
 	for _, f := range x.Failures {
@@ -264,7 +264,7 @@ func findingsOf(world string, x *scenarios.Exploration) []finding {
 	return all
 }
 
-// shortest is the shortest schedule that violates a law.
+// shortest returns the shortest schedule that violates a law.
 func (w *world) shortest(t *testing.T, g *scenarios.Registry, o scenarios.ExploreOptions, law string) string {
 	if law == "unsettled" {
 		return ""

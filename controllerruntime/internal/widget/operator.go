@@ -88,7 +88,6 @@ func (r *Reconciler) users(ctx context.Context, o client.Object) (out []reconcil
 	return out
 }
 
-// Reconcile makes a Widget's ConfigMaps match its spec.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	w := &Widget{}
 	if err := r.Get(ctx, req.NamespacedName, w); err != nil {
@@ -180,7 +179,8 @@ func (r *Reconciler) scale(ctx context.Context, w *Widget, own []*corev1.ConfigM
 	return nil
 }
 
-// asRead limits a deletion to the object as it was read. Another owner may have adopted it since.
+// asRead returns preconditions that limit a deletion to the version that was read, because another owner may have
+// adopted the object since.
 func (r *Reconciler) asRead(cm *corev1.ConfigMap) client.Preconditions {
 	return client.Preconditions{UID: &cm.UID, ResourceVersion: &cm.ResourceVersion}
 }

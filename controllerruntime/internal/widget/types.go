@@ -1,6 +1,6 @@
-// Package widget is an operator as people write them with controller-runtime. A custom resource keeps a
-// number of ConfigMaps, adopts what its label selects, and copies a Secret's text into them. It has a
-// finalizer, a status, a field index and a mapping function. Each guard can be left out.
+// Package widget is a typical operator on controller-runtime. Its custom resource keeps a number of ConfigMaps, adopts
+// what its label selects, and copies a Secret's text into them. It has a finalizer, a status, a field index and a
+// mapping function. Each guard can be left out.
 package widget
 
 import (
@@ -19,7 +19,6 @@ var Definition string
 
 var GroupVersion = schema.GroupVersion{Group: "example.com", Version: "v1"}
 
-// Widget wants a number of ConfigMaps.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -60,7 +59,7 @@ func (l *List) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// Scheme has the built-in kinds and Widget.
+// Scheme returns a scheme with the built-in kinds and Widget.
 func Scheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(s); err != nil {

@@ -1,5 +1,5 @@
-// Package claimprotection keeps a claim until no pod uses it. The server puts a finalizer on every claim; this
-// controller removes it.
+// Package claimprotection is the controller that keeps a PersistentVolumeClaim until no pod uses it. The server puts a
+// finalizer on every claim, and this controller removes it.
 package claimprotection
 
 import (
@@ -28,7 +28,7 @@ type Without struct {
 	Live  bool // do not ask the server whether a pod uses the claim
 }
 
-// New returns the controller. It reconciles claims of any owner, and creates none.
+// New returns the controller. It creates no claims, and handles the claims of all owners.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "persistentvolumeclaim-protection", Contract: law.Contract{Profile: law.Upstream, Finalizers: []string{Finalizer}, FinalizerReason: keeps},
@@ -40,7 +40,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps describes the pod that uses a claim, or returns "".
+// keeps returns a description of a pod that uses the claim, or "" if no pod uses it.
 func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	claim, ok := obj.(*corev1.PersistentVolumeClaim)
 	if !ok {
@@ -62,8 +62,7 @@ func wake(_ host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// wakeClaims enqueues the claims of a pod that is gone, has ended, or was replaced by a pod of the same name. A pod
-// without a node never used its claims.
+// wakeClaims enqueues the claims of a pod that is gone, has ended, has no node, or was recreated.
 func wakeClaims(_ host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || pod.Ended(p) || p.Spec.NodeName == "" {
@@ -151,9 +150,9 @@ func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeCla
 	}), err
 }
 
-// uses reports whether a pod uses a claim. A pod without a node never will, because a kubelet starts no pod with a
-// terminating claim. A claim created for the pod is in use until the pod has ended, and any other claim until the pod
-// is gone.
+// uses reports whether a pod uses a terminating claim. A pod without a node does not use it, because no kubelet starts
+// a pod with a terminating claim. A claim created for the pod (ephemeral) is in use until the pod's grace period is
+// zero. Any other claim is in use until the pod is gone.
 func uses(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	if p.Spec.NodeName == "" {
 		return false

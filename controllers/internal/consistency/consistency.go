@@ -1,9 +1,9 @@
 // Package consistency makes a controller wait until its caches show its own writes.
 //
-// A controller's caches lag behind its writes. Expectations keep it from creating twice, but they expire after
-// [expectations.Timeout], and they ignore adoptions and statuses. Therefore some controllers of Kubernetes 1.36 record
-// the resourceVersions of their writes. They begin a reconcile only when each cache has reached these versions (RULES
-// D45 to D51).
+// A controller's caches lag behind its writes. Expectations prevent duplicate creations, but they expire after
+// [expectations.Timeout], and they do not cover adoptions and status writes. Therefore some controllers of Kubernetes
+// 1.36 record the resourceVersions of their writes. They begin a reconcile only after each cache has reached these
+// versions (RULES D45 to D51).
 package consistency
 
 import (
@@ -41,15 +41,16 @@ type write struct {
 	version string
 }
 
-// New returns a store without records. behind is the host's Env.Behind: it returns how many deliveries a cache lacks.
-// Kinds that the process does not watch, and versions that are not numbers, delay nothing (RULES D49).
+// New returns a store without records. behind is Env.Behind of the host: it returns how many watch events the cache of
+// a kind lacks until it reaches a resourceVersion. The controller does not wait for kinds that the process does not
+// watch, or for versions that are not numbers (RULES D49).
 func New(behind func(gvk schema.GroupVersionKind, resourceVersion string) int) *Store {
 	return &Store{behind: behind, owners: map[string]*owner{}}
 }
 
-// Wrote records that a write for an owner resulted in obj: a pod created or adopted, or the owner's own status. Callers
-// do not record deletions and releases (RULES D46, D47). key is the owner's namespace/name. Wrote drops the record of
-// another owner with that name (RULES D48).
+// Wrote records a write for an owner. obj is the object in the response: a created or adopted pod, or the owner after a
+// status write. Callers do not record deletions and releases (RULES D46, D47). key is the owner's namespace/name. If
+// the record of this key has another uid, Wrote drops it first (RULES D48).
 func (s *Store) Wrote(key string, uid types.UID, kind schema.GroupVersionKind, obj metav1.Object) {
 	if s == nil {
 		return
@@ -71,8 +72,8 @@ func (s *Store) Wrote(key string, uid types.UID, kind schema.GroupVersionKind, o
 	o.writes = append(o.writes, write{kind, version})
 }
 
-// Ready returns an error while a cache does not show the last writes for an owner. Otherwise it drops the owner's
-// record (RULES D48).
+// Ready returns an error while a cache does not show the last writes for an owner. When all caches show them, it drops
+// the owner's record (RULES D48).
 func (s *Store) Ready(key string) error {
 	if s == nil || s.owners[key] == nil {
 		return nil
@@ -86,7 +87,7 @@ func (s *Store) Ready(key string) error {
 	return nil
 }
 
-// Clear drops the record of the owner with this key and uid. Without a uid it drops the record of the key (RULES D48).
+// Clear drops the record with this key and uid. If uid is empty, it drops any record with this key (RULES D48).
 func (s *Store) Clear(key string, uid types.UID) {
 	if s == nil {
 		return
@@ -96,7 +97,7 @@ func (s *Store) Clear(key string, uid types.UID) {
 	}
 }
 
-// NotSeen names a write that a cache does not show yet.
+// NotSeen is the error of a write that a cache does not show yet.
 type NotSeen struct {
 	Kind    schema.GroupVersionKind
 	Version string
@@ -106,8 +107,7 @@ func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
 
-// Digest hashes the writes that caches do not show yet, each with the number of missing deliveries. Other writes do not
-// affect a reconcile.
+// Digest hashes the writes that caches do not show yet, each with the number of missing watch events.
 func (s *Store) Digest(h *sim.Hash) {
 	if s == nil {
 		return
@@ -128,8 +128,9 @@ func (s *Store) Digest(h *sim.Hash) {
 	}
 }
 
-// Pods returns a client that records created, updated and patched pods for the controller in the response. A release is
-// not recorded, because its response names no controller, and neither is a deletion (RULES D46, D47).
+// Pods returns a client that records each create, update and patch of a pod, for the controller that the response
+// names. It does not record releases, because their responses name no controller, and it does not record deletions
+// (RULES D46, D47).
 func (s *Store) Pods(c host.Client) host.Client {
 	if s == nil {
 		return c

@@ -21,7 +21,7 @@ var (
 	sets = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 )
 
-// seen is what caches show: each kind up to a revision.
+// seen is the state of caches: each kind up to a revision.
 type seen map[schema.GroupVersionKind]int
 
 func (s seen) behind(kind schema.GroupVersionKind, version string) int {
@@ -51,23 +51,23 @@ func TestStore(t *testing.T) {
 
 	s.Wrote("ns/web", "u1", pods, at(3))
 	s.Wrote("ns/web", "u1", sets, at(4))
-	s.Wrote("ns/web", "u1", pods, at(2)) // older than what is recorded
-	ready("two writes are to be seen", false)
+	s.Wrote("ns/web", "u1", pods, at(2)) // older than the recorded write
+	ready("two writes are not seen yet", false)
 	one := digest(s)
 	caches[pods] = 2
 	ready("an older write was seen", false)
 	if digest(s) == one {
-		t.Error("a write that is nearer to being seen digests the same")
+		t.Error("the digest ignores how many events are missing")
 	}
 	caches[pods] = 3
 	ready("the owner was not", false)
 	caches[sets] = 4
 	if digest(s) != empty {
-		t.Error("writes that were seen are part of the digest")
+		t.Error("the digest contains writes that were seen")
 	}
 	ready("both were seen", true)
 	if len(s.owners) != 0 {
-		t.Error("a record stays although its owner is ready")
+		t.Error("the record of a ready owner was not dropped")
 	}
 }
 
@@ -82,15 +82,15 @@ func TestStoreKnowsObjects(t *testing.T) {
 	}
 	s.Wrote("ns/web", "u2", sets, at(1))
 	if w := s.owners["ns/web"].writes; len(w) != 1 || w[0].kind != sets {
-		t.Errorf("the successor waits for %v", w)
+		t.Errorf("the recreated owner waits for %v", w)
 	}
 	s.Clear("ns/web", "")
 	if err := s.Ready("ns/web"); err != nil {
-		t.Errorf("cleared, and yet: %v", err)
+		t.Errorf("after Clear: %v", err)
 	}
 }
 
-// Versions that are not numbers cannot be compared: the last one is waited for (RULES D49).
+// Versions that are not numbers cannot be compared, so only the last one is awaited (RULES D49).
 func TestVersionsThatAreNoNumbers(t *testing.T) {
 	var asked []string
 	s := New(func(_ schema.GroupVersionKind, version string) int { asked = append(asked, version); return 0 })
@@ -112,7 +112,7 @@ func TestClearNothing(t *testing.T) {
 	}
 }
 
-// Creates, updates and patches are recorded for the controller in the answer.
+// Creates, updates and patches are recorded for the controller in the response.
 func TestPods(t *testing.T) {
 	c := host.NewCluster(sim.New(sim.Zero{}), fakeapi.New(fakeapi.Options{}))
 	s := New(seen{}.behind)
@@ -152,7 +152,7 @@ func TestPods(t *testing.T) {
 		Name: "web", UID: "v", Controller: &yes}}
 	note(client.Create(t.Context(), created))
 	if _, err := client.Create(t.Context(), p); err == nil {
-		t.Error("a pod was made twice")
+		t.Error("a pod was created twice")
 	}
 	if want := []string{"nothing", "this", "this", "this", "an older one", "this"}; !slices.Equal(writes, want) {
 		t.Errorf("recorded %q, want %q", writes, want)

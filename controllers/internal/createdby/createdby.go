@@ -1,5 +1,5 @@
-// Package createdby handles the annotation that named an object's creator before ControllerRef. The creator need not be
-// the owner.
+// Package createdby handles the annotation with an object's creator. Controllers before ControllerRef used it. The
+// creator need not be the owner.
 package createdby
 
 import (
@@ -13,8 +13,8 @@ import (
 
 const Annotation = "kubernetes.io/created-by"
 
-// Annotate returns annotations with the creator added. Upstream's annotation also had the creator's resourceVersion. It
-// is omitted here, because two states that differ only in it are the same state.
+// Annotate returns a copy of annotations that also names the creator. Upstream's annotation also had the creator's
+// resourceVersion, which is omitted here: states that differ only in this version must be equal.
 func Annotate(annotations map[string]string, creator metav1.Object, kind schema.GroupVersionKind) map[string]string {
 	value, err := json.Marshal(&corev1.SerializedReference{
 		TypeMeta: metav1.TypeMeta{Kind: "SerializedReference", APIVersion: "v1"},

@@ -19,7 +19,7 @@ func TestCreator(t *testing.T) {
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{Annotation: text}}}
 		if got := Creator(pod); (got != nil) != want {
-			t.Errorf("%q was created by %v", text, got)
+			t.Errorf("annotation %q: creator %v", text, got)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestAnnotate(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if len(template) != 1 {
-		t.Errorf("the template's annotations are %q now", template)
+		t.Errorf("the template's annotations were changed to %q", template)
 	}
 	got = Annotate(nil, creator, kind)
 	if want := map[string]string{Annotation: value}; !maps.Equal(got, want) {
@@ -47,6 +47,6 @@ func TestAnnotate(t *testing.T) {
 	want := corev1.ObjectReference{Kind: "ReplicationController", APIVersion: "v1", Namespace: "ns", Name: "web",
 		UID: "u"}
 	if c := Creator(pod); c == nil || *c != want {
-		t.Errorf("it was created by %v", c)
+		t.Errorf("creator %v", c)
 	}
 }

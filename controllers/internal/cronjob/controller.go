@@ -47,7 +47,7 @@ func New(without Without) host.Controller {
 	return c
 }
 
-// declared returns the parts of the controller that the eras share, with the declarations for the laws.
+// declared returns a controller with the fields and the part of the Contract that are the same in all eras.
 func declared(era string) host.Controller {
 	return host.Controller{
 		Name: "cronjob", Era: era,
@@ -68,11 +68,11 @@ func declared(era string) host.Controller {
 	}
 }
 
-// running reports whether a Job was started by the schedule and has not finished. Jobs that a user creates from the
-// template are excluded.
+// running reports whether a Job was started by the schedule and has not finished. A Job that a user created from the
+// template has no scheduled time, so it does not count.
 func running(job *batchv1.Job) bool { return scheduledAt(job) != "" && finished(job) == "" }
 
-// scheduledAt returns the scheduled time of a Job, or "".
+// scheduledAt returns the scheduled time of a Job, or "" if it has none.
 func scheduledAt(job *batchv1.Job) string {
 	return job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]
 }
@@ -91,7 +91,7 @@ func atOnce(owner runtime.Object) int {
 
 func suspended(cj *batchv1.CronJob) bool { return cj.Spec.Suspend != nil && *cj.Spec.Suspend }
 
-// finished returns the condition of an ended Job; "" while it runs.
+// finished returns the type of the condition with which a Job ended, or "" if it has not ended.
 func finished(job *batchv1.Job) batchv1.JobConditionType {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]
@@ -126,8 +126,8 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 
 func (r *reconciler) Digest(*sim.Hash) {}
 
-// Sync reconciles one CronJob: it tracks its Jobs and starts a Job that is due. For a key of a changed schedule it only
-// requeues the CronJob for its next time.
+// Sync reconciles one CronJob: it updates the status from the CronJob's Jobs, and starts a Job that is due. If the key
+// says that the schedule changed, it only requeues the CronJob for its next time.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if cj, ok := rescheduled(key); ok {
 		r.await(cj)
@@ -151,7 +151,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// children returns the CronJob's own Jobs in the cache. Upstream compares only the owner's name, so it includes Jobs of
+// children returns the CronJob's own Jobs in the cache. Upstream compares only the owner's name. So it includes Jobs of
 // an earlier CronJob with that name, or of another kind of controller (RULES J88, kubernetes#120181).
 func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 	objs, err := r.jobs.ByIndex(cache.NamespaceIndex, cj.Namespace)
@@ -193,7 +193,7 @@ type Without struct {
 	Newest      bool // clean up the newest ended Jobs instead of the oldest
 	Itself      bool // replace the due Job itself if the status does not list it yet
 	Unread      bool // replace an unlisted Job without reading it from the server
-	VictimUID   bool // delete Jobs by name, whatever Job has the name now
+	VictimUID   bool // delete Jobs by name, even if a recreated Job has the name
 	LiveChild   bool // treat a Job missing from the cache as gone
 	LiveUID     bool // treat a new Job with the name of a missing one as the missing one
 	Missing     bool // keep missing Jobs in the active list
@@ -201,11 +201,12 @@ type Without struct {
 	Running     bool // do not wait for a running Job that is in the active list
 	Suspended   bool // start Jobs while the CronJob is suspended
 	Terminating bool // start Jobs while the CronJob is terminating
-	History     bool // clean up finished Jobs while it is terminating (RULES J91)
+	History     bool // clean up finished Jobs while the CronJob is terminating (RULES J91)
 }
 
-// exceedsBounds reports the deletion of a running Job of the schedule's last time, because only the Job of a later time
-// may replace it (EXACT-11). It reads the time from the Job's name, which cannot change.
+// exceedsBounds is the check of EXACT-11. It returns a description if the running Job of the last scheduled time was
+// deleted, because only the Job of a later time may replace it. It reads the scheduled time from the Job's name, which
+// cannot change.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	cj, job := owner.(*batchv1.CronJob), before
@@ -232,8 +233,8 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return ""
 }
 
-// forgets reports the deletion of an ended Job that the history limit keeps. The limit keeps the Jobs that started
-// last, separately for completed and for failed Jobs.
+// forgets returns a description if an ended Job was deleted although the history limit keeps it. A limit keeps the Jobs
+// that started last. Completed and failed Jobs have separate limits.
 func forgets(cj *batchv1.CronJob, job *batchv1.Job, how batchv1.JobConditionType, others []runtime.Object) string {
 	limit, newer := cj.Spec.SuccessfulJobsHistoryLimit, 0
 	if how == batchv1.JobFailed {

@@ -18,11 +18,11 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconcile updates the status and starts a Job that is due. It returns the delay until the next check, or nil if the
-// next check needs a change.
+// reconcile updates the status and starts a Job that is due. It returns the delay until the next check. nil means that
+// only an event causes the next check.
 func (s *round) reconcile() (*time.Duration, error) {
 	if s.cj.DeletionTimestamp == nil || s.without.History {
-		// Unlike here, upstream's cleanup continues while the CronJob is being deleted (RULES J91).
+		// Upstream also cleans up while the CronJob is terminating (RULES J91).
 		s.cleanUp()
 	}
 	forgotten, err := s.observe()
@@ -32,13 +32,13 @@ func (s *round) reconcile() (*time.Duration, error) {
 	if err := s.dropMissing(); err != nil {
 		return nil, err
 	}
-	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // observe may have read the CronJob from the server
+	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // observe may have replaced s.cj by a newer one
 		return nil, nil // the propagation policy of the deletion decides about the Jobs (ADOPT-3)
 	}
 	return s.start(forgotten)
 }
 
-// observe removes the Jobs that the cache shows as finished from the status. It returns the number of running Jobs that
+// observe removes from the status the Jobs that are finished in the cache. It returns the number of running Jobs that
 // the status does not list. Such a Job exists if the controller was killed after starting it, or a user edited the
 // status.
 func (s *round) observe() (forgotten int, err error) {
@@ -95,8 +95,9 @@ func (s *round) noteSuccess(job *batchv1.Job) {
 	s.changed = true
 }
 
-// dropMissing removes Jobs that are gone from the status. It reads a Job that the cache lacks from the server, because
-// the cache may be late (RULES J90). For a new Job with the same name it removes the entry; upstream keeps it.
+// dropMissing removes from the status the Jobs that are gone. If the cache lacks a Job, it reads the Job from the
+// server, because the cache may be late (RULES J90). It also removes the entry if the server has a recreated Job with
+// the name; upstream keeps it then.
 func (s *round) dropMissing() error {
 	if s.without.Missing {
 		return nil
@@ -125,29 +126,28 @@ func (s *round) dropMissing() error {
 	return nil
 }
 
-// interval is how often the polling eras check everything.
+// interval is the time between two lists of the polling eras.
 const interval = 10 * time.Second
 
-// everything is the key for checking everything.
+// everything is the queue key for listing all Jobs and CronJobs.
 const everything = "(all)"
 
 // Era is one of the two eras that poll.
 type Era string
 
-// The polling eras.
 const (
 	// Selector: the annotation that names the creator decides which Jobs a CronJob owns (before ControllerRef).
 	Selector Era = "selector"
-	// ControllerRef: as proposed in 2017. A ControllerRef decides, whatever created the Job. For Jobs without a
-	// ControllerRef, the annotation decides (KIND-CRON-2).
+	// ControllerRef: as proposed in 2017. The ControllerRef decides, even if the annotation names another creator. For
+	// Jobs without a ControllerRef, the annotation decides (KIND-CRON-2).
 	ControllerRef Era = "controllerref"
 )
 
 // Polling returns the controller in an era without watches. Every ten seconds it lists all Jobs and all CronJobs, and
 // processes the CronJobs (KIND-CRON-1).
 //
-// To delete a Job, the real controller scaled it down and deleted its Pods first. This one only deletes the Job. The
-// time of a Job is in an annotation, as in the current era.
+// The real controller scaled a Job down and deleted its Pods before it deleted the Job. This one only deletes the Job.
+// It stores the scheduled time of a Job in an annotation, as in the current era.
 func Polling(g Era) host.Controller {
 	c := declared(string(g))
 	c.Contract.Polls = true
@@ -158,7 +158,7 @@ func Polling(g Era) host.Controller {
 	return c
 }
 
-// poller keeps its lists until it has processed them.
+// poller is the controller of a polling era. It holds the objects of the last lists.
 type poller struct {
 	env      *host.Env
 	era      Era
@@ -175,7 +175,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	}
 	cj := p.cronJobs[key]
 	if cj == nil {
-		return nil // a later list did not have the CronJob
+		return nil // a later list lacked the CronJob
 	}
 	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.era == Selector,
 		LiveChild: true, TakeOwned: p.era == Selector, Terminating: true, History: true,
@@ -186,7 +186,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 			s.jobs = append(s.jobs, job)
 		}
 	}
-	// Ignore a failure: the next list retries it.
+	// Ignore errors: the next list retries.
 	_, _ = s.reconcile()
 	if s.changed {
 		_, _ = p.env.Client.UpdateStatus(ctx, s.cj)
@@ -194,8 +194,8 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// list lists Jobs before CronJobs. A Job that starts in between is then missing from the list of Jobs, and does not
-// look like a Job that its CronJob fails to list.
+// list lists the Jobs first, and then the CronJobs. So it misses a Job that is created in between. In the other order
+// the list would contain this Job, but its CronJob's status would not, and the Job would count as forgotten.
 func (p *poller) list(ctx context.Context) {
 	jobs, err := p.env.Client.List(ctx, jobKind, "", metav1.ListOptions{})
 	if err != nil {
@@ -217,7 +217,7 @@ func (p *poller) list(ctx context.Context) {
 	}
 }
 
-// parent returns the uid of a Job's CronJob, or "".
+// parent returns the uid of the CronJob that owns a Job in this era, or "".
 func (p *poller) parent(job *batchv1.Job) types.UID {
 	if ref := metav1.GetControllerOfNoCopy(job); ref != nil && p.era == ControllerRef {
 		if ref.Kind != cronJobKind.Kind {
@@ -231,8 +231,7 @@ func (p *poller) parent(job *batchv1.Job) types.UID {
 	return ""
 }
 
-// cleanUp deletes finished Jobs, the oldest first, down to the history limits. A failed deletion is retried by the next
-// reconcile.
+// cleanUp deletes finished Jobs, the oldest first, down to the history limits. The next reconcile retries failures.
 func (s *round) cleanUp() {
 	s.trim(batchv1.JobComplete, s.cj.Spec.SuccessfulJobsHistoryLimit)
 	s.trim(batchv1.JobFailed, s.cj.Spec.FailedJobsHistoryLimit)
@@ -274,8 +273,8 @@ func byStart(a, b *batchv1.Job) int {
 	return cmp.Compare(a.Name, b.Name)
 }
 
-// delete deletes a Job with its Pods, and removes it from the active list. It sends the Job's uid, so a new Job with
-// the name survives (EXACT-4). Upstream sends only the name (RULES J91).
+// delete deletes a Job with its Pods, and removes it from the active list. It sends the Job's uid, so a recreated Job
+// with the name survives (EXACT-4). Upstream sends only the name (RULES J91).
 func (s *round) delete(job *batchv1.Job) error {
 	background := metav1.DeletePropagationBackground
 	opts := metav1.DeleteOptions{PropagationPolicy: &background}

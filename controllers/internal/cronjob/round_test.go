@@ -23,7 +23,7 @@ import (
 
 var jobs = schema.GroupResource{Group: "batch", Resource: "jobs"}
 
-// server has Jobs, scripted answers to reads of CronJobs, and records deletions with uids.
+// server has Jobs and scripted responses to reads of CronJobs. It records deletions with uids.
 type server struct {
 	host.Client
 	cronJobs []any // objects and errors
@@ -113,7 +113,7 @@ func active(cj *batchv1.CronJob) string {
 	return fmt.Sprint(names)
 }
 
-// Jobs that started first are cleaned up first, those that never started last.
+// Jobs that started first are cleaned up first. Jobs that never started come last.
 func TestByStart(t *testing.T) {
 	at := func(text string) *metav1.Time {
 		t := metav1.NewTime(at(text))
@@ -132,8 +132,8 @@ func TestByStart(t *testing.T) {
 	}
 }
 
-// To replace a running Job, all running Jobs are deleted, each once and by its uid, listed in the status or not.
-// Exceptions are Jobs that are terminating, gone or no longer its own when read, and the Job that is due.
+// To replace a running Job, all running Jobs are deleted, each once and by its uid, whether the status lists them or
+// not. Exceptions are Jobs that are terminating, gone or no longer owned when they are read, and the Job that is due.
 func TestReplace(t *testing.T) {
 	own := []*batchv1.Job{job("listed"), job("forgotten"), job("going", going), job("a-28575360"),
 		job("ended", ended(batchv1.JobFailed)), job("gone"), job("taken")}
@@ -144,12 +144,11 @@ func TestReplace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(s.deleted); got != "[listed listed forgotten forgotten]" || active(r.cj) != "[]" {
-		t.Errorf("deleted %s, and %s run", got, active(r.cj))
+		t.Errorf("deleted %s, and the status lists %s", got, active(r.cj))
 	}
 }
 
-// A running Job that the status does not list counts as forgotten, unless it is terminating. A live read decides
-// whether the cache is late.
+// A running Job that the status lacks counts as forgotten, unless it is terminating or a live read shows it listed.
 func TestForgotten(t *testing.T) {
 	late, unread := cronJob("one"), apierrors.NewInternalError(errors.New("no"))
 	for name, c := range map[string]struct {
@@ -170,13 +169,13 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
-// The last success is the time at which a Job completed, and nothing else.
+// The last success is the time at which a Job completed. No other time counts.
 func TestNoteSuccess(t *testing.T) {
 	old := metav1.NewTime(at("2024-05-01T00:00:00Z"))
 	for name, c := range map[string]struct {
 		job  *batchv1.Job
 		last *metav1.Time
-		want string // "" for what it was
+		want string // "" if unchanged
 	}{
 		"the first": {job("j", ended(batchv1.JobComplete), completed("2024-04-01T00:00:00Z")), nil,
 			"2024-04-01T00:00:00Z"},
@@ -201,18 +200,18 @@ func TestNoteSuccess(t *testing.T) {
 	}
 }
 
-// Name and namespace decide whether a Job was started. An existing Job of the name is listed if it is the CronJob's own
-// and the status does not list it, even under another name.
+// Name and namespace show whether a Job was started. An existing Job with the name is added to the status if the
+// CronJob owns it and the status does not list its uid yet.
 func TestStarted(t *testing.T) {
 	due := at("2024-05-01T00:00:00Z")
 	name := newRound(t, &server{}, cronJob()).jobName(due)
 	r := newRound(t, &server{}, cronJob(name))
 	if !r.started(due) || r.started(due.Add(time.Minute)) {
-		t.Error("that in the status was not started, or another was")
+		t.Error("only the Job in the status must count as started")
 	}
 	r.cj.Status.Active[0].Namespace = "elsewhere"
 	if r.started(due) {
-		t.Error("one elsewhere counts")
+		t.Error("a Job of another namespace counts as started")
 	}
 
 	s := &server{jobs: map[string]*batchv1.Job{name: job(name)}}
@@ -225,7 +224,7 @@ func TestStarted(t *testing.T) {
 	}
 }
 
-// A recreated CronJob with another schedule is another object: it is reconciled at once.
+// A recreated CronJob with another schedule is another object, so it is reconciled at once.
 func TestReplacedWithAnotherSchedule(t *testing.T) {
 	old, cur := cronJob(), cronJob()
 	cur.Spec.Schedule = "0 * * * *"
@@ -246,7 +245,7 @@ type queue struct {
 
 func (queue) Add(string) {}
 
-// lists returns CronJobs, and no Jobs.
+// lists is a server that returns CronJobs and no Jobs.
 type lists struct {
 	server
 	of []runtime.Object
@@ -260,22 +259,22 @@ func (l *lists) List(_ context.Context, k schema.GroupVersionKind, _ string,
 	return l.of, nil
 }
 
-// A CronJob that is not listed any more is skipped, although its turn is still to come.
+// A CronJob that is missing from the next list is skipped, even if its key is still in the queue.
 func TestPollingForgetsWhatIsGone(t *testing.T) {
 	l := &lists{of: []runtime.Object{cronJob()}}
 	p := &poller{env: &host.Env{Client: l, Queue: queue{}}, cronJobs: map[string]*batchv1.CronJob{}}
 	p.list(t.Context())
 	if p.cronJobs["ns/a"] == nil {
-		t.Error("what is listed is not known")
+		t.Error("a listed CronJob is missing")
 	}
 	l.of = nil
 	p.list(t.Context())
 	if p.cronJobs["ns/a"] != nil {
-		t.Error("what is gone is still known")
+		t.Error("a CronJob that is no longer listed was kept")
 	}
 }
 
-// Before ControllerRef a Job belonged to its creator, if that was a CronJob.
+// Before ControllerRef a Job belonged to its creator, if the creator was a CronJob.
 func TestParent(t *testing.T) {
 	p := &poller{era: Selector}
 	for _, c := range []struct {
@@ -294,7 +293,7 @@ func (*server) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Obje
 	return obj, nil
 }
 
-// Before the current era a Job was deleted by name, whichever Job that was.
+// Before the current era a Job was deleted by name, even if it was a recreated Job.
 func TestPollingDeletesByName(t *testing.T) {
 	s, none, yes := &server{}, int32(0), true
 	cj := cronJob()

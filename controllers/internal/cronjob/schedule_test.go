@@ -18,7 +18,7 @@ func at(text string) time.Time {
 	return t
 }
 
-// TestDue: which missed time is made up for, and how long it is to the next.
+// TestDue checks for which missed time a Job is started, and the delay until the next time.
 func TestDue(t *testing.T) {
 	made, day := "2024-05-01T00:00:30Z", int64(86400)
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestDue(t *testing.T) {
 			}
 			switch {
 			case got == nil && c.due != "":
-				t.Errorf("nothing is due, want %s", c.due)
+				t.Errorf("no time is due, want %s", c.due)
 			case got != nil && (c.due == "" || !got.Equal(at(c.due))):
 				t.Errorf("%s is due, want %q", got, c.due)
 			}
@@ -78,7 +78,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// A schedule without a zone uses kube-controller-manager's zone, whatever the local zone of the machine.
+// A schedule without a zone uses kube-controller-manager's zone, and not the local zone of the machine.
 func TestScheduleIsInUTC(t *testing.T) {
 	made := at("2024-05-01T00:30:00Z").In(time.FixedZone("east", 3*3600))
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(made)}}
@@ -89,7 +89,7 @@ func TestScheduleIsInUTC(t *testing.T) {
 	}
 	got, err := due(cj, at("2024-05-01T02:00:00Z"), s)
 	if err != nil || got == nil || !got.Equal(at("2024-05-01T01:00:00Z")) {
-		t.Errorf("%v is due (%v)", got, err)
+		t.Errorf("due: %v, error %v", got, err)
 	}
 }
 
@@ -116,18 +116,18 @@ func TestExceedsBounds(t *testing.T) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 		if exceedsBounds(cj, nil, job, job, now, nil)+exceedsBounds(cj, nil, nil, job, now, nil) != "" {
-			t.Errorf("%s: a write is no deletion", c.name)
+			t.Errorf("%s: a write was reported as a deletion", c.name)
 		}
 	}
 	unreadable := &batchv1.CronJob{ObjectMeta: cj.ObjectMeta, Spec: batchv1.CronJobSpec{Schedule: "now and then"}}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10",
 		Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
 	if exceedsBounds(unreadable, nil, job, nil, time.Unix(660, 0), nil) != "" {
-		t.Error("an unreadable schedule has a next time")
+		t.Error("a schedule that cannot be parsed has a next time")
 	}
 }
 
-// TestHistory: of Jobs a to c, started in that order, the last is kept.
+// TestHistory has Jobs a to c, which started in that order. Only the last is kept.
 func TestHistory(t *testing.T) {
 	one, none := int32(1), int32(0)
 	ended := func(name string, minute int64, how batchv1.JobConditionType) *batchv1.Job {

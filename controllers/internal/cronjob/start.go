@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // time zones then do not depend on the machine's database
+	_ "time/tzdata" // so that time zones do not depend on the machine's database
 
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
@@ -49,8 +49,8 @@ func (s *round) start(forgotten int) (*time.Duration, error) {
 	return untilNext(s.cj, s.now, times), nil
 }
 
-// started reports whether the status lists the Job of a time. [due] has excluded times before the last start or the
-// starting deadline.
+// started reports whether the status lists the Job of the scheduled time at. It need not check the last start and the
+// starting deadline, because [due] returns no time before them.
 func (s *round) started(at time.Time) bool {
 	name := s.jobName(at)
 	return slices.ContainsFunc(s.cj.Status.Active, func(r corev1.ObjectReference) bool {
@@ -58,8 +58,9 @@ func (s *round) started(at time.Time) bool {
 	})
 }
 
-// clear applies the concurrency policy before a start: it returns wait, or deletes the running Jobs. It also counts
-// running Jobs that the status does not list. Upstream ignores those and starts another Job.
+// clear applies the concurrency policy before a start. With Forbid it returns wait if a Job runs. With Replace it
+// deletes the running Jobs. forgotten is the number of running Jobs that the status does not list. Upstream ignores
+// those and starts another Job.
 func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	if s.without.Forgotten {
 		forgotten = 0
@@ -76,9 +77,9 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	return false, nil
 }
 
-// replace deletes the running Jobs, after reading each from the server. A Job survives if the CronJob does not own it
-// any more, or if it is a new Job with the name (LAW-2). Upstream deletes any Job with the name. The due Job also
-// survives: the controller may have been killed after starting it, and create then lists it.
+// replace deletes the running Jobs, after reading each from the server. It does not delete a Job that the CronJob does
+// not own (LAW-2); upstream deletes any Job with the name. It does not delete the Job that is due either: if the
+// controller was killed after starting it, create adds it to the status.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
@@ -109,7 +110,7 @@ func (s *round) replaceForgotten(job *batchv1.Job) error {
 	return s.replaceOne(job.Namespace, job.Name, job.UID)
 }
 
-// replaceOne reads a Job from the server, and deletes it if the CronJob still owns it.
+// replaceOne reads a Job from the server. It deletes the Job if the CronJob owns it, and unlists it otherwise.
 func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	obj, err := s.env.Client.Get(s.ctx, jobKind, namespace, name)
 	if err != nil {
@@ -123,12 +124,12 @@ func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	return s.delete(job)
 }
 
-// create starts the Job of a time and lists it in the status. If a Job of another owner has the name, it skips that
-// time and waits for the next one. Upstream waits for another event.
+// create starts the Job of a scheduled time and lists it in the status. If a Job of another owner has the name, it
+// skips this time and waits for the next one. Upstream waits for another event.
 func (s *round) create(at time.Time) error {
 	obj, err := s.env.Client.Create(s.ctx, s.newJob(at))
 	if apierrors.IsAlreadyExists(err) {
-		// The Job was started but the status write failed, or another owner has the Job (RULES J89).
+		// An earlier reconcile could not write the status, or another owner has the Job (RULES J89).
 		obj, err = s.env.Client.Get(s.ctx, jobKind, s.cj.Namespace, s.jobName(at))
 		if err != nil {
 			return err
@@ -151,7 +152,7 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName returns the name of the Job of a time. It contains the minute; in the polling eras it contained the second.
+// jobName returns the name of a scheduled Job. It contains the minutes since 1970; in the polling eras, the seconds.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {
 		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())
@@ -159,8 +160,8 @@ func (s *round) jobName(at time.Time) string {
 	return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix()/60)
 }
 
-// newJob makes the Job of a time from the template. The Job has the ControllerRef from the start (LAW-1), and an
-// annotation with the time in the CronJob's time zone.
+// newJob returns the Job of a scheduled time, from the template. The Job has the ControllerRef from the start (LAW-1),
+// and an annotation with the time in the CronJob's time zone.
 func (s *round) newJob(at time.Time) *batchv1.Job {
 	template := &s.cj.Spec.JobTemplate
 	zone := time.UTC
@@ -193,7 +194,7 @@ func (s *round) newJob(at time.Time) *batchv1.Job {
 	return job
 }
 
-// late delays the reconcile of a CronJob after its time, so that small clock differences do not make it early.
+// late is added to the scheduled time of a requeue, so that clock differences do not make the reconcile early.
 const late = 100 * time.Millisecond
 
 // schedule parses a CronJob's schedule with its time zone.
@@ -206,18 +207,18 @@ func schedule(cj *batchv1.CronJob) (cron.Schedule, error) {
 }
 
 type missed struct {
-	since time.Time  // the time from which passed counts
-	last  *time.Time // the latest passed time; nil for none
-	some  bool       // some times passed, even if last is nil
+	since time.Time  // passed looks for times after this one
+	last  *time.Time // the latest scheduled time that has passed; nil if none was found
+	some  bool       // at least two times have passed, even if last is nil
 }
 
 var errTooDense = errors.New("two times of the schedule are less than a second apart")
 
-// passed finds the latest time of a schedule that has passed. It counts from the last start or from the CronJob's
-// creation. If deadline is set, it does not count times before the starting deadline.
+// passed returns the latest time of a schedule that has passed since the last start, or since the CronJob's creation.
+// If deadline is set, it ignores times before the starting deadline.
 //
 // It does not list missed times one by one. It estimates their number from the distance between the first two, and
-// looks for the last one near the estimate. It may find none in a schedule that is dense at night and rare by day.
+// looks for the last one near the estimate. If the times are dense at night and rare by day, it may find none.
 func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) (missed, error) {
 	m := missed{since: cj.CreationTimestamp.Time}
 	if t := cj.Status.LastScheduleTime; t != nil {
@@ -240,7 +241,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 	}
 	between := int64(second.Sub(first).Round(time.Second).Seconds())
 	if between < 1 {
-		return m, errTooDense // for example the 31st of February, which never comes
+		return m, errTooDense // for example 31 February, which has no next time
 	}
 	m.some = true
 	fit := int64(now.Sub(first).Seconds()) / between
@@ -251,7 +252,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 	return m, nil
 }
 
-// due returns the latest time that has passed and for which to start a Job, or nil.
+// due returns the scheduled time for which a Job must be started now, or nil.
 func due(cj *batchv1.CronJob, now time.Time, s cron.Schedule) (*time.Time, error) {
 	m, err := passed(cj, now, s, true)
 	return m.last, err
@@ -271,7 +272,7 @@ func untilNext(cj *batchv1.CronJob, now time.Time, s cron.Schedule) *time.Durati
 	return &d
 }
 
-// A CronJob with a changed schedule has a separate key in the queue, which cannot be the name of a CronJob.
+// rescheduleMark is part of the queue key of a CronJob whose schedule changed. No name can contain it.
 const rescheduleMark = "/rescheduled:"
 
 func rescheduled(key string) (cj string, ok bool) {
@@ -279,8 +280,8 @@ func rescheduled(key string) (cj string, ok bool) {
 	return namespace + "/" + name, ok
 }
 
-// cronJobRoute routes events on CronJobs. If the schedule or time zone changed, the CronJob waits for its next time.
-// The next event catches up on missed times of the new schedule.
+// cronJobRoute returns the route of CronJob events. If the schedule or time zone changed, the CronJob is only requeued
+// for its next time. A later event handles missed times of the new schedule.
 func cronJobRoute(without *Without) host.Route {
 	own := routing.Own(cronJobKind, &without.Routing)
 	return host.Route{Kind: cronJobKind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -294,7 +295,7 @@ func cronJobRoute(without *Without) host.Route {
 	}}
 }
 
-// times returns what determines the times of a CronJob.
+// times returns the schedule and the time zone of a CronJob in one string.
 func times(cj *batchv1.CronJob) string {
 	if cj.Spec.TimeZone == nil {
 		return cj.Spec.Schedule

@@ -3,8 +3,8 @@
 // like its pods.
 //
 // A reconcile reads the set, the nodes, the revisions and the pods from the caches. It claims revisions and pods. It
-// creates the pods that nodes lack and deletes those that they have in excess. If nothing else is under way, it
-// replaces outdated pods. At the end it writes the status.
+// creates missing pods and deletes surplus pods. If it expects no more events about its own writes, it replaces
+// outdated pods. At the end it writes the status.
 //
 // The route of node events finds the affected sets. Upstream has a separate queue of nodes, which enqueues the same
 // sets a little later.
@@ -40,8 +40,7 @@ type Era string
 const (
 	// Selector: every pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: like Selector, but a terminating set leaves its pods alone. The proposal's checklist had only that item
-	// for DaemonSet.
+	// Gated: like Selector, but a terminating set leaves its pods alone, as the proposal's checklist says.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal of 2017. The controller itself assigns pods to nodes. A number in a label
 	// identifies the template.
@@ -80,11 +79,11 @@ type Without struct {
 	Missing   bool // replace available pods even if too many pods are unavailable
 	Crowded   bool // during an update, add a pod beside each old pod at once
 	TakeOwned bool // create pods without a reference to the set
-	VictimUID bool // delete pods by name, whatever pod has the name now
+	VictimUID bool // delete pods by name, even if a recreated pod has the name
 	Dying     bool // treat a node with an ended, terminating pod as occupied
 
-	Relabel     bool // do not relabel the pods of duplicates of the current revision
-	RelabelUID  bool // relabel by name, whatever pod has the name now
+	Relabel     bool // keep the labels of pods that have a duplicate of the current revision
+	RelabelUID  bool // relabel by name, even if a recreated pod has the name
 	Collision   bool // treat any revision with the wanted name as the wanted one
 	InUse       bool // clean up revisions that pods use
 	RevisionUID bool // delete revisions by name
@@ -93,7 +92,6 @@ type Without struct {
 	Unchanged   bool // write a status that is already right
 }
 
-// New returns the controller in an era.
 func New(o Options) host.Controller {
 	c := host.Controller{
 		Name:   "daemonset",
@@ -139,8 +137,8 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return ref.SelectsSome(owner.(*appsv1.DaemonSet).Spec.Selector, have)
 }
 
-// availableLater returns when to check whether a pod that became ready is available. It adds one second, because clocks
-// differ.
+// availableLater returns the delay after which to check whether a pod that became ready is available, or 0. It adds one
+// second, because clocks differ.
 func availableLater(owner, old, cur runtime.Object) time.Duration {
 	least := owner.(*appsv1.DaemonSet).Spec.MinReadySeconds
 	if least > 0 && !pod.Ready(old.(*corev1.Pod)) && pod.Ready(cur.(*corev1.Pod)) {
@@ -158,7 +156,8 @@ func podRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// revisionRoute routes revisions like pods, but without expectations, because a revision's name identifies it.
+// revisionRoute routes revisions like pods, but without expectations: the content determines a revision's name, so the
+// server refuses a second create.
 func revisionRoute(o *Options) host.Route {
 	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
 	return host.Route{Kind: history.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -188,7 +187,7 @@ func nodeRoute(o *Options) host.Route {
 	}}
 }
 
-// alike reports whether two versions of a node are the same for every set.
+// alike reports whether two versions of a node have the same labels and taints.
 func alike(a, b *corev1.Node) bool {
 	same := func(x, y corev1.Taint) bool {
 		return x.Key == y.Key && x.Value == y.Value && x.Effect == y.Effect && x.TimeAdded.Equal(y.TimeAdded)

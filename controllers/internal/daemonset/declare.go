@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// identity returns the node of a pod (EXACT-3).
+// identity returns the node on which a pod runs, or for which it was created (EXACT-3).
 func identity(obj runtime.Object) string {
 	if p, ok := obj.(*corev1.Pod); ok {
 		return placement.Target(p)
@@ -25,7 +25,7 @@ func identity(obj runtime.Object) string {
 	return ""
 }
 
-// mayDuplicate reports whether a node may have two pods: their set surges, and they have different templates.
+// mayDuplicate reports whether a node may have both pods: their set must surge, and they must have different templates.
 func mayDuplicate(owner, a, b runtime.Object) bool {
 	p, ok := a.(*corev1.Pod)
 	q, fine := b.(*corev1.Pod)
@@ -37,8 +37,8 @@ func active(obj runtime.Object) bool {
 	return ok && !pod.Ended(p)
 }
 
-// onEachNode is KIND-DS. The deletion of a node enqueues no set. So a pod that waits for a deleted node is wrong only
-// after a later reconcile of its set.
+// onEachNode is the check of KIND-DS. The deletion of a node enqueues no set. So a pod that waits for a deleted node is
+// reported only after a later reconcile of its set.
 func onEachNode(f *law.Facts) string {
 	what := amiss(f.Owner, f.Dependents, f.All)
 	if what == "" && f.Reconciled {
@@ -52,13 +52,13 @@ func onEachNode(f *law.Facts) string {
 	return "has " + what
 }
 
-// amiss describes a node that lacks its pod, has too many, or has a pod that may not stay. It also checks the status
-// (KIND-DS). A pod that may not stay is reported only if it is bound, because no event on the node affects other pods.
-// Pods on missing nodes are not checked.
+// amiss describes a violation of KIND-DS, or returns "". It reports a node that lacks its pod, has too many pods, or
+// has a pod that may not stay, and a status that counts too many nodes. A pod that may not stay is reported only if it
+// is bound, because node events do not affect other pods. Pods on missing nodes are not checked.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
-		return "" // a terminating set is left alone
+		return "" // a set without a usable selector is not reconciled
 	}
 	if have, says := holds(own), int(set.Status.CurrentNumberScheduled+set.Status.NumberMisscheduled); says > have {
 		return fmt.Sprintf("pods on %d nodes, and counts %d in its status", have, says)
@@ -92,8 +92,8 @@ func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []r
 	return ""
 }
 
-// waitsForMissingNode describes a pod that waits for a missing node. No event leads to its deletion, but the set's next
-// reconcile deletes it (RULES G73).
+// waitsForMissingNode returns a description of a pod that waits for a missing node, or "". No event leads to the pod's
+// deletion, but the set's next reconcile deletes it (RULES G73).
 func waitsForMissingNode(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	if selector(owner) == nil {
 		return ""
@@ -122,8 +122,8 @@ func holds(own []runtime.Object) int {
 	return len(nodes)
 }
 
-// retries returns the node and template of a failed pod that has no other reason to be deleted. Outdated pods, and pods
-// on ineligible nodes, are deleted without backoff.
+// retries returns the key of the backoff of a failed pod: its template and node. It returns "" for pods that are
+// deleted without backoff: outdated pods, and pods on ineligible nodes.
 func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)
@@ -140,8 +140,8 @@ func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) 
 	return ""
 }
 
-// lacks reports that a pod's revision does not exist. A revision with the expected name is enough, even if another
-// owner has it (RULES G72).
+// lacks returns a description if a pod's revision does not exist. A revision with the expected name is enough, even if
+// another owner has it (RULES G72).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)
@@ -162,8 +162,8 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	return "ds/" + set.Name + " has no revision " + hash
 }
 
-// exceedsBounds describes how deleting a pod, or creating one beside another, exceeds the bounds of an update
-// (EXACT-11). A pod that is not available or must leave its node may always be deleted.
+// exceedsBounds is the check of EXACT-11. It describes how the deletion of a pod, or a creation beside another pod,
+// exceeds the bounds of an update. A pod that is not available or must leave its node may always be deleted.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	all func(kind string) []runtime.Object) string {
 	l := newLook(owner.(*appsv1.DaemonSet), others, now, all(nodeKind.Kind))
@@ -178,7 +178,7 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return ""
 }
 
-// look holds the state that decides about an update of a set.
+// look holds the pods and nodes of a set. The bounds of an update depend on them.
 type look struct {
 	set  *appsv1.DaemonSet
 	now  time.Time
@@ -231,8 +231,8 @@ func (l *look) bounds() (surge, unavailable int) {
 	return surge, unavailable
 }
 
-// deprives reports that deleting an available pod leaves too few. If a node has several pods, any may be deleted. In a
-// set that surges, the last available pod of a node must stay.
+// deprives returns a description if the deletion of available pod p leaves too few available pods. Without surge, any
+// pod of a node with several pods may be deleted. With surge, the last available pod of a node must stay.
 func (l *look) deprives(p *corev1.Pod) string {
 	node := identity(p)
 	surge, most := l.bounds()
@@ -264,7 +264,7 @@ func (l *look) deprives(p *corev1.Pod) string {
 
 func (l *look) one(node string) bool { return len(l.on[node]) == 1 && l.available(l.on[node][0]) }
 
-// crowds reports a new pod beside an available one if too many nodes have two pods.
+// crowds returns a description if p is a new pod beside an available pod, and too many nodes then have two pods.
 func (l *look) crowds(p *corev1.Pod) string {
 	node := identity(p)
 	if surge, _ := l.bounds(); surge > 0 && l.both(node, p) {

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// What the laws see: nodes without their one pod, and pods left waiting.
+// The laws report nodes without exactly one pod, and pods that wait for a missing node.
 func TestAmiss(t *testing.T) {
 	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "r"}}
 	tainted := nodeNamed("n", corev1.Taint{Key: "k", Effect: corev1.TaintEffectNoExecute})
@@ -71,12 +71,13 @@ func TestAmiss(t *testing.T) {
 			t.Errorf("%s: waitsForMissingNode %q, want %q", c.name, got, c.waitsForMissingNode)
 		}
 		if set.Spec.Selector = nil; amiss(set, own, all) != "" || waitsForMissingNode(set, own, all) != "" {
-			t.Errorf("%s: amiss for a set that is left alone", c.name)
+			t.Errorf("%s: amiss reports a set that is not reconciled", c.name)
 		}
 	}
 }
 
-// A pod's revision exists: it has the pod's hash, in the same namespace, and is the set's or has the expected name.
+// A pod's revision exists if a revision in the same namespace has the pod's hash, and the set controls it or it has the
+// expected name.
 func TestLacks(t *testing.T) {
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "log", UID: "me"}}
 	there := func(change func(r *appsv1.ControllerRevision)) *appsv1.ControllerRevision {
@@ -104,7 +105,7 @@ func TestLacks(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		if lacks(set, there(c.change), all) != "" || lacks(set, &corev1.Pod{}, all) == "" {
-			t.Errorf("%s: a revision lacks something, or a pod of no revision nothing", name)
+			t.Errorf("%s: lacks reports a revision, or does not report a pod without a revision", name)
 		}
 	}
 }
@@ -119,7 +120,7 @@ func stood(node, hash string, available bool) *corev1.Pod {
 	return p
 }
 
-// TestExceedsBounds: of the nodes a to d, the last should not have a pod.
+// TestExceedsBounds has the nodes a to d. Only d should not have a pod.
 func TestExceedsBounds(t *testing.T) {
 	ends := stood("a", "old", true)
 	ends.Status.Phase = corev1.PodFailed
@@ -131,7 +132,7 @@ func TestExceedsBounds(t *testing.T) {
 	a, b, c := stood("a", "old", true), stood("b", "old", true), stood("c", "old", true)
 	for _, x := range []struct {
 		name    string
-		rolling *appsv1.RollingUpdateDaemonSet // nil for a set that is updated by hand
+		rolling *appsv1.RollingUpdateDaemonSet // nil if the set is updated by hand
 		others  []runtime.Object
 		was, is runtime.Object
 		want    string
@@ -196,7 +197,7 @@ func TestExceedsBounds(t *testing.T) {
 	}
 }
 
-// If a set has no template number, its pods have no template that could have failed again.
+// If a set has no template number, none of its pods counts as failed again.
 func TestRetries(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	all := func(string) []runtime.Object { return []runtime.Object{node} }

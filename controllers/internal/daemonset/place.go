@@ -77,8 +77,8 @@ func (w *work) manage(ctx context.Context) error {
 	return w.scale(ctx, lacking, surplus)
 }
 
-// place reports whether a node lacks a pod, and which of its pods to delete. A node with a terminating pod gets a new
-// pod after that one is gone.
+// place reports whether a node lacks a pod, and which of its pods to delete. If a node has a terminating pod, it gets a
+// new pod only after the terminating pod is gone.
 func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops []*corev1.Pod) {
 	run, stay := fits(w.set, node, w.options)
 	if !stay {
@@ -113,8 +113,8 @@ func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops [
 
 func dying(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// outlived returns the pods of a node to delete in a set that surges. The node may have an old and a new pod. When the
-// new pod is available or the old pod is not ready, the old pod is deleted.
+// outlived returns the pods to delete on a node of a set that surges. The node may have an old and a new pod. The old
+// pod is deleted when the new pod is available or the old pod is not ready.
 func (w *work) outlived(running []*corev1.Pod) (drops []*corev1.Pod) {
 	if len(running) == 1 {
 		return nil
@@ -165,7 +165,7 @@ func (w *work) mayReplace(node string) bool {
 	key := fmt.Sprintf("%s/%d/%s", w.set.UID, w.set.Status.ObservedGeneration, node)
 	f := w.failures[key]
 	switch age := now.Sub(f.since); {
-	case age > 2*mostDelay: // also the case if there was no failure
+	case age > 2*mostDelay: // or the node had no failure before: since is zero
 		f.delay = firstDelay
 	case age < f.delay:
 		w.env.Queue.AddAfter(w.key, f.delay)
@@ -189,8 +189,8 @@ func (f failures) digest(h *sim.Hash, now time.Time) {
 	}
 }
 
-// fits reports whether a node should run a pod of a set, and whether an existing pod may stay. Only a NoExecute taint
-// or the node's labels evict a pod. The node's free resources do not matter.
+// fits reports whether a node should run a pod of a set (run), and whether an existing pod may stay. A NoExecute taint
+// or the node's labels evict a pod, other taints do not. The node's free resources do not matter.
 func fits(set *appsv1.DaemonSet, node *corev1.Node, o *Options) (run, stay bool) {
 	if o.Without.Eligible {
 		return true, true
@@ -223,8 +223,8 @@ var always = []struct {
 	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // only on the host network
 }
 
-// tolerations returns the template's tolerations and those of all DaemonSet pods. A temporary toleration of the
-// template becomes permanent.
+// tolerations returns the template's tolerations and those of all DaemonSet pods. If the template tolerates one of
+// these taints for a limited time, the limit is removed.
 func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	all := slices.Clone(spec.Tolerations)
 	for _, taint := range always {
@@ -245,7 +245,7 @@ func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	return all
 }
 
-// bindTo sets a pod's node affinity to a node's name. The pod must not share its spec.
+// bindTo sets the node affinity in a pod's spec to one node. It changes spec, which must be a copy.
 func bindTo(spec *corev1.PodSpec, node string) {
 	if spec.Affinity == nil {
 		spec.Affinity = &corev1.Affinity{}

@@ -47,7 +47,7 @@ type waits struct {
 
 func (w waits) AddAfter(key string, d time.Duration) { w.after[key] = d }
 
-// daemon returns a pod of a node, of the new or the previous template, ready or not.
+// daemon returns a pod on a node, with the new or the previous template, ready or not.
 func daemon(name, node string, like ...string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Labels: map[string]string{
 		"app": "x", hashLabel: "old"}}, Spec: corev1.PodSpec{NodeName: node}}
@@ -77,7 +77,7 @@ func namesOf(pods []*corev1.Pod) (names []string) {
 	return names
 }
 
-// A pod that waits for a node counts for it; in eras without a scheduler, none waited.
+// A pod that waits for a node counts for that node. In eras without a scheduler, no pod waited.
 func TestByNode(t *testing.T) {
 	pods := []*corev1.Pod{daemon("on", "n"), daemon("waits", "n", "waiting"), daemon("nowhere", ""),
 		daemon("over", "n", "ended", "going"), daemon("ended", "n", "ended"), daemon("going", "n", "going")}
@@ -91,7 +91,7 @@ func TestByNode(t *testing.T) {
 	}
 }
 
-// The old pod stays beside a new one while it serves and the new one does not.
+// The old pod stays beside a new one while the old one is ready and the new one is not available.
 func TestOutlived(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	for _, c := range []struct {
@@ -108,13 +108,12 @@ func TestOutlived(t *testing.T) {
 			daemon("d", "n", "new")}, []string{"b", "d"}},
 	} {
 		if got := namesOf(w.outlived(c.pods)); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q go, want %q", c.name, got, c.want)
+			t.Errorf("%s: outlived %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
-// A failed pod is replaced at once, then after delays that double up to a quarter of an hour. After half an hour the
-// delay is reset.
+// A failed pod is replaced at once, then after doubling delays up to 15 minutes. Half an hour resets the delay.
 func TestMayReplace(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	now := sim.Epoch
@@ -122,7 +121,7 @@ func TestMayReplace(t *testing.T) {
 	for i, c := range []struct {
 		after time.Duration
 		want  bool
-		wait  time.Duration // from now on
+		wait  time.Duration // the time from now until the next try
 	}{
 		{0, true, time.Second}, {999 * time.Millisecond, false, time.Second}, {time.Millisecond, true, 2 * time.Second},
 		{2 * time.Second, true, 4 * time.Second}, {30 * time.Minute, true, 8 * time.Second},
@@ -134,16 +133,16 @@ func TestMayReplace(t *testing.T) {
 			t.Errorf("%d: may be replaced: %v", i, got)
 		}
 		if after := w.env.Queue.(waits).after[w.key]; !c.want && after != c.wait {
-			t.Errorf("%d: looks again after %v, want %v", i, after, c.wait)
+			t.Errorf("%d: requeued after %v, want %v", i, after, c.wait)
 		}
 		for _, f := range w.failures {
 			if f.delay != c.wait {
-				t.Errorf("%d: the next is replaced after %v, want %v", i, f.delay, c.wait)
+				t.Errorf("%d: the next delay is %v, want %v", i, f.delay, c.wait)
 			}
 		}
 	}
 	if w.mayReplace("n"); !w.mayReplace("m") {
-		t.Error("one node waits for another")
+		t.Error("the backoff of one node delays another")
 	}
 }
 
@@ -159,11 +158,11 @@ func TestBurst(t *testing.T) {
 	}
 	items, err := c.Client("user").List(t.Context(), pod.Kind, "default", metav1.ListOptions{})
 	if err != nil || len(items) != burst {
-		t.Fatalf("%d pods were made: %v", len(items), err)
+		t.Fatalf("%d pods were created: %v", len(items), err)
 	}
 }
 
-// The labels of a pod identify its template, by a number if there is one.
+// Labels of a pod identify its template. If there is a template number, it decides.
 func TestNewPod(t *testing.T) {
 	for _, c := range []struct {
 		number, want string
@@ -186,15 +185,15 @@ func TestNewPod(t *testing.T) {
 	p, unlabelled := daemon("p", "n"), daemon("q", "n", "new")
 	delete(p.Labels, hashLabel)
 	if w.updated(p) || !w.updated(unlabelled) {
-		t.Error("a pod without a number is of the template that has none")
+		t.Error("updated is wrong if the template has no number")
 	}
 	w.set.Annotations = map[string]string{appsv1.DeprecatedTemplateGeneration: "7"}
 	if p.Labels[generationLabel] = "7"; !w.updated(p) {
-		t.Error("a pod of the template's number is not of it")
+		t.Error("a pod with the template's number does not count as updated")
 	}
 }
 
-// Two versions of a node are equal for every set if labels and taints are equal.
+// Two versions of a node are the same for every set if their labels and taints are equal.
 func TestAlike(t *testing.T) {
 	node := func(change func(t *corev1.Taint)) *corev1.Node {
 		n := &corev1.Node{}
@@ -205,7 +204,7 @@ func TestAlike(t *testing.T) {
 	}
 	same := func(*corev1.Taint) {}
 	if !alike(node(same), node(same)) {
-		t.Error("a node is not like itself")
+		t.Error("alike is false for equal nodes")
 	}
 	for name, change := range map[string]func(t *corev1.Taint){
 		"key": func(t *corev1.Taint) { t.Key = "l" }, "value": func(t *corev1.Taint) { t.Value = "w" },
@@ -213,17 +212,17 @@ func TestAlike(t *testing.T) {
 		"time":   func(t *corev1.Taint) { t.TimeAdded = nil },
 	} {
 		if alike(node(same), node(change)) {
-			t.Errorf("nodes with another %s of a taint are alike", name)
+			t.Errorf("alike is true although the %s of a taint differs", name)
 		}
 	}
 	labelled := node(same)
 	if labelled.Labels = map[string]string{"a": "b"}; alike(node(same), labelled) {
-		t.Error("nodes with other labels are alike")
+		t.Error("alike is true although the labels differ")
 	}
 }
 
-// A set that uses ControllerRef does not wait for the deletion of a pod that it no longer owns. One that uses only
-// selectors keeps all its pods.
+// A set that uses ControllerRef does not wait for the deletion of a pod that it no longer owns. In a selector era, the
+// set keeps all its pods and waits.
 func TestAwake(t *testing.T) {
 	for g, awake := range map[Era]bool{Current: true, ControllerRef: true, Gated: false, Selector: false} {
 		w, _ := syncOf(t, g)

@@ -85,9 +85,9 @@ func (w *work) labelled(ctx context.Context, r *appsv1.ControllerRevision) (*app
 	return obj.(*appsv1.ControllerRevision), nil
 }
 
-// snapshot creates the revision of the current template. If a revision with the same content has the name, it returns
-// that revision, even if another owner has it (RULES G72). Otherwise it counts a collision, and the next reconcile uses
-// another name.
+// snapshot creates the revision of the current template. If the name is taken by a revision with the same content, it
+// returns that revision, even if another owner has it (RULES G72). If the content differs, it counts a collision, and
+// the next reconcile uses another name.
 func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1.ControllerRevision, error) {
 	hash := template.Hash(&w.set.Spec.Template, w.set.Status.CollisionCount)
 	labels := maps.Clone(w.set.Spec.Template.Labels)
@@ -123,7 +123,7 @@ func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1
 	return nil, err
 }
 
-// collided counts a collision in the set's status, unless the cached set shows an outdated count.
+// collided increases the collision count in the set's status. An outdated count in the cache is an error.
 func (w *work) collided(ctx context.Context) error {
 	obj, err := w.env.Client.Get(ctx, Kind, w.set.Namespace, w.set.Name)
 	if err != nil {
@@ -146,8 +146,8 @@ func (w *work) collided(ctx context.Context) error {
 	return err
 }
 
-// unify keeps the newest of several revisions with the current template. It labels the set's pods with the newest, then
-// deletes the others.
+// unify keeps the newest of several revisions with the current template. It first gives the set's pods the label of the
+// newest revision, and then deletes the others.
 func (w *work) unify(ctx context.Context, current []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, error) {
 	keep := current[0]
 	for _, r := range current[1:] {

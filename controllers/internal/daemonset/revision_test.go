@@ -28,13 +28,13 @@ func stored(t *testing.T, c *host.Cluster) *appsv1.DaemonSet {
 	return obj.(*appsv1.DaemonSet).DeepCopy()
 }
 
-// A collision is counted once: not with an older count, and not for another set of the name.
+// A collision is counted once. It is not counted if the cached count is outdated, or if the set was recreated.
 func TestCollided(t *testing.T) {
 	count := func(n int32) *int32 { return &n }
 	for _, c := range []struct {
 		name       string
 		cached, is *int32
-		uid        bool // the cached one is a different object
+		uid        bool // the cached set has another uid
 		fails      string
 		want       int32
 	}{
@@ -62,7 +62,7 @@ func TestCollided(t *testing.T) {
 			got = *n
 		}
 		if got != c.want {
-			t.Errorf("%s: counted to %d, want %d", c.name, got, c.want)
+			t.Errorf("%s: collision count %d, want %d", c.name, got, c.want)
 		}
 	}
 	w, cluster := syncOf(t, Current)
@@ -70,7 +70,7 @@ func TestCollided(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.collided(t.Context()); !apierrors.IsNotFound(err) {
-		t.Errorf("a collision was counted for a set that is gone: %v", err)
+		t.Errorf("error %v for a set that is gone, want NotFound", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestSnapshotWithoutLabels(t *testing.T) {
 	}
 }
 
-// Pods are relabelled, but not other pods of the same names.
+// Pods are relabelled, but not recreated pods with the same name.
 func TestRelabel(t *testing.T) {
 	w, cluster := syncOf(t, Current)
 	user := cluster.Client("user")
@@ -118,7 +118,7 @@ func TestRelabel(t *testing.T) {
 	}
 	w.env.Client = refusing{w.env.Client}
 	if err := w.relabel(t.Context(), "newer"); err == nil {
-		t.Error("a pod was not relabelled, and there is no error")
+		t.Error("no error, although a pod was not relabelled")
 	}
 	orphan := obj.(*corev1.Pod).DeepCopy()
 	orphan.OwnerReferences, orphan.Labels[hashLabel] = nil, "newest"
@@ -126,7 +126,7 @@ func TestRelabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.relabel(t.Context(), "newest"); err == nil {
-		t.Error("one was not adopted, and nothing was said")
+		t.Error("no error, although a revision was not adopted")
 	}
 }
 
@@ -141,7 +141,7 @@ func (refusing) Patch(context.Context, schema.GroupVersionKind, string, string, 
 	return nil, apierrors.NewInternalError(errors.New("out of order"))
 }
 
-// A refused status is written once more to the current set, but not to another of its name.
+// A refused status is written once more to the current set, but not to a recreated set.
 func TestStore(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -157,7 +157,7 @@ func TestStore(t *testing.T) {
 		c.cache(w.set)
 		err := w.store(t.Context(), appsv1.DaemonSetStatus{NumberReady: 7})
 		if (err != nil) != c.fails || (stored(t, cluster).Status.NumberReady == 7) == c.fails {
-			t.Errorf("%s: %v, and %v is stored", c.name, err, stored(t, cluster).Status)
+			t.Errorf("%s: error %v, stored status %v", c.name, err, stored(t, cluster).Status)
 		}
 	}
 }
@@ -172,18 +172,18 @@ func revisionOf(t *testing.T, c *host.Cluster, name, hash string, number int64) 
 	return obj.(*appsv1.ControllerRevision)
 }
 
-// Of several revisions of a template the newest stays; a failed deletion of another is reported.
+// Of several revisions of a template the newest is kept. A failed deletion of another revision is reported.
 func TestUnify(t *testing.T) {
 	w, c := syncOf(t, Current)
 	list := []*appsv1.ControllerRevision{revisionOf(t, c, "a", "a", 1), revisionOf(t, c, "b", "b", 2)}
 	client := w.env.Client
 	w.env.Client = refusing{client}
 	if _, err := w.unify(t.Context(), list); err == nil {
-		t.Error("one was not deleted, and nothing was said")
+		t.Error("no error, although a revision was not deleted")
 	}
 	w.env.Client = client
 	if keep, err := w.unify(t.Context(), list); err != nil || keep.Name != "b" {
-		t.Errorf("%v stays, %v", keep, err)
+		t.Errorf("kept %v, error %v", keep, err)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestCleanUp(t *testing.T) {
 	}
 	items, err := c.Client("user").List(t.Context(), history.Kind, "default", metav1.ListOptions{})
 	if err != nil || len(items) != 1 || items[0].(*appsv1.ControllerRevision).Name != "b" {
-		t.Errorf("%v are left, %v", items, err)
+		t.Errorf("left: %v, error %v", items, err)
 	}
 }
 
@@ -215,12 +215,12 @@ func TestRollSaysWhatFails(t *testing.T) {
 			w.pods = w.pods[2:]
 		}
 		if err := w.roll(t.Context()); err == nil {
-			t.Errorf("%v: nothing is said", strategy)
+			t.Errorf("%v: no error", strategy)
 		}
 	}
 }
 
-// A failed adoption of a revision is reported: without it the templates of pods are unknown.
+// A failed adoption of a revision is reported, because the templates of pods are unknown without the revision.
 func TestConstructSaysWhatItCouldNotAdopt(t *testing.T) {
 	w, c := syncOf(t, Current)
 	w.revisions = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{
@@ -232,6 +232,6 @@ func TestConstructSaysWhatItCouldNotAdopt(t *testing.T) {
 	w.encoded = history.Memo{}
 	w.env.Client = refusing{c.Client("daemonset")}
 	if err := w.construct(t.Context()); err == nil || !strings.Contains(err.Error(), "out of order") {
-		t.Errorf("it goes on without: %v", err)
+		t.Errorf("construct continues without the revision: %v", err)
 	}
 }

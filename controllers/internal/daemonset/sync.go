@@ -22,7 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory: its expectations, the failures of pods by node, and a cache of encoded
+// reconciler is the controller with its memory: its expectations, the failures of pods by node, and a cache of encoded
 // templates.
 type reconciler struct {
 	options   *Options
@@ -88,7 +88,7 @@ type work struct {
 	hash    string        // hash of the current revision; "" in earlier eras
 }
 
-// Sync brings one set closer to one pod on each node.
+// Sync reconciles one set, which should have one pod on each eligible node.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if err := r.written.Ready(key); err != nil && !r.options.Without.Consistent {
 		return err
@@ -105,7 +105,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	case err != nil:
 		return fmt.Errorf("daemonset %s: bad selector: %w", key, err)
 	case s == nil:
-		return nil // the set would create a pod, release it, and repeat
+		return nil // otherwise the set would create a pod, release it, and repeat
 	}
 	if r.options.Without.SharedCache {
 		w.set.Annotations["synced"] = "yes"
@@ -116,8 +116,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return w.sync(ctx)
 }
 
-// stopped reports whether to leave a terminating set alone. Its status is not written either, because its revisions may
-// be gone before its pods (RULES G69). In the selector era the reconcile continued.
+// stopped reports whether the reconcile ends because the set is terminating. The status is not written either, because
+// the set's revisions may be gone before its pods (RULES G69). In the selector era the reconcile continued.
 func (w *work) stopped() bool {
 	return w.set.DeletionTimestamp != nil && w.options.Era != Selector && !w.options.Without.Terminating
 }
@@ -133,7 +133,7 @@ func (w *work) sync(ctx context.Context) error {
 		return err
 	}
 	if !awake {
-		// The spec is not fulfilled, so the observed generation stays.
+		// The reconcile has not acted on the spec, so the observed generation stays.
 		return w.writeStatus(ctx, false)
 	}
 	err := w.manage(ctx)
@@ -153,8 +153,8 @@ func (w *work) satisfied() bool {
 	return w.expected.Satisfied(w.key, w.set.UID)
 }
 
-// awake reports whether the set may create and delete pods, or must wait for its expectations. It also compares the
-// expectations with the cache, as for a ReplicaSet.
+// awake reports whether the set may create and delete pods. It may not while it waits for its expectations. awake first
+// compares the expectations with the cache, as for a ReplicaSet.
 func (w *work) awake() bool {
 	if !w.bySelector() && !w.options.Without.Recheck {
 		w.expected.Recheck(w.key, expectations.Look(w.reconciler.pods, w.set.UID))
@@ -166,7 +166,7 @@ func (w *work) bySelector() bool {
 	return w.options.Era == Selector || w.options.Era == Gated
 }
 
-// own sets the set's own pods, including ended and terminating ones. It releases pods and adopts orphans of the
+// own determines the set's own pods, including ended and terminating ones. It releases pods and adopts orphans of the
 // namespace (LAW-1b, LAW-2). Before ControllerRef, every matching pod was the set's own.
 func (w *work) own(ctx context.Context) error {
 	if w.bySelector() {
@@ -198,8 +198,8 @@ func (w *work) selected() []*corev1.Pod {
 		func(p *corev1.Pod) bool { return !s.Matches(labels.Set(p.Labels)) })
 }
 
-// writeStatus writes the status if it changed. observed means that the reconcile fulfilled the spec, so that the status
-// gets its generation.
+// writeStatus writes the status if it changed. If observed is set, the reconcile has acted on the spec, and the status
+// gets the set's generation.
 func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	status := w.count()
 	if observed {
@@ -216,8 +216,8 @@ func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	return nil
 }
 
-// count returns the status: how many nodes should have a pod, do have one, and should have none. Of several pods on a
-// node, the first one counts.
+// count returns the status. It counts the nodes that should have a pod, the nodes that have one, and those that have
+// one but should not. If a node has several pods, only the first one counts.
 func (w *work) count() appsv1.DaemonSetStatus {
 	s := appsv1.DaemonSetStatus{ObservedGeneration: w.set.Status.ObservedGeneration,
 		CollisionCount: w.set.Status.CollisionCount, Conditions: w.set.Status.Conditions}

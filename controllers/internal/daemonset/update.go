@@ -30,7 +30,7 @@ func templateGeneration(set *appsv1.DaemonSet) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// updated reports whether a pod has the current template, by one of its two labels.
+// updated reports whether a pod has the current template. It is enough if one of two labels shows it.
 func (w *work) updated(p *corev1.Pod) bool {
 	if number := templateGeneration(w.set); number != "" && p.Labels[generationLabel] == number {
 		return true
@@ -38,13 +38,13 @@ func (w *work) updated(p *corev1.Pod) bool {
 	return w.hash != "" && p.Labels[appsv1.ControllerRevisionHashLabelKey] == w.hash
 }
 
-// rolls reports whether the controller replaces outdated pods, which the first eras did not do.
+// rolls reports whether the controller replaces outdated pods. The first two eras never do.
 func (w *work) rolls() bool {
 	return !w.bySelector() && w.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType
 }
 
-// limits returns how many nodes may have two pods, and how many pods may be unavailable, in an update of this many
-// nodes.
+// limits returns how many nodes may have two pods, and how many pods may be unavailable, during an update. nodes is the
+// number of nodes that should have a pod.
 func limits(set *appsv1.DaemonSet, nodes int) (surge, unavailable int, err error) {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || set.Spec.UpdateStrategy.Type != appsv1.RollingUpdateDaemonSetStrategyType {
@@ -70,8 +70,8 @@ func surges(set *appsv1.DaemonSet) bool {
 	return surge > 0
 }
 
-// pair is the outdated and the updated pod of a node. more is set if there are several of one kind; such a node counts
-// as unavailable until manage has deleted the extra pods.
+// pair is the outdated and the updated pod of a node. more is set if the node has several outdated or several updated
+// pods. Such a node counts as unavailable until manage has deleted the extra pods.
 type pair struct {
 	node       string
 	old, fresh *corev1.Pod
@@ -294,7 +294,7 @@ func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string)
 	return errs
 }
 
-// only returns options that limit a delete to the object with this uid.
+// only returns options that limit a delete to the object with this uid. If any is true, the options have no limit.
 func (w *work) only(meta metav1.ObjectMeta, any bool) metav1.DeleteOptions {
 	if any || w.bySelector() {
 		return metav1.DeleteOptions{}

@@ -44,12 +44,12 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%v of %d nodes: %d, %d, %v", c.strategy, c.nodes, surge, unavailable, err)
 		}
 		if surges(set) != (c.surge > 0) {
-			t.Errorf("%v surges: %v", c.strategy, !(c.surge > 0))
+			t.Errorf("%v: surges is %v", c.strategy, !(c.surge > 0))
 		}
 	}
 	w, _ := syncOf(t, Current)
 	if w.set.Spec.UpdateStrategy = rolling("x", "x"); w.roll(t.Context()) == nil {
-		t.Error("pods are replaced by an unreadable strategy")
+		t.Error("no error for a strategy that cannot be parsed")
 	}
 }
 
@@ -57,7 +57,7 @@ func nodeNamed(name string, taints ...corev1.Taint) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{Taints: taints}}
 }
 
-// pairs counts a node that should have a pod and has none, and a node with too many.
+// pairs counts a node that should have a pod and has none, and a node with too many pods.
 func TestPairs(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	w.nodes = []*corev1.Node{nodeNamed("n0"), nodeNamed("n1"), nodeNamed("n2"),
@@ -66,7 +66,7 @@ func TestPairs(t *testing.T) {
 		daemon("e", "n2", "new"), daemon("f", "n0", "going")}
 	pairs, wanted := w.pairs()
 	if wanted != 3 {
-		t.Errorf("%d nodes should have one", wanted)
+		t.Errorf("%d nodes should have a pod", wanted)
 	}
 	var got []string
 	for _, p := range pairs {
@@ -90,7 +90,7 @@ func pairOf(node string, old, fresh *corev1.Pod) pair {
 	return pair{node: node, old: old, fresh: fresh}
 }
 
-// Unavailable outdated pods go at once, others while enough are available.
+// Unavailable outdated pods are deleted at once, and other outdated pods while enough pods are available.
 func TestReplaceable(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	good, bad, fresh := daemon("good", "n", "ready"), daemon("bad", "n"), daemon("fresh", "n", "new", "ready")
@@ -118,8 +118,8 @@ func TestReplaceable(t *testing.T) {
 	}
 }
 
-// A new pod is created beside an old one up to the limit, or if the old one does not serve. The old one goes when the
-// new one serves.
+// A new pod is created beside an old one up to the limit, or if the old one is unavailable. The old pod is deleted when
+// the new one is available.
 func TestSurge(t *testing.T) {
 	w, _ := syncOf(t, Current)
 	w.nodes = []*corev1.Node{nodeNamed("a"), nodeNamed("b"), nodeNamed("c"),
@@ -155,7 +155,7 @@ func TestSurge(t *testing.T) {
 		nodes, drops, err := w.surge(c.pairs, c.wanted, c.most)
 		if got := namesOf(drops); !slices.Equal(nodes, c.nodes) || !slices.Equal(got, c.drops) ||
 			(err != nil) != c.fails {
-			t.Errorf("%s: on %q, without %q, %v; want %q and %q", c.name, nodes, got, err, c.nodes, c.drops)
+			t.Errorf("%s: new pods on %q, deleted %q, error %v; want %q and %q", c.name, nodes, got, err, c.nodes, c.drops)
 		}
 	}
 }

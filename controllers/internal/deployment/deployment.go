@@ -1,9 +1,10 @@
-// Package deployment is the Deployment controller. It keeps one ReplicaSet of its template: created, adopted or found
-// again. By scaling, it moves pods to that ReplicaSet from the ReplicaSets of earlier templates. It claims and releases
-// ReplicaSets by ControllerRef. It never claims Pods, because they belong to ReplicaSets (KIND-DEPLOY).
+// Package deployment is the Deployment controller. It creates, adopts or finds the ReplicaSet of a Deployment's
+// template. By scaling, it moves pods to that ReplicaSet from the ReplicaSets of earlier templates. It claims and
+// releases ReplicaSets by ControllerRef. It never claims Pods, because they belong to ReplicaSets (KIND-DEPLOY).
 //
 // Start with sync.go, which is one reconcile. revision.go finds or creates the current ReplicaSet. rollout.go has the
-// two strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go reports.
+// two strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go writes the
+// conditions.
 //
 // The controller follows Kubernetes v1.36.3; comments name the exceptions.
 package deployment
@@ -37,8 +38,8 @@ type Era string
 const (
 	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: ControllerRef, with the gaps that the proposal's checklist leaves open. A tie-break routes events, and
-	// adoption trusts the cache.
+	// Gated: like ControllerRef, but without the open items of the proposal's checklist. A tie-break routes events, and
+	// adoption does not read the Deployment from the server.
 	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
 	ControllerRef Era = "controllerref"
@@ -72,7 +73,7 @@ type Without struct {
 	Empty bool // with strategy Recreate, create new pods while old ones run
 
 	Idle      bool // treat old ReplicaSets without ready pods as empty
-	VictimUID bool // delete old ReplicaSets by name, whatever ReplicaSet has the name now
+	VictimUID bool // delete old ReplicaSets by name, even if a recreated ReplicaSet has the name
 	Unchanged bool // write a status that is already right
 	Pods      bool // delete pods of old ReplicaSets directly
 }
@@ -135,7 +136,6 @@ func index(from cache.Indexer, name, value string) []any {
 	return objs
 }
 
-// New returns the controller in an era.
 func New(o Options) host.Controller {
 	return host.Controller{
 		Name:   "deployment",
@@ -157,8 +157,8 @@ func New(o Options) host.Controller {
 	}
 }
 
-// identity returns the template, which is unique among the ReplicaSets that a Deployment creates (EXACT-3). The number
-// of ReplicaSets is not declared, because a rollout decides how many have pods.
+// identity returns a text with the hash of the template. A Deployment creates only one ReplicaSet for each template
+// (EXACT-3). The Contract declares no number of ReplicaSets, because a rollout decides how many have pods.
 func identity(dependent runtime.Object) string {
 	rs := dependent.(*appsv1.ReplicaSet)
 	t := rs.Spec.Template
@@ -207,11 +207,11 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return len(have) > 0 && ref.SelectsSome(owner.(*appsv1.Deployment).Spec.Selector, have)
 }
 
-// podGone enqueues a Deployment of strategy Recreate whose last pod is gone, because its rollout waits for that. Other
-// pod events do not concern a Deployment, which reads the status of its ReplicaSets (RULES B34).
+// podGone enqueues a Deployment with strategy Recreate if its last pod is gone, because its rollout waits for that.
+// Other pod events do not concern a Deployment, which reads the status of its ReplicaSets (RULES B34).
 //
-// Upstream lists the ReplicaSets from the server here. This function uses the cache: it shows the ReplicaSet of the
-// deleted pod, and a new ReplicaSet causes an event.
+// Upstream lists the ReplicaSets from the server here. The cache is enough: it contains the ReplicaSet of the deleted
+// pod, and each new ReplicaSet causes an event of its own.
 func podGone(v host.View, e host.Event, out *host.Effect) {
 	if e.New != nil {
 		return

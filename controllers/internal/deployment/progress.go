@@ -48,7 +48,7 @@ func (u *rollout) progress(s *appsv1.DeploymentStatus) {
 	case complete(u.d, s):
 		u.say(s, kind, corev1.ConditionTrue, setAvailable, subject+" has successfully progressed.")
 	case advanced(&u.d.Status, s):
-		// Drop the condition, because the deadline counts from its update time.
+		// Drop the old condition, so that the new one gets a new update time: the deadline counts from there.
 		was := condition(s, kind)
 		drop(s, kind)
 		u.say(s, kind, corev1.ConditionTrue, setUpdated, subject+" is progressing.")
@@ -81,8 +81,8 @@ func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
 	return c.LastUpdateTime.Add(time.Duration(*u.d.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// lookAgain requeues the Deployment for its deadline, because no event may come before. It adds a second, because
-// stored times have no fractions. Upstream requeues every few milliseconds in that last second.
+// lookAgain requeues the Deployment for its deadline, because there may be no event before. It adds a second, because
+// stored times have no fractions of a second. Upstream requeues every few milliseconds during this last second.
 func (u *rollout) lookAgain() {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == timedOut || complete(u.d, &u.d.Status) {
@@ -111,7 +111,6 @@ func (u *rollout) failure() *appsv1.DeploymentCondition {
 	return nil
 }
 
-// The reasons of condition Progressing.
 const (
 	setAvailable  = "NewReplicaSetAvailable"
 	timedOut      = "ProgressDeadlineExceeded"
@@ -154,7 +153,7 @@ func set(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	s.Conditions = append(s.Conditions, c)
 }
 
-// drop removes the condition of a type. It copies the list, because the cache shares it.
+// drop removes the condition of a type. It copies the list, because the cached Deployment shares it.
 func drop(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) {
 	var left []appsv1.DeploymentCondition
 	for _, c := range s.Conditions {

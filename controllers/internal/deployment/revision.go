@@ -29,7 +29,7 @@ const historyLimit = 2000
 // syncRevision gives the current ReplicaSet the highest revision and the Deployment's annotations and minReadySeconds.
 // It copies the ReplicaSet's revision to the Deployment.
 //
-// A terminating Deployment does not write its ReplicaSets (ADOPT-3). Upstream still does here (RULES H77).
+// If the Deployment is terminating, the ReplicaSet is not written (ADOPT-3). Upstream writes it (RULES H77).
 func (u *rollout) syncRevision(ctx context.Context) error {
 	rs := u.current()
 	if rs == nil {
@@ -75,8 +75,8 @@ func revision(rs *appsv1.ReplicaSet) (int64, error) {
 }
 
 // annotations returns the new annotations of the current ReplicaSet: its own, overridden by the Deployment's, and a
-// revision of at least next. A raised revision is added to the history. If the revision is not a number, nothing
-// changes.
+// revision of at least next. If the revision is raised, the former one is added to the history. If the revision is not
+// a number, the annotations stay as they are.
 func (u *rollout) annotations(rs *appsv1.ReplicaSet, next int64) map[string]string {
 	out := with(rs.Annotations, nil)
 	for k, v := range u.d.Annotations { //detcheck:ordered each key is set once
@@ -221,10 +221,11 @@ func setName(deployment, hash string) string {
 	return deployment + "-" + hash
 }
 
-// taken returns the cached ReplicaSet with a name that was refused, if the Deployment controls it and its template is
-// the same. If the cache lacks it, the caller retries. Otherwise two templates have the same hash, or the ReplicaSet
-// has another owner or none. Then taken counts a collision, which changes the hash, and returns the refusal for a retry
-// (RULES H76). Before collisions were counted, the controller retried the same name forever.
+// taken handles a refused create: the name exists. It returns the cached ReplicaSet with this name if the Deployment
+// controls it and its template is the same. If the cache lacks the ReplicaSet, taken returns the refusal, and the
+// caller retries. Otherwise two templates have the same hash, or the ReplicaSet has another owner or none. Then taken
+// counts a collision, which changes the hash, and returns the refusal for a retry (RULES H76). Before collisions were
+// counted, the controller retried the same name forever.
 func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv1.ReplicaSet, error) {
 	obj, exists, err := u.reconciler.sets.GetByKey(u.d.Namespace + "/" + name)
 	if err != nil || !exists {

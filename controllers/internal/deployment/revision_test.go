@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Earlier revisions are kept up to the limit, the latest ones.
+// Earlier revisions are kept up to the length limit. The oldest are dropped.
 func TestHistoryHasALimit(t *testing.T) {
 	long := strings.TrimSuffix(strings.Repeat("1234567,", 250), ",") // 1999 characters
 	for _, c := range []struct{ history, former, want string }{
@@ -79,13 +79,13 @@ func TestRevisions(t *testing.T) {
 			u.sets = append(u.sets, setOf(fmt.Sprint(i), "i", 0, r))
 		}
 		if got := u.lastRevision(); got != c.last {
-			t.Errorf("of %q the last but one is %d, want %d", c.revisions, got, c.last)
+			t.Errorf("revisions %q: lastRevision is %d, want %d", c.revisions, got, c.last)
 		}
 	}
 	low, odd := setOf("low", "i", 0, "-1"), setOf("odd", "i", 0, "x")
 	low.CreationTimestamp.Time = odd.CreationTimestamp.Add(time.Hour)
 	if lower(low, odd) != 1 || lower(odd, low) != -1 {
-		t.Error("one that says nothing is not compared by age")
+		t.Error("a ReplicaSet whose revision is not a number is not compared by age")
 	}
 	u := &rollout{reconciler: &reconciler{options: &Options{}}, d: &appsv1.Deployment{}, now: 1}
 	for i, r := range []string{"1", "2", "2", "9223372036854775808", "0"} {
@@ -97,27 +97,26 @@ func TestRevisions(t *testing.T) {
 			got = rs.Name
 		}
 		if got != want {
-			t.Errorf("%q is of revision %d, want %q", got, n, want)
+			t.Errorf("%q has revision %d, want %q", got, n, want)
 		}
 	}
 	if u.now = 0; u.ofRevision(1) != u.sets[0] {
-		t.Error("the current one is of no revision")
+		t.Error("the current ReplicaSet has no revision")
 	}
 }
 
-// A Deployment whose conditions were removed still progresses, and reports it from now on.
+// If the conditions of a Deployment were removed, its progress is reported from then on.
 func TestProgressWithoutACondition(t *testing.T) {
 	u, _ := rolloutOf(t, nil, setOf("a", "old", 3, "1"), setOf("now", "now", 2, "2"))
 	s := appsv1.DeploymentStatus{Replicas: 5, UpdatedReplicas: 2}
 	u.progress(&s)
 	if c := condition(&s, appsv1.DeploymentProgressing); c == nil || c.Reason != setUpdated ||
 		!c.LastTransitionTime.Time.Equal(u.env.Now()) {
-		t.Errorf("it says %+v", c)
+		t.Errorf("conditions %+v", c)
 	}
 }
 
-// If the current ReplicaSet has all wanted pods and they are available, all others get zero. Failed writes are
-// reported.
+// If the current ReplicaSet is saturated, all others are scaled to zero. Failed writes are reported.
 func TestShareOfTheSaturated(t *testing.T) {
 	now := func() *appsv1.ReplicaSet {
 		rs := setOf("now", "now", 4, "2")
@@ -134,11 +133,11 @@ func TestShareOfTheSaturated(t *testing.T) {
 	u, user = rolloutOf(t, nil, setOf("a", "a", 2, "1"), now())
 	u.env.Client = writesNone{user}
 	if err := u.share(t.Context()); !errors.Is(err, errRefused) {
-		t.Errorf("nothing said that an old one keeps its pods: %v", err)
+		t.Errorf("the error does not say that an old ReplicaSet keeps its pods: %v", err)
 	}
 }
 
-// A terminating Deployment still determines its current ReplicaSet, and changes only its status.
+// A terminating Deployment still determines its current ReplicaSet. It writes only its own status.
 func TestWriteOff(t *testing.T) {
 	u, user := rolloutOf(t, func(d *appsv1.Deployment) { d.Finalizers = []string{"example.com/hold"} },
 		setOf("now", "now", 4, "1"))
@@ -159,6 +158,6 @@ func TestWriteOff(t *testing.T) {
 	}
 	c := condition(&obj.(*appsv1.Deployment).Status, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason != setFound {
-		t.Errorf("its status says %+v", c)
+		t.Errorf("status %+v", c)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// roll is one step of strategy RollingUpdate. It scales up the current ReplicaSet as far as there is room. Otherwise it
-// removes old pods while enough pods are available.
+// roll is one step of strategy RollingUpdate. It scales up the current ReplicaSet as far as maxSurge allows. If it
+// cannot, it scales down old ReplicaSets as long as enough pods are available.
 func (u *rollout) roll(ctx context.Context) error {
 	if u.current() == nil {
 		if err := u.create(ctx); err != nil {
@@ -37,7 +37,7 @@ func (u *rollout) roll(ctx context.Context) error {
 	return u.writeProgress(ctx)
 }
 
-// grow scales the current ReplicaSet up as far as there is room, or down to its wanted size.
+// grow scales the current ReplicaSet up as far as maxSurge allows, or down to its wanted size.
 func (u *rollout) grow(ctx context.Context) (bool, error) {
 	rs := u.current()
 	if size(rs) >= replicas(u.d) {
@@ -46,7 +46,7 @@ func (u *rollout) grow(ctx context.Context) (bool, error) {
 	return u.scale(ctx, rs, u.room(size(rs)))
 }
 
-// room returns how many pods a current ReplicaSet of size have may have.
+// room returns the size that the current ReplicaSet may get now. have is its present size.
 func (u *rollout) room(have int32) int32 {
 	if u.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || u.options.Without.Room {
 		return replicas(u.d)
@@ -54,10 +54,10 @@ func (u *rollout) room(have int32) int32 {
 	return have + max(min(most(u.d)-total(u.sets, size), replicas(u.d)-have), 0)
 }
 
-// shrink scales old ReplicaSets down, the oldest first, and unavailable pods first.
+// shrink scales old ReplicaSets down, the oldest first. It removes unavailable pods before available ones.
 //
-// It assumes that all unavailable pods of the current ReplicaSet are missing, so pods that never become available keep
-// the old ones. If an old ReplicaSet is about to delete available pods, it does nothing, because it cannot know how
+// It does not count unavailable pods of the current ReplicaSet. So old pods stay if the new ones never become
+// available. If an old ReplicaSet is about to delete available pods, shrink does nothing, because it cannot know how
 // many will be left. It skips ReplicaSets of size zero, because their status may be old.
 func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	rs, old := u.current(), keep(u.old(), active)
@@ -82,7 +82,7 @@ func (u *rollout) shrink(ctx context.Context) (bool, error) {
 	return unhealthy || healthy, err
 }
 
-// takeFrom scales ReplicaSets down by up to n pods in all, each by at most the pods that it can lose.
+// takeFrom scales ReplicaSets down by at most n pods in total, and each ReplicaSet by at most has(rs).
 func (u *rollout) takeFrom(ctx context.Context, sets []*appsv1.ReplicaSet, n int32,
 	has func(*appsv1.ReplicaSet) int32) (took bool, err error) {
 	for _, rs := range sets {
@@ -96,8 +96,7 @@ func (u *rollout) takeFrom(ctx context.Context, sets []*appsv1.ReplicaSet, n int
 	return took, nil
 }
 
-// recreate is one step of strategy Recreate. It removes old pods. When no old pod runs, it creates or scales up the
-// current ReplicaSet.
+// recreate is one step of strategy Recreate. It removes old pods. When none runs, it scales up the current ReplicaSet.
 func (u *rollout) recreate(ctx context.Context) error {
 	stopped := false
 	for _, rs := range keep(u.old(), active) {
@@ -130,8 +129,7 @@ func (u *rollout) recreate(ctx context.Context) error {
 	return u.writeProgress(ctx)
 }
 
-// oldPods reports whether an old ReplicaSet reports pods, or controls a pod that has not ended. Labels do not matter
-// (RULES H74).
+// oldPods reports whether an old ReplicaSet reports pods, or controls a pod that has not ended (RULES H74).
 func (u *rollout) oldPods() bool {
 	return slices.ContainsFunc(u.old(), func(rs *appsv1.ReplicaSet) bool {
 		return rs.Status.Replicas > 0 ||
@@ -142,8 +140,7 @@ func (u *rollout) oldPods() bool {
 	})
 }
 
-// deletePods deletes the pods of old ReplicaSets. Only a mutant calls it, because pods belong to the ReplicaSets
-// (LAW-2).
+// deletePods deletes the pods of old ReplicaSets. Only a mutant calls it: only ReplicaSets delete pods (LAW-2).
 func (u *rollout) deletePods(ctx context.Context) error {
 	for _, rs := range u.old() {
 		for _, obj := range index(u.pods, controllerIndex, string(rs.UID)) {
@@ -157,8 +154,9 @@ func (u *rollout) deletePods(ctx context.Context) error {
 	return nil
 }
 
-// rollbackTo returns the revision to which an old client requests a rollback; 0 means the revision before the last. An
-// annotation holds this field of old API versions. Today's kubectl writes the old template into the Deployment instead.
+// rollbackTo returns the revision in a rollback request of an old client; 0 means the revision before the last. The
+// request is a field of old API versions, which an annotation stores. Today's kubectl writes the old template into the
+// Deployment instead.
 func rollbackTo(d *appsv1.Deployment) (revision int64, asked bool) {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedRollbackTo], 10, 64)
 	return n, err == nil
@@ -226,9 +224,9 @@ func (u *rollout) ofRevision(n int64) *appsv1.ReplicaSet {
 }
 
 // cleanUp deletes old ReplicaSets beyond the history limit, lowest revisions first. It deletes only ReplicaSets of size
-// zero without pods whose controller has observed that size (RULES H78).
+// zero without pods, and only if the ReplicaSet controller has observed that size (RULES H78).
 //
-// A delete carries the uid, so a new ReplicaSet with the name survives (EXACT-4). Upstream deletes by name.
+// A delete carries the uid, so a recreated ReplicaSet with the name survives (EXACT-4). Upstream deletes by name.
 func (u *rollout) cleanUp(ctx context.Context) error {
 	limit, limited := keepsHistory(u.d)
 	history := keep(u.old(), func(rs *appsv1.ReplicaSet) bool { return rs.DeletionTimestamp == nil })

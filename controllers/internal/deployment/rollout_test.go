@@ -20,7 +20,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// setOf returns a ReplicaSet of an image that wants and has this many pods.
+// setOf returns a ReplicaSet with this image that wants and has this many pods.
 func setOf(name, image string, size int32, revision string) *appsv1.ReplicaSet {
 	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
 		Labels: map[string]string{"app": "x"}, Annotations: map[string]string{revisionAnnotation: revision}}}
@@ -31,8 +31,7 @@ func setOf(name, image string, size int32, revision string) *appsv1.ReplicaSet {
 	return rs
 }
 
-// rolloutOf returns a reconcile of a Deployment that wants 4 pods of image "now", in its own cluster with its
-// ReplicaSets.
+// rolloutOf returns a reconcile of a Deployment that wants 4 pods of image "now", in a cluster with its ReplicaSets.
 func rolloutOf(t *testing.T, change func(d *appsv1.Deployment), sets ...*appsv1.ReplicaSet) (*rollout, host.Client) {
 	world := sim.New(sim.Zero{})
 	user := host.NewCluster(world, fakeapi.New(fakeapi.Options{})).Client("user")
@@ -68,7 +67,7 @@ func made(t *testing.T, c host.Client, obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// there lists the server's ReplicaSets with their sizes.
+// there lists the ReplicaSets on the server with their sizes.
 func there(t *testing.T, c host.Client) (list []string) {
 	items, err := c.List(t.Context(), SetKind, "default", metav1.ListOptions{})
 	if err != nil {
@@ -83,7 +82,7 @@ func there(t *testing.T, c host.Client) (list []string) {
 
 var errRefused = apierrors.NewInternalError(errors.New("out of order"))
 
-// deletesNone is a client whose deletes fail, writesNone one whose writes fail.
+// deletesNone is a client whose deletes fail. writesNone is a client whose writes fail.
 type (
 	deletesNone struct{ host.Client }
 	writesNone  struct{ host.Client }
@@ -100,8 +99,8 @@ func (writesNone) UpdateStatus(context.Context, runtime.Object) (runtime.Object,
 	return nil, errRefused
 }
 
-// Old ReplicaSets beyond the limit are deleted, the lowest revisions first. Those with pods, or with an unknown number,
-// stay, and so does another object of the name.
+// Old ReplicaSets beyond the limit are deleted, the lowest revisions first. A ReplicaSet with pods, or with an unknown
+// revision, is kept, and so is a recreated one.
 func TestCleanUp(t *testing.T) {
 	limit := func(n int32) func(d *appsv1.Deployment) {
 		return func(d *appsv1.Deployment) { d.Spec.RevisionHistoryLimit = &n }
@@ -147,7 +146,7 @@ func TestCleanUp(t *testing.T) {
 	u, user := rolloutOf(t, limit(0), old("a", "1", nil))
 	u.sets[0].UID = "former"
 	if err := u.cleanUp(t.Context()); err == nil || len(there(t, user)) != 1 {
-		t.Errorf("another of the name: %q are left, %v", there(t, user), err)
+		t.Errorf("recreated ReplicaSet: %q are left, error %v", there(t, user), err)
 	}
 	for name, sync := range map[string]func() error{
 		"recreate": func() error { return u.recreate(t.Context()) },
@@ -159,7 +158,7 @@ func TestCleanUp(t *testing.T) {
 			ObservedGeneration: 1}
 		u.env.Client = deletesNone{user}
 		if err := sync(); !errors.Is(err, errRefused) {
-			t.Errorf("%s: nothing said that no old one goes: %v", name, err)
+			t.Errorf("%s: no error, although no old ReplicaSet was deleted: %v", name, err)
 		}
 	}
 	// A paused Deployment with a rollback request keeps its history.
@@ -168,11 +167,11 @@ func TestCleanUp(t *testing.T) {
 		d.Spec.Paused, d.Spec.RevisionHistoryLimit = true, new(int32)
 	}, old("a", "1", nil), setOf("now", "now", 4, "2"))
 	if err := u.resize(t.Context()); err != nil || len(there(t, user)) != 2 {
-		t.Errorf("paused, and asked to go back: %q are left, %v", there(t, user), err)
+		t.Errorf("paused, with a rollback request: %q are left, error %v", there(t, user), err)
 	}
 }
 
-// A missing ReplicaSet need not be deleted; no old one is deleted before the rollout has settled.
+// A missing ReplicaSet need not be deleted. No old ReplicaSet is deleted before the rollout is complete.
 func TestCleanUpWaits(t *testing.T) {
 	old := setOf("a", "a", 0, "1")
 	old.Status.ObservedGeneration = 1
@@ -182,7 +181,7 @@ func TestCleanUpWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := u.cleanUp(t.Context()); err != nil {
-		t.Errorf("one that is gone: %v", err)
+		t.Errorf("missing ReplicaSet: %v", err)
 	}
 	u, user = rolloutOf(t, none, old, setOf("now", "now", 3, "2"))
 	u.d.Status = appsv1.DeploymentStatus{Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4, ObservedGeneration: 1}
@@ -194,21 +193,21 @@ func TestCleanUpWaits(t *testing.T) {
 	}
 }
 
-// Failed writes are reported, when sharing pods among ReplicaSets, and while terminating.
+// Failed writes are reported when pods are shared among ReplicaSets, and while the Deployment is terminating.
 func TestSaysWhatIsNotWritten(t *testing.T) {
 	u, user := rolloutOf(t, nil, setOf("a", "a", 2, "1"), setOf("now", "now", 4, "2"))
 	u.env.Client = writesNone{user}
 	if err := u.share(t.Context()); !errors.Is(err, errRefused) {
-		t.Errorf("a size: %v", err)
+		t.Errorf("size: %v", err)
 	}
 	u, user = rolloutOf(t, nil, setOf("a", "a", 2, "1"), setOf("now", "now", 4, "1"))
 	u.env.Client = writesNone{user}
 	if err := u.writeOff(t.Context()); !errors.Is(err, errRefused) {
-		t.Errorf("a revision: %v", err)
+		t.Errorf("revision: %v", err)
 	}
 }
 
-// Old ReplicaSets shrink, unavailable pods first, as far as enough stay available.
+// Old ReplicaSets shrink while enough pods stay available. Unavailable pods are removed first.
 func TestShrink(t *testing.T) {
 	strategy := func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType }
 	like := func(name string, size, available int32) *appsv1.ReplicaSet {
@@ -236,24 +235,24 @@ func TestShrink(t *testing.T) {
 	u, user := rolloutOf(t, strategy, like("now", 6, 6))
 	u.env.Client = writesNone{user}
 	if _, err := u.grow(t.Context()); err == nil {
-		t.Error("too many were asked for, and nothing said that they are still")
+		t.Error("no error, although the ReplicaSets were not scaled down")
 	}
 	if err := u.observe(t.Context()); err == nil {
-		t.Error("nothing said that the Deployment was not seen as it is")
+		t.Error("no error, although the status was not written")
 	}
 	u.d.Spec.Selector, u.d.Status.ObservedGeneration = &metav1.LabelSelector{}, 0
 	if err := u.sync(t.Context(), u.key, u.d); err == nil {
-		t.Error("nothing said that a Deployment that selects nothing was not seen as it is")
+		t.Error("no error, although the status of a Deployment that selects nothing was not written")
 	}
 }
 
-// A Deployment of strategy Recreate scales up at once, others as far as there is room.
+// A Deployment with strategy Recreate scales up at once, others as far as maxSurge allows.
 func TestRoom(t *testing.T) {
 	recreate := func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType }
 	if u, _ := rolloutOf(t, recreate, setOf("a", "old", 3, "1")); u.room(0) != 4 {
-		t.Errorf("Recreate: there is room for %d", u.room(0))
+		t.Errorf("Recreate: room is %d", u.room(0))
 	}
 	if u, _ := rolloutOf(t, nil, setOf("a", "old", 3, "1")); u.room(0) != 2 {
-		t.Errorf("RollingUpdate: there is room for %d", u.room(0))
+		t.Errorf("RollingUpdate: room is %d", u.room(0))
 	}
 }

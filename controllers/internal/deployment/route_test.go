@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// cached holds what caches show, by kind.
+// cached holds the content of the caches, by kind.
 type cached map[schema.GroupVersionKind][]runtime.Object
 
 func (c cached) Get(kind schema.GroupVersionKind, namespace, name string) runtime.Object {
@@ -36,7 +36,7 @@ func (c cached) Each(kind schema.GroupVersionKind, namespace string, f func(runt
 	}
 }
 
-// A Deployment of strategy Recreate waits for its last pod to be deleted; no other event tells it (RULES B34).
+// A Deployment with strategy Recreate is enqueued when its last pod is deleted: no other event shows it (RULES B34).
 func TestPodGone(t *testing.T) {
 	owned := func(m *metav1.ObjectMeta, kind schema.GroupVersionKind, name string, uid types.UID) {
 		m.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: uid},
@@ -91,12 +91,12 @@ func TestPodGone(t *testing.T) {
 			}
 		}
 		if slices.Contains(out.Keys, "default/web") != c.wakes || len(out.Keys) > 1 {
-			t.Errorf("%s: it wakes %q", c.name, out.Keys)
+			t.Errorf("%s: enqueued %q", c.name, out.Keys)
 		}
 	}
 }
 
-// A change of size is shared among ReplicaSets by their annotations. A saturated ReplicaSet gets all.
+// A change of size is shared among ReplicaSets by their annotations. A saturated ReplicaSet gets all pods.
 func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		name                     string
@@ -138,17 +138,17 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A ReplicaSet without labels is no Deployment's, even of one that selects by what is not there.
+// No Deployment selects a ReplicaSet without labels, even if its selector requires that a label is missing.
 func TestSelectsNoneWithoutLabels(t *testing.T) {
 	d := &appsv1.Deployment{}
 	d.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "odd",
 		Operator: metav1.LabelSelectorOpDoesNotExist}}}
 	if selects(d, nil) || !selects(d, map[string]string{"app": "x"}) {
-		t.Error("labels that are not there are selected, or some that are, not")
+		t.Error("a ReplicaSet without labels is selected, or one with labels is not")
 	}
 }
 
-// The laws hear how a scaled ReplicaSet exceeds the bounds of a rollout.
+// The laws report how a scaled ReplicaSet exceeds the bounds of a rollout.
 func TestExceedsBounds(t *testing.T) {
 	sized := func(name, image string, size, available int32) *appsv1.ReplicaSet {
 		rs := setOf(name, image, size, "1")

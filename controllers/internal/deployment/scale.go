@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// sizes returns the annotations with a Deployment's size, for its ReplicaSets.
+// sizes returns the annotations of ReplicaSets that store the Deployment's size.
 func sizes(d *appsv1.Deployment) map[string]string {
 	return map[string]string{
 		desiredAnnotation: strconv.Itoa(int(replicas(d))), maxAnnotation: strconv.Itoa(int(most(d)))}
@@ -40,8 +40,8 @@ func (u *rollout) rescale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) e
 	return u.update(ctx, &changed)
 }
 
-// resized reports whether a ReplicaSet with pods was last scaled for another size of the Deployment. Resizing is not a
-// rollout.
+// resized reports whether a ReplicaSet with pods was last scaled for another size of the Deployment. A change of the
+// size alone is not a rollout.
 func (u *rollout) resized() bool {
 	return slices.ContainsFunc(u.sets, func(rs *appsv1.ReplicaSet) bool {
 		n, ok := number(rs, desiredAnnotation)
@@ -107,7 +107,7 @@ func (u *rollout) only(running []*appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	}
 }
 
-// saturated reports whether the current ReplicaSet has the wanted size in its spec and annotation, and as many
+// saturated reports whether the current ReplicaSet has the wanted size in its spec and in its annotation, and as many
 // available pods.
 func (u *rollout) saturated() bool {
 	rs, n := u.current(), replicas(u.d)
@@ -118,8 +118,9 @@ func (u *rollout) saturated() bool {
 	return err == nil && int32(desired) == n && size(rs) == n && rs.Status.AvailableReplicas == n
 }
 
-// shareAmong scales ReplicaSets with pods to the allowed total, in proportion, larger ones first. Of two equal
-// ReplicaSets the newer one gains more, and the older one loses more. The first one gets the rounding remainder.
+// shareAmong scales the ReplicaSets with pods in proportion, so that together they have the allowed number of pods.
+// Larger ones come first. Of two equal ones, the newer comes first if they grow, the older if they shrink. The first
+// ReplicaSet gets the rounding remainder.
 func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) error {
 	allowed := int32(0)
 	if replicas(u.d) > 0 {
@@ -152,8 +153,8 @@ func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) 
 	return nil
 }
 
-// part returns a ReplicaSet's share of a change; the earlier shares add up to changed. The share is in proportion to
-// the old and the new maximum of pods.
+// part returns a ReplicaSet's share of the total change. changed is the sum of the shares before it. The share follows
+// from the ratio of the new maximum number of pods to the old one.
 func (u *rollout) part(rs *appsv1.ReplicaSet, change, changed int32) int32 {
 	left := change - changed
 	switch {
@@ -221,7 +222,7 @@ func least(d *appsv1.Deployment) int32 {
 	return replicas(d) - unavailable
 }
 
-// hasDeadline reports whether lack of progress is reported. The maximum value means that it is not.
+// hasDeadline reports whether the Deployment has a progress deadline. The maximum value means that it has none.
 func hasDeadline(d *appsv1.Deployment) bool {
 	s := d.Spec.ProgressDeadlineSeconds
 	return s != nil && *s != math.MaxInt32
@@ -236,8 +237,8 @@ func keepsHistory(d *appsv1.Deployment) (int, bool) {
 	return int(*n), true
 }
 
-// exceedsBounds describes how scaling, creating or deleting a ReplicaSet exceeds the bounds of a rollout (EXACT-11). A
-// paused or resized Deployment has no such bounds.
+// exceedsBounds is the check of EXACT-11. It describes how scaling, creating or deleting a ReplicaSet exceeds the
+// bounds of a rollout. A paused or resized Deployment has no such bounds.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	if after == nil {
@@ -265,7 +266,7 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	return deprives(d, sets, was, rs)
 }
 
-// exceeds reports that a growing ReplicaSet leads to too many pods. With strategy Recreate it also reports that other
+// exceeds returns a description if a growing ReplicaSet leads to too many pods, or, with strategy Recreate, if other
 // ReplicaSets still have pods.
 func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.ReplicaSet) string {
 	if n := total(others, size) + size(rs); n > most(d) {
@@ -278,8 +279,8 @@ func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.Repli
 	return ""
 }
 
-// deprives reports that a shrinking ReplicaSet loses available pods although too few are left. Existing pods of a
-// ReplicaSet with the current template count even if it is already shrinking.
+// deprives returns a description if a shrinking ReplicaSet loses available pods and too few are left. The available
+// pods of other ReplicaSets with the current template all count, even if these ReplicaSets are already shrinking.
 func deprives(d *appsv1.Deployment, others []*appsv1.ReplicaSet, was, rs *appsv1.ReplicaSet) string {
 	have := was.Status.AvailableReplicas
 	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType ||

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// Sync brings one Deployment closer to its spec.
+// Sync reconciles one Deployment.
 //
 // Failures are retried forever, with backoff. Upstream drops a key after 15 failures (RULES H79). In a terminating
 // namespace creations fail and are not retried.
@@ -226,7 +226,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 		Replicas:           total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.Replicas }),
 		ReadyReplicas:      total(sets, func(rs *appsv1.ReplicaSet) int32 { return rs.Status.ReadyReplicas }),
 		AvailableReplicas:  available,
-		// It would be negative if some available pods are about to be deleted.
+		// Without max, it would be negative while available pods are being deleted.
 		UnavailableReplicas: max(total(sets, size)-available, 0),
 		TerminatingReplicas: u.terminating(),
 		CollisionCount:      u.d.Status.CollisionCount,
@@ -286,7 +286,7 @@ func (u *rollout) updateStatus(ctx context.Context) error {
 	return nil
 }
 
-// observe sets only the observed generation.
+// observe writes only the observed generation.
 func (u *rollout) observe(ctx context.Context) error {
 	if u.d.Status.ObservedGeneration >= u.d.Generation {
 		return nil
@@ -295,8 +295,7 @@ func (u *rollout) observe(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// complete reports whether every wanted pod belongs to the current ReplicaSet and is available, and no other pod
-// exists.
+// complete reports whether every wanted pod is in the current ReplicaSet and available, and no other pod exists.
 func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
 	n := replicas(d)
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n &&

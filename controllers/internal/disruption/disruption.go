@@ -1,8 +1,9 @@
 // Package disruption is the controller of PodDisruptionBudgets: it writes into each status how many Pods may be evicted
 // now.
 //
-// It owns nothing. A budget refers to the sum of the sizes of the Pods' controllers, which it finds by ControllerRef
-// (RULES L114). If an eviction was announced in a Pod's condition and the Pod stays, it resets the condition.
+// The controller owns nothing. It compares a budget with the total size of the Pods' controllers, which it finds by
+// ControllerRef (RULES L114). If a Pod's condition announces an eviction and the Pod is not deleted, the controller
+// resets the condition.
 package disruption
 
 import (
@@ -38,8 +39,8 @@ var (
 )
 
 // New returns the controller. If several budgets select a Pod, it reconciles all of them; upstream reconciles only the
-// first. As in upstream, scaling a controller, or a Pod that is no longer selected, takes effect only with the next
-// change of a Pod.
+// first. If a controller is scaled, or a budget no longer selects a Pod, this takes effect only with the next change of
+// a Pod, as in upstream.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", For: budgetKind,
@@ -64,7 +65,7 @@ func wakeBudget(_ host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
 
-// ignore is the route of the kinds from which only sizes are read.
+// ignore is the route of the kinds of which only the size is read.
 func ignore(host.View, host.Event, *host.Effect) {}
 
 // wakeForPod enqueues the budgets that select a Pod, and the Pod itself if its eviction was announced.
@@ -84,7 +85,7 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// wanted returns the size of a controller of a known kind.
+// wanted returns the wanted number of replicas of a controller. The default is 1.
 func wanted(obj runtime.Object) int32 {
 	n := (*int32)(nil)
 	switch o := obj.(type) {
@@ -141,8 +142,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// update writes the status if it changed. It returns the time until the first Pod whose eviction was allowed counts as
-// staying.
+// update writes the status if it changed. It returns the time until the first Pod is no longer disrupted.
 func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionBudget) (time.Duration, error) {
 	pods := r.podsOf(budget)
 	expected, desired, err := r.expect(ctx, budget, pods)
@@ -183,7 +183,7 @@ func (r *reconciler) podsOf(budget *policyv1.PodDisruptionBudget) []*corev1.Pod 
 		func(p *corev1.Pod) bool { return !ref.Selects(s, p.Labels) })
 }
 
-// Pods with an announced eviction have separate keys in the queue, which cannot be the name of a budget.
+// podMark is a part of the queue key of a Pod with an announced eviction. The name of a budget cannot contain it.
 const podMark = "/pod:"
 
 func podKey(pod *corev1.Pod) string { return pod.Namespace + podMark + pod.Name }
@@ -209,7 +209,7 @@ func announced(pod *corev1.Pod) *corev1.PodCondition {
 	return c
 }
 
-// stays sets a Pod's condition DisruptionTarget to False if the Pod is not terminating after some time.
+// stays sets a Pod's condition DisruptionTarget to False if the Pod is still not terminating after patience.
 func (r *reconciler) stays(ctx context.Context, key, pod string) error {
 	obj, exists, err := r.pods.GetByKey(pod)
 	if err != nil || !exists {

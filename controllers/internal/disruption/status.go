@@ -24,8 +24,8 @@ import (
 // patience is how long a Pod counts as disrupted after its eviction was allowed.
 const patience = 2 * time.Minute
 
-// stillAwaited returns the Pods whose eviction was allowed and which are not terminating yet. A Pod is removed after
-// patience. The duration is the time until the first removal, or 0.
+// stillAwaited returns the Pods whose eviction was allowed and which are not terminating yet, with the time of the
+// eviction. It leaves out a Pod after patience. The duration is the time until the first Pod is left out, or 0.
 func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	now time.Time) (map[string]metav1.Time, time.Duration) {
 	awaited := map[string]metav1.Time{}
@@ -38,13 +38,13 @@ func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 		}
 		awaited[pod.Name] = at
 		if first == 0 || left < first {
-			first = max(left, 1) // at that exact moment it is requeued at once
+			first = max(left, 1) // 0 would mean that no requeue is needed
 		}
 	}
 	return awaited, first
 }
 
-// countHealthy counts the Pods that are ready and not awaited.
+// countHealthy counts the ready Pods, except those that are terminating or awaited.
 func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.Time) (n int32) {
 	for _, pod := range pods {
 		going := awaited[pod.Name]
@@ -89,8 +89,9 @@ func setCondition(budget *policyv1.PodDisruptionBudget, status metav1.ConditionS
 	budget.Status.Conditions = conditions
 }
 
-// expect returns how many Pods a budget expects, and how many must be healthy. With an absolute minimum it expects the
-// existing Pods. With a percentage, or a maximum of unavailable Pods, it expects the sizes of their controllers.
+// expect returns how many Pods a budget expects, and how many must be healthy. If minAvailable is a number, the
+// existing Pods are expected. If it is a percentage, or maxUnavailable is set, as many Pods are expected as their
+// controllers want.
 func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionBudget,
 	pods []*corev1.Pod) (expected, desired int32, err error) {
 	least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable
@@ -117,8 +118,7 @@ func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionB
 	return expected, int32(n), nil
 }
 
-// scaleOf returns the total size of the Pods' controllers. It skips a Pod without a ControllerRef. A missing controller
-// is an error.
+// scaleOf returns the total size of the Pods' controllers. A missing controller is an error.
 func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, error) {
 	scales := map[types.UID]int32{}
 	for _, pod := range pods {
@@ -182,7 +182,7 @@ func (r *reconciler) named(kind schema.GroupVersionKind, ref *metav1.OwnerRefere
 	return obj.(runtime.Object)
 }
 
-// asScale reads the scale of a controller whose kind has no case of its own.
+// asScale returns the uid and the size of a controller of any other kind. It reads the size from subresource scale.
 func (r *reconciler) asScale(ctx context.Context, ref *metav1.OwnerReference, gvk schema.GroupVersionKind,
 	namespace string) (types.UID, int32, error) {
 	var kind *fakeapi.Kind

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A right status is not written again; one with any wrong field is, since others may write it.
+// A right status is not written again. A status with any wrong field is, because another client may have written it.
 func TestUpToDate(t *testing.T) {
 	right := func() *policyv1.PodDisruptionBudgetStatus {
 		return &policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 2, CurrentHealthy: 3, DesiredHealthy: 1,
@@ -38,10 +38,10 @@ func TestUpToDate(t *testing.T) {
 	} {
 		b := &policyv1.PodDisruptionBudget{Status: *right()}
 		if !upToDate(b, right()) {
-			t.Fatal("what is right is written again")
+			t.Fatal("a right status is written again")
 		}
 		if spoil(&b.Status); upToDate(b, right()) {
-			t.Errorf("%s: what is wrong is left", name)
+			t.Errorf("%s: a wrong status is not written", name)
 		}
 	}
 }
@@ -52,9 +52,9 @@ func TestUnreadable(t *testing.T) {
 	share := intstr.FromString("many")
 	budget := &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &share}}
 	if _, _, err := r.expect(t.Context(), budget, nil); err == nil {
-		t.Error("a share that is none")
+		t.Error("no error for a percentage that cannot be parsed")
 	}
 	if _, _, err := r.controllerOf(t.Context(), &metav1.OwnerReference{APIVersion: "a/b/c"}, "ns"); err == nil {
-		t.Error("an apiVersion that is none")
+		t.Error("no error for an apiVersion that cannot be parsed")
 	}
 }

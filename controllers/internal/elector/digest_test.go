@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// TestDigest: candidates that will act differently have different digests, whatever happened to them before.
+// TestDigest checks that candidates have different digests if and only if they will act differently.
 func TestDigest(t *testing.T) {
 	now, minute := time.Unix(1000, 0), int32(60)
 	lease := func(term int32, holder string, renewed time.Time) *coordinationv1.Lease {
@@ -44,7 +44,7 @@ func TestDigest(t *testing.T) {
 	} {
 		h := of(0, change)
 		if other := seen[h]; other != "" {
-			t.Errorf("%q and %q have one digest", name, other)
+			t.Errorf("%q and %q have the same digest", name, other)
 		}
 		seen[h] = name
 	}
@@ -52,9 +52,9 @@ func TestDigest(t *testing.T) {
 		return func(e *elector) { e.leading, e.lease, e.renewed = false, nil, now.Add(later) }
 	}
 	if of(0, led(0)) != of(0, led(time.Second)) {
-		t.Error("when it led last shows, though it does not lead")
+		t.Error("the digest of a candidate that does not lead contains when it led last")
 	}
 	if of(time.Minute, led(0)) != of(0, led(0)) {
-		t.Error("the time of day shows")
+		t.Error("the digest depends on the time of day")
 	}
 }

@@ -1,8 +1,8 @@
-// Package elector is leader election by a Lease, like client-go's. Of several instances of the controller manager, the
-// holder of the lease runs its controllers.
+// Package elector is leader election by a Lease, like client-go's. Of several instances of the controller manager, only
+// the holder of the lease runs its controllers.
 //
-// The lease is not a lock. A holder that lost the lease continues until it reads it again, so two instances may lead at
-// the same time (SKEW-1).
+// The lease is not a lock. A holder that lost the lease continues until it reads the lease again, so two instances may
+// lead at the same time (SKEW-1).
 package elector
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The name of the lease, and the times of kube-controller-manager: how long others wait for a lease that is not
-// renewed, how long its holder tries to renew it, and the retry period.
+// The name of the lease, and the times of kube-controller-manager. A lease that is not renewed expires after duration.
+// Its holder tries to renew it for deadline, once every retry.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"
@@ -32,8 +32,8 @@ const (
 
 var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
-// New returns a candidate. It calls lead when it gets the lease, and when it has lost it. Each start has a new
-// identity, so a restarted candidate waits until its previous lease expires.
+// New returns a candidate. It calls lead(true) when it gets the lease, and lead(false) when it has lost the lease. Each
+// start has a new identity, so a restarted candidate waits until its previous lease expires.
 func New(candidate string, lead func(bool)) host.Controller {
 	lives := 0
 	return host.Controller{
@@ -67,7 +67,7 @@ func (e *elector) Sync(ctx context.Context, key string) error {
 	over := e.leading && asked.Sub(e.renewed) >= retry+deadline
 	switch held := !over && e.try(ctx); {
 	case over:
-		// Like a restarted process, it gets another identity.
+		// The candidate gets another identity, like a restarted process.
 		e.leading, e.lease = false, nil
 		e.life++
 		e.lead(false)
@@ -83,7 +83,7 @@ func (e *elector) Sync(ctx context.Context, key string) error {
 
 // try reports whether the candidate has the lease.
 func (e *elector) try(ctx context.Context) bool {
-	// The holder writes the lease as last seen. It reads the lease only after a conflict.
+	// The holder writes the lease as last seen. It reads the lease only if this write fails.
 	if e.holds() && e.write(e.env.Client.Update(ctx, e.claim(e.lease))) {
 		return true
 	}
@@ -114,7 +114,7 @@ func (e *elector) holds() bool {
 // valid reports whether the lease has not expired.
 func (e *elector) valid() bool { return e.env.Now().Before(e.since.Add(term(e.lease))) }
 
-// write handles the response to a write of the lease. A conflict means that another candidate was faster.
+// write handles the response to a write of the lease, and reports whether the write succeeded.
 func (e *elector) write(obj any, err error) bool {
 	if err != nil {
 		return false
@@ -123,7 +123,7 @@ func (e *elector) write(obj any, err error) bool {
 	return true
 }
 
-// claim returns the lease with the candidate as its holder, based on the lease found.
+// claim returns a copy of the lease found, or a new lease if found is nil, with the candidate as its holder.
 func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	now, seconds, holder := metav1.NewMicroTime(e.env.Now()), int32(duration/time.Second), e.identity()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// election is a candidate, and its calls of lead.
+// election is a candidate with its calls of lead.
 type election struct {
 	*trial.Trial
 	t    *testing.T
@@ -35,7 +35,7 @@ func (e *election) lease() *coordinationv1.Lease {
 	return obj.(*coordinationv1.Lease)
 }
 
-// write changes the lease as another writer.
+// write changes the lease like another candidate.
 func (e *election) write(change func(*coordinationv1.Lease)) {
 	e.t.Helper()
 	l := e.lease().DeepCopy()
@@ -58,7 +58,7 @@ func (e *election) want(holder string, transitions int32, renewed time.Duration,
 	since := s.RenewTime.Sub(e.World.Clock.Now()) + e.World.Clock.Elapsed()
 	if *s.HolderIdentity != holder || *s.LeaseTransitions != transitions || since != renewed ||
 		*s.LeaseDurationSeconds != 15 {
-		e.t.Errorf("the lease is %s's, of %d transitions, renewed at %v for %d s; want %s, %d, %v", *s.HolderIdentity,
+		e.t.Errorf("lease of %s with %d transitions, renewed at %v for %d s; want %s, %d, %v", *s.HolderIdentity,
 			*s.LeaseTransitions, since, *s.LeaseDurationSeconds, holder, transitions, renewed)
 	}
 }
@@ -69,8 +69,8 @@ func TestLeadsAndRenews(t *testing.T) {
 	e.want("a_1", 0, 4*time.Second, "0s true")
 }
 
-// A candidate leaves another's lease alone until it has seen no renewal for its duration. A holder that lost it leads
-// until the deadline, and restarts with another identity.
+// A candidate does not take another's lease until it has seen no renewal for the lease's duration. A holder that lost
+// its lease leads until the deadline, and then continues with another identity.
 func TestTakenAway(t *testing.T) {
 	e := newElection(t)
 	e.pass(5 * time.Second)
@@ -80,7 +80,7 @@ func TestTakenAway(t *testing.T) {
 	e.want("b", 0, 4*time.Second, "0s true")
 	e.pass(2 * time.Second)
 	e.want("b", 0, 4*time.Second, "0s true", "16s false")
-	// It knows nothing about the lease since the deadline, so its waiting time starts again.
+	// It forgot the lease at the deadline, so its waiting time starts again.
 	e.pass(15 * time.Second)
 	e.want("b", 0, 4*time.Second, "0s true", "16s false")
 	e.pass(2 * time.Second)
@@ -97,7 +97,7 @@ func TestReleased(t *testing.T) {
 	e.want("a_1", 4, 2*time.Second, "0s true")
 }
 
-// A candidate that cannot write the lease assumes that it lost it; the holder does not need to read it.
+// A holder that cannot write the lease assumes that it lost the lease. It need not read the lease.
 func TestCutOff(t *testing.T) {
 	for verb, cutOff := range map[fakeapi.Verb]bool{fakeapi.Update: true, fakeapi.Get: false} {
 		e := newElection(t)

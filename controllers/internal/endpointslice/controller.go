@@ -2,8 +2,8 @@
 // addresses of the selected Pods.
 //
 // It reads Pods and owns slices. It finds a Service's slices by two labels and the owner's uid (RULES L115). Upstream
-// deletes slices with these labels and another owner. Here the garbage collector deletes them. The server generates the
-// names of slices, so the controller tracks its writes; otherwise a late cache could lead to a second slice.
+// deletes slices with these labels and another owner; here they are left to the garbage collector. The server generates
+// the names of slices, so the controller tracks its writes: otherwise a late cache could lead to a second slice.
 //
 // It computes the hints for a Service's traffic distribution, but not the topology-aware hints that an annotation
 // enables.
@@ -59,7 +59,7 @@ func New(without Without) host.Controller {
 }
 
 // wanted returns the number of slices of a Service, one per address family. It assumes that the Pods fit into one
-// slice. If their ports may differ, or the Service has no selector, it returns a negative number.
+// slice. If the Pods' ports may differ, or the Service has no selector, it returns a negative number: unknown.
 func wanted(owner runtime.Object) int {
 	svc := owner.(*corev1.Service)
 	if !selects(svc) {
@@ -81,7 +81,7 @@ func most(owner runtime.Object) int {
 	return 0
 }
 
-// found reports whether the controller finds a slice by its labels. If somebody changed them, it creates another slice.
+// found reports whether the controller finds a slice by its labels. If these labels change, it creates another slice.
 func found(dependent runtime.Object) bool {
 	slice := dependent.(*discoveryv1.EndpointSlice)
 	owner := metav1.GetControllerOfNoCopy(slice)
@@ -135,8 +135,8 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync updates the slices of one Service to match its Pods. If the cache does not show earlier writes yet, the event
-// that shows them enqueues the Service. Upstream fails and retries.
+// Sync updates the slices of one Service to match its Pods. If the cache does not show earlier writes yet, Sync does
+// nothing, and the event that shows them enqueues the Service. Upstream fails and retries.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	obj, exists, err := r.services.GetByKey(key)
 	if err != nil {
@@ -255,8 +255,8 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	})
 }
 
-// wakeForNode enqueues the Services that left out Pods because their node was unknown. Upstream retries after some
-// time. Services that publish Pods in any state leave none out.
+// wakeForNode enqueues the Services that may lack Pods of a new node: the controller leaves out a Pod while its node is
+// unknown. Upstream retries after some time.
 func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	if e.Old != nil {
 		return
@@ -270,7 +270,8 @@ func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	})
 }
 
-// wakeLeftOut enqueues the Services that select a Pod and leave it out if its node is unknown.
+// wakeLeftOut enqueues the Services that leave out a Pod while its node is unknown. Services that publish Pods in any
+// state never do so.
 func wakeLeftOut(v host.View, pod *corev1.Pod, out *host.Effect) {
 	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
 		svc := obj.(*corev1.Service)

@@ -108,8 +108,8 @@ func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 	return out
 }
 
-// portsOf returns the ports of a Service on a Pod, without named ports that the Pod does not have. They are sorted by
-// the hash of their debug format, as in upstream's slices.
+// portsOf returns the ports of a Service on a Pod, without named ports that the Pod does not have. The ports are sorted
+// by the hash of their debug format, as in upstream's slices.
 func portsOf(svc *corev1.Service, pod *corev1.Pod) (out []discoveryv1.EndpointPort) {
 	for i := range svc.Spec.Ports {
 		p := svc.Spec.Ports[i]
@@ -160,13 +160,13 @@ func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
 }
 
 // toldOtherwise reports whether the Pod's endpoint may have changed. As in upstream, any change of a terminating Pod
-// counts, so its end is noticed. The end of another Pod is noticed only with its next change.
+// counts, so the controller notices its end. It notices the end of another Pod only with the next change of that Pod.
 func toldOtherwise(old, cur *corev1.Pod) bool {
 	return cur.DeletionTimestamp != nil || ready(old) != ready(cur) ||
 		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)
 }
 
-// moves reports whether other Services may select the Pod now, or slices name it differently.
+// moves reports whether other Services may select the Pod now, or whether its hostname or subdomain changed.
 func moves(old, cur *corev1.Pod) bool {
 	return !maps.Equal(old.Labels, cur.Labels) || old.Spec.Hostname != cur.Spec.Hostname ||
 		old.Spec.Subdomain != cur.Spec.Subdomain

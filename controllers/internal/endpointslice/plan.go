@@ -28,7 +28,7 @@ type group struct {
 	ports  []discoveryv1.EndpointPort
 	wanted map[string]discoveryv1.Endpoint // by identity
 	slices []*discoveryv1.EndpointSlice
-	pods   bool // some Pod has these ports, even if its endpoint is left out
+	pods   bool // a Pod has these ports, perhaps one whose endpoint is left out
 }
 
 // groups groups Pods and slices by ports. It leaves out a Pod whose node is missing from the cache, because an endpoint
@@ -131,8 +131,8 @@ func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	p.update = append(p.update, changed...)
 }
 
-// keep returns the new endpoints of a slice: those that are still wanted. It removes them from left. It also reports
-// whether the slice changes.
+// keep returns the endpoints of a slice that are still wanted, with their new content, and removes them from left.
+// differs is set if this changes the slice.
 func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.Endpoint) (keep []discoveryv1.Endpoint,
 	differs bool) {
 	for i := range s.Endpoints {
@@ -172,7 +172,7 @@ func (p *plan) keepOne(empty *discoveryv1.EndpointSlice) {
 	p.create = append(p.create, empty)
 }
 
-// reuse writes new content into slices that would otherwise be deleted.
+// reuse updates slices that would be deleted, in place of creating new ones.
 func (p *plan) reuse() {
 	for len(p.create) > 0 && len(p.remove) > 0 {
 		last := p.create[len(p.create)-1]
@@ -214,7 +214,7 @@ func sameLabels(a, b map[string]string) bool {
 	return maps.Equal(theirs(a), theirs(b))
 }
 
-// identity returns the part of an endpoint that identifies it.
+// identity returns the addresses, the hostname and the Pod of an endpoint, which identify it.
 func identity(e *discoveryv1.Endpoint) string {
 	id := []string{strings.Join(slices.Sorted(slices.Values(e.Addresses)), ","), "", "", ""}
 	if e.Hostname != nil {
@@ -245,7 +245,7 @@ func encode(v any) string {
 	return string(b)
 }
 
-// reconcile writes the differences. It also deletes slices of families that the Service no longer has.
+// reconcile writes the slices of a Service. It also deletes slices of address families that the Service no longer has.
 func (r *reconciler) reconcile(ctx context.Context, svc *corev1.Service, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice, trigger time.Time) error {
 	byFamily := map[discoveryv1.AddressType][]*discoveryv1.EndpointSlice{}
@@ -304,7 +304,8 @@ func (r *reconciler) carryOut(ctx context.Context, svc *corev1.Service, p *plan,
 
 func (r *reconciler) note(s *discoveryv1.EndpointSlice) { r.written.set(s, s.Generation) }
 
-// dated returns a slice with the time of the change in an annotation.
+// dated returns a copy of a slice with the time trigger in an annotation. If trigger is zero, the copy has no such
+// annotation.
 func dated(s *discoveryv1.EndpointSlice, trigger time.Time) *discoveryv1.EndpointSlice {
 	c := *s
 	c.Annotations = maps.Clone(s.Annotations)

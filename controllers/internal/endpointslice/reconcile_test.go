@@ -23,7 +23,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// server has slices by name, and records deletions with uids.
+// server has slices by name. It records deletions with uids.
 type server struct {
 	host.Client
 	slices  map[string]*discoveryv1.EndpointSlice
@@ -73,7 +73,7 @@ func service() *corev1.Service {
 			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}}}
 }
 
-// Slices of a family that a Service no longer has are deleted by uid. Failures are retried.
+// Slices of an address family that a Service no longer has are deleted by uid. A failed deletion is retried.
 func TestFamilyIsGone(t *testing.T) {
 	for _, fails := range []error{nil, errors.New("no")} {
 		s := &server{fails: fails}
@@ -82,15 +82,15 @@ func TestFamilyIsGone(t *testing.T) {
 		svc.Spec.IPFamilies = nil
 		err := r.reconcile(t.Context(), svc, nil, []*discoveryv1.EndpointSlice{slice("six")}, time.Time{})
 		if fmt.Sprint(s.deleted) != "[six six]" || (err != nil) != (fails != nil) {
-			t.Errorf("deleted %s, and %v", s.deleted, err)
+			t.Errorf("deleted %s, error %v", s.deleted, err)
 		}
 		if known := r.written["ns/s"]["six"].generation == deleted; known != (fails == nil) {
-			t.Errorf("that it was deleted is known: %t", known)
+			t.Errorf("the deletion was recorded: %t", known)
 		}
 	}
 }
 
-// A Service owns a slice by uid, kind and version.
+// A Service owns a slice if the reference has its uid, kind and version.
 func TestOwnedBy(t *testing.T) {
 	for want, r := range map[string]metav1.OwnerReference{
 		"its own":       {UID: "s", Kind: "Service", APIVersion: "v1"},
@@ -106,7 +106,7 @@ func TestOwnedBy(t *testing.T) {
 	}
 }
 
-// A Pod is listed if either address field is set. A replaced Pod may have another name.
+// A Pod is listed if either address field is set. A Pod may have got another hostname or subdomain.
 func TestListedAndMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
@@ -130,16 +130,16 @@ func TestListedAndMoves(t *testing.T) {
 		"subdomain": {corev1.Pod{Spec: corev1.PodSpec{Subdomain: "d"}}, true},
 	} {
 		if got := moves(&corev1.Pod{}, &c.cur); got != c.want {
-			t.Errorf("another %s: %t", name, got)
+			t.Errorf("changed %s: moves is %t", name, got)
 		}
 	}
 }
 
-// A slice's capacity of endpoints fills a new slice. An empty slice with ports differs from that of a Service without
+// A new slice can be filled completely. An empty slice with ports differs from the slice of a Service without
 // endpoints.
 func TestOwnSlices(t *testing.T) {
 	if roomFor([]*discoveryv1.EndpointSlice{{}}, capacity) != nil {
-		t.Error("a full slice is put into another")
+		t.Error("a slice has room for a full slice")
 	}
 	if roomFor([]*discoveryv1.EndpointSlice{{}}, capacity-1) == nil {
 		t.Error("there is no room in an empty slice")
@@ -159,11 +159,12 @@ func TestOwnSlices(t *testing.T) {
 	}
 	host := "h"
 	if identity(&discoveryv1.Endpoint{Hostname: &host}) == identity(&discoveryv1.Endpoint{}) {
-		t.Error("an endpoint with a name is the one without")
+		t.Error("identity ignores the hostname")
 	}
 }
 
-// A cache that shows a deleted slice is behind. For a slice that it does not show, the server decides by uid.
+// The cache is behind while it shows a deleted slice. For a slice that the cache lacks, a read from the server decides
+// by uid.
 func TestBehind(t *testing.T) {
 	s := &server{slices: map[string]*discoveryv1.EndpointSlice{"a": slice("a")}}
 	r, _ := reconcilerOf(s)
@@ -177,15 +178,15 @@ func TestBehind(t *testing.T) {
 	}
 	r.written.set(slice("a"), 1)
 	if behind(slice("a")) || !behind() {
-		t.Error("what is shown is not, or the other way round")
+		t.Error("behind is wrong about a slice that the cache lacks")
 	}
 	s.slices["a"].UID = "another"
 	if behind() || len(r.written["ns/s"]) > 0 {
-		t.Error("another slice of the name is waited for")
+		t.Error("behind waits for a recreated slice")
 	}
 	r.written.set(slice("a"), deleted)
 	if !behind(slice("a")) || behind() {
-		t.Error("what was deleted and is shown is up to date, or is waited for")
+		t.Error("behind is wrong about a deleted slice that the cache shows")
 	}
 	var names []string
 	for i := range 9 {
@@ -193,18 +194,18 @@ func TestBehind(t *testing.T) {
 		r.written.set(slice(names[i]), 1)
 	}
 	if got := r.written.missing("ns/s", nil); fmt.Sprint(got) != fmt.Sprint(names) {
-		t.Errorf("missing are %s", got)
+		t.Errorf("missing: %s", got)
 	}
 }
 
-// A Service that waits to see a slice continues when that slice is gone.
+// A Service that waits for a slice continues when that slice is gone.
 func TestGoneIsShownToo(t *testing.T) {
 	r, q := reconcilerOf(&server{})
 	r.written.set(slice("a"), deleted)
 	r.waiting["ns/s"] = true
 	r.sliceGone(slice("a"))
 	if got := strings.Join(q.keys, ", "); got != "ns/s" || len(r.waiting) > 0 {
-		t.Errorf("woken %s", got)
+		t.Errorf("enqueued %s", got)
 	}
 }
 
@@ -234,7 +235,7 @@ func (v view) Each(kind schema.GroupVersionKind, _ string, f func(runtime.Object
 	}
 }
 
-// A new node enqueues all Services whose Pods were left out without it.
+// A new node enqueues all Services whose Pods were left out because the node was unknown.
 func TestNodeWakesAll(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Labels: map[string]string{"app": "x"}},
 		Spec: corev1.PodSpec{NodeName: "n"}}
@@ -244,14 +245,15 @@ func TestNodeWakesAll(t *testing.T) {
 	var out host.Effect
 	wakeForNode(v, host.Event{New: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}}, &out)
 	if got := fmt.Sprint(out.Keys); got != "[ns/s ns/other]" {
-		t.Errorf("woken %s", got)
+		t.Errorf("enqueued %s", got)
 	}
 }
 
 var update = flag.Bool("update", false, "rewrite testdata/plans.txt")
 
-// TestPlans plans full, nearly full and empty slices for endpoints that stay, go and come. In every plan each endpoint
-// is in one slice, no slice is too full, and what fits into one is in one. The test pins which slices are written.
+// TestPlans plans full, nearly full and empty slices for endpoints that stay, leave and arrive. In every plan each
+// endpoint is in one slice, no slice is too full, and endpoints that fit into one slice are in one slice. The golden
+// text shows which slices are written.
 func TestPlans(t *testing.T) {
 	var got strings.Builder
 	for seed := range uint64(150) {
@@ -295,7 +297,7 @@ func TestPlans(t *testing.T) {
 		}
 	}
 	if pinned, err := os.ReadFile(golden); err != nil || string(pinned) != got.String() {
-		t.Errorf("the plans are others than in %s (%v):\n%s", golden, err, got.String())
+		t.Errorf("the plans differ from %s (%v):\n%s", golden, err, got.String())
 	}
 }
 

@@ -85,13 +85,13 @@ type triggers map[string]changes
 
 type changes struct {
 	service time.Time
-	pods    map[string]time.Time // when each became ready or unready, by name
+	pods    map[string]time.Time // when the Pod with this name became ready or unready
 }
 
 func (t triggers) forget(service string) { delete(t, service) }
 
-// trigger returns the time of the first unreported change; zero means none. A slice stores it in an annotation, from
-// which users compute the programming latency. For a new Service it is the creation time.
+// trigger returns the time of the earliest unreported change, or zero. A slice stores it in an annotation, from which
+// users compute the programming latency. For a new Service it is the creation time.
 func (t triggers) trigger(key string, svc *corev1.Service, pods []*corev1.Pod) time.Time {
 	last, known := t[key]
 	now := changes{service: svc.CreationTimestamp.Time, pods: map[string]time.Time{}}
@@ -126,8 +126,8 @@ func (t triggers) digest(h *sim.Hash) {
 	}
 }
 
-// sliceShown enqueues the Service of a slice that differs from the controller's last write. If the slice's label moved
-// to another Service, it enqueues both. A terminating slice counts as gone; upstream waits if another client deleted
+// sliceShown enqueues the Service of a slice that differs from the controller's last write. If the slice's label now
+// names another Service, it enqueues both. A terminating slice counts as gone; upstream waits if another client deleted
 // it.
 func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
 	if old != nil && old.ResourceVersion == cur.ResourceVersion {
@@ -206,7 +206,7 @@ func (r *reconciler) behind(ctx context.Context, key, namespace string,
 	return stale, nil
 }
 
-// still reports whether a slice has the written uid, and the labels of a Service.
+// still reports whether a slice has the written uid, and the labels with which a Service's slices are found.
 func still(slice *discoveryv1.EndpointSlice, uid types.UID, service string) bool {
 	return slice.UID == uid && serviceOf(slice) == service &&
 		slice.Labels[discoveryv1.LabelManagedBy] == manager

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Timeout is the age at which a record expires, because the missing event was lost.
+// Timeout is the age at which a record expires. The missing event is then assumed to be lost.
 const Timeout = 5 * time.Minute
 
 // Expectations holds one controller's records, by the key of the controller object. When an object is deleted or
@@ -43,7 +43,7 @@ type record struct {
 	// deletions are keys, not a number. A deletion may be shown twice, as the update that sets deletionTimestamp and as
 	// the removal, and must count once.
 	deletions []string
-	adopted   []string // of the objects in deletions, those whose adoption no event has shown yet
+	adopted   []string // the objects in deletions whose adoption no event has shown yet
 	since     time.Time
 }
 
@@ -85,7 +85,8 @@ func (e *Expectations) Created(key string) { e.change(key, (*record).strike) }
 // strike removes one creation whose name is unknown.
 func (r *record) strike() { r.creations = max(r.creations-1, 0) }
 
-// Seen removes an expected creation of key: the one of the object if its name is known, otherwise one without a name.
+// Seen records that an event shows a created object of key. It removes the expected creation with this name. If there
+// is none, it removes one whose name is unknown.
 func (e *Expectations) Seen(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.made, object) {
@@ -98,9 +99,9 @@ func (e *Expectations) Seen(key, object string) {
 	})
 }
 
-// Made names the object of an expected creation of key. From then on no other object counts for that creation. This
-// matters because an object may appear although its creation seemed to fail. (Upstream has only a number and would
-// count that object; since 1.36 its consistency store makes up for that.) If the record was dropped, Made does nothing.
+// Made records the name of the object of an expected creation of key. From then on only this object counts for that
+// creation, and not one whose creation seemed to fail. (Upstream counts any object; since 1.36 its consistency store
+// makes up for that.) If the record was dropped, Made does nothing.
 func (e *Expectations) Made(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.early, object) {
@@ -127,8 +128,8 @@ func (e *Expectations) Dying(key, object string) {
 	})
 }
 
-// Deleted removes the expected deletion of an object, because it was shown or will not happen. An unexpected object is
-// ignored.
+// Deleted removes the expected deletion of an object, because an event has shown the deletion or it will not happen. An
+// unexpected object is ignored.
 func (e *Expectations) Deleted(key, object string) {
 	e.change(key, func(r *record) { take(&r.deletions, object) })
 }
@@ -142,7 +143,7 @@ const (
 	Moot               // no event will show its deletion: it is gone, terminating, or belongs to another owner
 )
 
-// Recheck compares the expected deletions of key with a cache, and removes those that no event will show.
+// Recheck compares the expected deletions of key with a cache, and removes the deletions that no event will show.
 func (e *Expectations) Recheck(key string, look func(object string) Sight) {
 	e.change(key, func(r *record) {
 		r.deletions = slices.DeleteFunc(r.deletions, func(object string) bool {
@@ -176,7 +177,8 @@ func Look(objects cache.Indexer, owner types.UID) func(object string) Sight {
 	}
 }
 
-// Answered records that all creations of key have been answered. The names of all created objects are known then.
+// Answered records that all creations of key have been answered. The names of all created objects are then known, so
+// names kept for late responses are dropped.
 func (e *Expectations) Answered(key string) {
 	e.change(key, func(r *record) { r.early, r.dying, r.open = nil, nil, false })
 }

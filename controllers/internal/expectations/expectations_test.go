@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// script carries out steps on the expectations of key k and owner me: "+N" expects N creations, "-a,b" expects these
-// deletions, "?owned", "?lost" and "?moot" recheck with that state of ns/a, "wait" lets the timeout pass.
+// script executes steps on the expectations of key k and owner me. "+N" expects N creations, and "-a,b" expects these
+// deletions. "?owned", "?lost" and "?moot" recheck with that state of ns/a. "wait" lets the timeout pass.
 func script(e *Expectations, now *time.Time, steps string) {
 	sights := map[string]Sight{"?owned": Owned, "?lost": Lost, "?moot": Moot}
 	for step := range strings.FieldsSeq(steps) {
@@ -97,7 +97,7 @@ func TestExpectations(t *testing.T) {
 	e := New(func() time.Time { return sim.Epoch })
 	e.ExpectCreations("k", "other", 1)
 	if !e.Satisfied("k", "me") {
-		t.Error("a recreated object waits for the creations of its predecessor")
+		t.Error("a recreated object waits for the creations of the object before it")
 	}
 	e.ExpectCreations("k", "me", 1)
 	if e.Created("other"); e.Satisfied("k", "me") {
@@ -111,7 +111,7 @@ func TestWaiting(t *testing.T) {
 	e.ExpectDeletions("b", "me", []string{"x"})
 	e.ExpectCreations("a", "me", 1)
 	e.ExpectCreations("c", "me", 0)
-	now = now.Add(time.Hour) // it will act at the next event, but there may be none
+	now = now.Add(time.Hour) // the record is expired, but only an event enqueues the key
 	if got, want := e.Waiting(), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("waiting = %v, want %v", got, want)
 	}
@@ -137,17 +137,17 @@ func TestDigest(t *testing.T) {
 	d := digest(func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k") })
 	empty := digest(func(*Expectations) {})
 	if a != b {
-		t.Error("the order of expected deletions shows")
+		t.Error("the digest depends on the order of expected deletions")
 	}
 	if a == c || c == empty {
 		t.Error("different records have equal digests")
 	}
 	if d != empty {
-		t.Error("a fulfilled record shows")
+		t.Error("the digest contains a fulfilled record")
 	}
 }
 
-// Everything that affects a later reconcile is part of the state: these digests are all different.
+// Everything that affects a later reconcile is part of the digest, so all these digests differ.
 func TestDigestTellsRecordsApart(t *testing.T) {
 	now := sim.Epoch
 	seen := map[sim.Hash]string{}
@@ -174,19 +174,19 @@ func TestDigestTellsRecordsApart(t *testing.T) {
 	}
 }
 
-// A dropped record stays dropped: that of another object, or an expired one.
+// Recheck looks up only objects whose deletion is expected. A record that is expired, or of another object, is dropped.
 func TestNothingToRecheck(t *testing.T) {
 	now := sim.Epoch
 	e := New(func() time.Time { return now })
-	e.Recheck("k", func(string) Sight { t.Error("looked for nothing"); return Moot })
+	e.Recheck("k", func(string) Sight { t.Error("Recheck without a record looked up an object"); return Moot })
 	e.ExpectCreations("k", "me", 1)
-	e.Recheck("k", func(string) Sight { t.Error("looked for what is not deleted"); return Moot })
+	e.Recheck("k", func(string) Sight { t.Error("Recheck looked up an unexpected object"); return Moot })
 	if !e.Satisfied("k", "successor") || len(e.Waiting()) != 0 {
-		t.Error("the record of one that was replaced is kept")
+		t.Error("the record of a replaced object is kept")
 	}
 }
 
-// The cached state of an object decides whether its deletion is still to be seen.
+// The cached state of an object decides whether its deletion is still expected.
 func TestLook(t *testing.T) {
 	objects := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	yes := true

@@ -64,11 +64,11 @@ func (c *collector) absent(id identity) error {
 	return nil
 }
 
-// owners groups the uids of an object's owners. An owner in foreground deletion, which waits for this object, is in
-// waiting and not in solid.
+// owners has the uids of an object's owners. waiting owners are in foreground deletion and wait for the object. absent
+// owners do not exist. solid owners are all others.
 type owners struct{ solid, absent, waiting []types.UID }
 
-// judge decides by an object's references whether to keep it, to delete it, or to remove references.
+// judge decides by an object's references whether to keep the object, to delete it, or to remove references.
 func (c *collector) judge(ctx context.Context, n *node, id identity, latest metav1.Object,
 	refs []metav1.OwnerReference) error {
 	if len(refs) == 0 {
@@ -115,7 +115,7 @@ func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 }
 
 // classify groups an object's owners. If no informer has shown a cluster-scoped object, id has the namespace of its
-// dependent. The object's own owners must not be looked up there (GC-7). Upstream looks them up there.
+// dependent. The object's owners must not be looked up in that namespace (GC-7), although upstream does so.
 func (c *collector) classify(ctx context.Context, id identity, refs []metav1.OwnerReference) (owners, error) {
 	if k := c.kind(id); k != nil && !k.Namespaced && !c.without.Borrowed {
 		id.namespace = ""
@@ -202,10 +202,10 @@ func (c *collector) unblock(ctx context.Context, n *node) error {
 	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil)
 }
 
-// finishForeground releases an object without blocking dependents. Otherwise it checks the blocking dependents (GC-2).
-// It also looks for a cycle of waiting objects. Such a cycle can form unnoticed while the graph lags: when the last
-// object was deleted, the graph did not show the first one as terminating. Upstream does not look here, and the cycle
-// stays (GC-6).
+// finishForeground removes the foreground finalizer from an object without blocking dependents. If there are any, it
+// queues a check of each (GC-2). It also breaks a cycle of objects that wait for each other. Such a cycle can form
+// while the graph lags: when the last object was deleted, the graph did not show the first one as terminating. Upstream
+// does not look for cycles here, and the cycle stays (GC-6).
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
 	if free() {
@@ -225,9 +225,9 @@ func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	return nil
 }
 
-// orphan removes the references of an object's dependents to it, then releases the object (GC-3). If the object were
-// gone earlier, a dependent that still refers to it would be deleted (GC-4). orphan includes dependents that appear
-// before it removes the finalizer. Upstream handles only those known at the start.
+// orphan removes the references of an object's dependents to it, then removes the object's finalizer (GC-3). If the
+// object were gone earlier, a dependent that still refers to it would be deleted (GC-4). orphan includes dependents
+// that appear before it removes the finalizer. Upstream handles only the dependents that it knows at the start.
 //
 // Here and upstream, a dependent that was created just before the deletion and is not in the graph is missed (RULES
 // K105).
@@ -253,7 +253,7 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 	}
 }
 
-// cutLoose orphans the dependents that are not in loose, and adds them.
+// cutLoose orphans the dependents that are not in loose, and adds them to loose.
 func (c *collector) cutLoose(ctx context.Context, id identity, n *node, loose map[types.UID]bool) error {
 	var errs []error
 	for _, d := range slices.Clone(n.dependents) {

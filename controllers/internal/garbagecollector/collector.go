@@ -2,10 +2,10 @@
 // out the deletion policies foreground and orphan. It treats ControllerRefs like other references (ORPHAN-4).
 //
 // It watches every kind and keeps a graph of references, keyed by uid (graph.go). Events change the graph and queue
-// work. "delete UID" checks whether to delete an object (collect.go). "orphan UID" orphans its dependents and releases
-// it. "report UID OWNERUID" writes an event about a reference into another namespace (write.go). The graph lags behind
-// the server, so it only determines which objects to check. Actions rely on reads from the server, and every delete
-// carries the uid and version that was read (GC-5, GC-9).
+// work. "delete UID" checks whether to delete an object (collect.go). "orphan UID" orphans an object's dependents and
+// then removes its finalizer. "report UID OWNERUID" writes an Event about a reference into another namespace
+// (write.go). The graph lags behind the server, so it only determines which objects to check. Actions rely on reads
+// from the server, and every delete carries the uid and version that was read (GC-5, GC-9).
 package garbagecollector
 
 import (
@@ -27,8 +27,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// New returns the garbage collector. Its keys are not objects, but "delete UID", "orphan UID" and "report UID
-// OWNERUID".
+// New returns the garbage collector. Its queue keys are "delete UID", "orphan UID" and "report UID OWNERUID".
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "garbagecollector", Contract: law.Contract{Profile: law.Upstream},
@@ -40,7 +39,7 @@ type collector struct {
 	env     *host.Env
 	graph   *graph
 	without *Without
-	served  []*fakeapi.Kind                           // what the fields below were made from
+	served  []*fakeapi.Kind                           // the served kinds from which the next two fields were made
 	kinds   map[schema.GroupVersionKind]*fakeapi.Kind // served kinds, in any version
 	current map[schema.GroupKind]*fakeapi.Kind        // the preferred version of each kind
 	watched map[watching]bool
@@ -48,7 +47,7 @@ type collector struct {
 	complaints map[string]complaint // by dependent's and owner's uid
 }
 
-// watching is a watched kind of a resource, in any version. After a CRD is recreated, the resource may have another
+// watching is the kind of a resource that is watched, in any version. A recreated CRD may give the resource another
 // kind.
 type watching struct {
 	resource schema.GroupResource
@@ -81,7 +80,7 @@ func (c *collector) discover() {
 		c.current[k.GVK.GroupKind()] = k
 		w := watching{k.GVR().GroupResource(), k.GVK.Kind}
 		if k.GVK.Kind == "Event" || c.watched[w] {
-			continue // such kinds have many events and own nothing (RULES K109)
+			continue // Events are many and own nothing (RULES K109)
 		}
 		c.watched[w] = true
 		if _, err := c.env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
@@ -133,7 +132,7 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 	}
 }
 
-// defined handles an event about the CRD of an object's kind.
+// defined updates the watched kinds after an event about a CRD.
 func (c *collector) defined(gvk schema.GroupVersionKind) {
 	if gvk.Kind == definitions {
 		c.discover()
@@ -243,7 +242,7 @@ type Without struct {
 	UIDPrecondition     bool // deletes do not carry the uid
 	VersionPrecondition bool // deletes do not carry the resourceVersion
 	ConflictCheck       bool // repeat a delete after a version conflict, even if the owners have changed
-	ConflictPolicy      bool // repeat it even if the policy for the object's dependents has changed
+	ConflictPolicy      bool // repeat a delete even if the requested deletion policy has changed
 	Policy              bool // background deletes set no policy: the kind's default applies
 
 	AbsentCoordinates bool // remember absent owners by uid only
@@ -253,11 +252,11 @@ type Without struct {
 	Report            bool // do not check owners in foreground deletion when a dependent is gone
 
 	OrphanFirst  bool // remove the orphan finalizer before the dependents are orphaned
-	OrphanAgain  bool // remove it even if the graph has shown another dependent in the meantime
-	OrphanErrors bool // remove it even if orphaning a dependent failed
+	OrphanAgain  bool // remove the orphan finalizer even if the graph has shown another dependent in the meantime
+	OrphanErrors bool // remove the orphan finalizer even if orphaning a dependent failed
 	OthersStay   bool // also remove finalizers of other programs
 	OrphanOwner  bool // remove the finalizer from any object that has the owner's name now
 
 	Begun      bool // ignore a deletion policy that is requested during the deletion
-	AskedAgain bool // ignore such a policy only if it is requested a second time during a gap in the watch
+	AskedAgain bool // ignore a policy requested during the deletion only if it is requested again in a gap of the watch
 }

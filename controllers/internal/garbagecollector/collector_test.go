@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// An answer that names no object, even without details, is about the path.
+// A 404 that names no object means that the path is unknown, even without details.
 func TestUnserved(t *testing.T) {
 	widgets := schema.GroupResource{Group: "example.com", Resource: "widgets"}
 	without := &apierrors.StatusError{ErrStatus: metav1.Status{
@@ -41,7 +41,7 @@ func TestUnserved(t *testing.T) {
 	}
 }
 
-// answers is a server with scripted answers to gets and deletes.
+// answers is a server with scripted responses to gets and deletes.
 type answers struct {
 	host.Client
 	gets    []any // objects and errors
@@ -86,8 +86,7 @@ func versioned(cm *corev1.ConfigMap, version string) *corev1.ConfigMap {
 	return cm
 }
 
-// A delete that conflicts is retried once, without a version, if it is the same object with the same owners (RULES
-// K102).
+// After a conflict a delete is retried once, without a version, if the object and its owners are the same (RULES K102).
 func TestDeleteAfterAConflict(t *testing.T) {
 	maps := schema.GroupResource{Resource: "configmaps"}
 	conflict := apierrors.NewConflict(maps, "d", errors.New("it has moved on"))
@@ -113,15 +112,15 @@ func TestDeleteAfterAConflict(t *testing.T) {
 		id := gc.graph.nodes["d"].identity
 		err := gc.delete(t.Context(), id, d, d.OwnerReferences, metav1.DeletePropagationBackground)
 		if got := fmt.Sprint(server.asked); got != c.want || !c.is(err) {
-			t.Errorf("%s: deletions of %s, want %s; and %v", name, got, c.want, err)
+			t.Errorf("%s: deletes %s, want %s; error %v", name, got, c.want, err)
 		}
 		if there := gc.graph.nodes["d"] != nil; there == (c.then == gone) {
-			t.Errorf("%s: that it is known is %t", name, there)
+			t.Errorf("%s: in the graph: %t", name, there)
 		}
 	}
 }
 
-// A missing object says nothing about its other known names; they are looked up in turn (RULES K98).
+// If an object is missing under one name, its other known names are looked up in turn (RULES K98).
 func TestDeleteOfWhatHasOtherNames(t *testing.T) {
 	server := &answers{deletes: []error{apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "a")}}
 	gc, _ := collectorOf(server)
@@ -133,12 +132,12 @@ func TestDeleteOfWhatHasOtherNames(t *testing.T) {
 	err := gc.delete(t.Context(), gc.graph.nodes["a"].identity, a, a.OwnerReferences,
 		metav1.DeletePropagationBackground)
 	if n := gc.graph.nodes["a"]; err == nil || n == nil || n.name != "z" {
-		t.Errorf("%v; it is known as %v", err, n)
+		t.Errorf("error %v; in the graph as %v", err, n)
 	}
 }
 
-// An object whose kind is no longer served is neither deleted nor patched. That is an error, since the kind may come
-// back (RULES K96).
+// An object whose kind is no longer served is neither deleted nor patched. That is an error, because the kind may be
+// served again (RULES K96).
 func TestUnservedKind(t *testing.T) {
 	gc, _ := collectorOf(&answers{})
 	id := identity{apiVersion: "example.com/v1", kind: "Widget", namespace: "ns", name: "w", uid: "w"}
@@ -154,8 +153,8 @@ func TestUnservedKind(t *testing.T) {
 	}
 }
 
-// An object that was deleted and recreated between two events is two objects. The dependents of the first have lost
-// their owner, and the second's deletion is new.
+// An object that was deleted and recreated between two events counts as two objects. The dependents of the first have
+// lost their owner, and the deletion of the second is new.
 func TestReplacedBetweenTwoEvents(t *testing.T) {
 	gc, work := collectorOf(&answers{})
 	h := gc.handler(configMaps)
@@ -167,10 +166,10 @@ func TestReplacedBetweenTwoEvents(t *testing.T) {
 	work()
 	h.OnUpdate(first, second)
 	if got := work(); got != "a2, d" {
-		t.Errorf("queued %q, want the second and the first one's dependent", got)
+		t.Errorf("queued %q, want the second object and the dependent of the first", got)
 	}
 	if gc.graph.nodes["a"] != nil {
-		t.Error("the first is still known")
+		t.Error("the first object is still in the graph")
 	}
 }
 
@@ -180,11 +179,11 @@ func TestDefined(t *testing.T) {
 	looked := 0
 	gc.env.Kinds = func() []*fakeapi.Kind { looked++; return nil }
 	h := gc.handler(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: definitions})
-	d := object("widgets") // the graph does not care
+	d := object("widgets") // the graph does not read the content
 	h.OnAdd(d, false)
 	h.OnUpdate(d, d)
 	h.OnDelete(d)
 	if looked != 3 {
-		t.Errorf("it has looked %d times, want 3", looked)
+		t.Errorf("the kinds were checked %d times, want 3", looked)
 	}
 }

@@ -59,8 +59,8 @@ func (n *node) blocking(without *Without) []*node {
 	return out
 }
 
-// waitsForItself reports whether the node's foreground deletion waits for the node itself, perhaps through other nodes
-// in foreground deletion. A node that owns itself waits, as recorded from the real garbage collector.
+// waitsForItself reports whether the node's foreground deletion waits for the node itself, through other nodes in
+// foreground deletion. A direct reference to itself does not count: the real garbage collector lets such a node wait.
 func (n *node) waitsForItself(without *Without) bool {
 	met := []*node{n}
 	for i := 0; i < len(met); i++ {
@@ -123,7 +123,7 @@ func (g *graph) insert(n *node) {
 
 // addEdges adds n to the dependents of its owners. An owner that was not seen becomes a virtual node, and is looked up
 // (GC-6). If an owner was seen under other coordinates, the reference may be wrong, so n is checked (GC-7). Only the
-// first such owner gets an event.
+// first such reference is reported in an Event.
 func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	doubtful := false
 	for i := range refs {
@@ -171,7 +171,8 @@ func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// remove removes a node. It checks the dependents, which lose an owner, and the owners that waited for the node.
+// remove removes a node. It queues a check of the dependents, which lose an owner, and of the owners that waited for
+// the node.
 func (g *graph) remove(n *node) {
 	delete(g.nodes, n.uid)
 	g.dropEdges(n, n.owners)

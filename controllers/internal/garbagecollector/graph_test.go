@@ -29,7 +29,7 @@ func recorder(without Without) (*graph, func() string) {
 	}
 }
 
-// object is a ConfigMap whose name is its uid; owners are names, with "!" in front of those that it blocks.
+// object returns a ConfigMap whose name is its uid. owners are names, with "!" in front if the reference blocks.
 func object(name string, owners ...string) *corev1.ConfigMap {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)}}
 	for _, o := range owners {
@@ -83,7 +83,7 @@ func TestObserved(t *testing.T) {
 	}
 	if g.absent.has(identity{"v1", "ConfigMap", "ns", "b", "a"}) ||
 		g.absent.has(identity{"v1", "ConfigMap", "other", "a", "a"}) {
-		t.Error("other coordinates of the same uid are taken for absent")
+		t.Error("other coordinates of the same uid count as absent")
 	}
 	g.observed(configMaps, nil, deleting(object("f"), metav1.FinalizerOrphanDependents))
 	step("orphaning starts", "orphan f")
@@ -93,7 +93,7 @@ func TestObserved(t *testing.T) {
 	step("a reference by another version", "h")
 }
 
-// An object first seen with both deletion policies orphans first, but still waits for its dependents.
+// An object that is first seen with both deletion finalizers orphans first, but still waits for its dependents.
 func TestObservedInBothDeletions(t *testing.T) {
 	g, work := recorder(Without{})
 	both := deleting(object("a"), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents)
@@ -104,11 +104,11 @@ func TestObservedInBothDeletions(t *testing.T) {
 	}
 	g.removed(object("d"))
 	if got := work(); got != "a" {
-		t.Errorf("a dependent went: queued %q, want a", got)
+		t.Errorf("a dependent was removed: queued %q, want a", got)
 	}
 }
 
-// A released object starts again with the next event, and only with that.
+// The work for a released object is queued again at its next event, and only then.
 func TestReleasedStartsAgainOnce(t *testing.T) {
 	g, work := recorder(Without{})
 	a := deleting(object("a"), metav1.FinalizerDeleteDependents)
@@ -123,7 +123,7 @@ func TestReleasedStartsAgainOnce(t *testing.T) {
 	}
 }
 
-// A cluster-scoped owner is the same from every namespace: dependents that named it correctly before it was seen are
+// A cluster-scoped owner is the same from every namespace. Dependents that named it correctly before it was seen are
 // not checked.
 func TestObservedWithoutNamespace(t *testing.T) {
 	g, work := recorder(Without{})
@@ -140,7 +140,7 @@ func TestObservedWithoutNamespace(t *testing.T) {
 	}
 }
 
-// One dependent may know an owner by several names, including the one looked up.
+// A dependent may refer to an owner by several names, including the one that was looked up.
 func TestAlternative(t *testing.T) {
 	named := func(d string, names ...string) *node {
 		n := &node{identity: identity{apiVersion: "v1", kind: "ConfigMap", namespace: "ns", name: d}}
@@ -193,7 +193,7 @@ func TestVerifiedAbsent(t *testing.T) {
 	for _, want := range []struct{ look, next string }{{"1", "y"}, {"2", "z"}, {"3", "x"}} {
 		n := g.nodes["uid"]
 		if !g.verifiedAbsent(n.identity) {
-			t.Errorf("%s: not to be looked for again", n.name)
+			t.Errorf("%s: not looked up again", n.name)
 		}
 		if got := work(); got != want.look {
 			t.Errorf("queued %q, want %q", got, want.look)
@@ -207,7 +207,7 @@ func TestVerifiedAbsent(t *testing.T) {
 	work()
 	g.nodes["uid"].name = "y"
 	if g.verifiedAbsent(g.nodes["uid"].identity) || g.nodes["uid"] != nil || work() != "2" {
-		t.Error("the only name left was not believed")
+		t.Error("the last name was looked up again")
 	}
 }
 
@@ -222,7 +222,7 @@ func TestVerifiedAbsentDoesNotRemoveWhatWasSeen(t *testing.T) {
 		t.Errorf("queued %q, want d", got)
 	}
 	if g.verifiedAbsent(identity{"v1", "ConfigMap", "ns", "z", "a"}) || g.nodes["a"] == nil {
-		t.Error("a was removed, or is to be looked for by another name")
+		t.Error("a was removed, or is looked up by another name")
 	}
 	if got := work(); got != "d" {
 		t.Errorf("queued %q, want d", got)
@@ -235,17 +235,17 @@ func TestAbsentOwnersForgetsTheOldest(t *testing.T) {
 	for i := range absentSize {
 		a.add(id(i))
 	}
-	a.has(id(0)) // used, so no longer the oldest
-	a.add(id(1)) // found again
+	a.has(id(0)) // used, so no longer the least recently used
+	a.add(id(1)) // added again
 	a.add(id(absentSize))
 	a.add(id(absentSize + 1))
 	for i, want := range []bool{true, true, false, false, true} {
 		if a.has(id(i)) != want {
-			t.Errorf("not those that were asked for longest ago were forgotten: of %d it is %v", i, !want)
+			t.Errorf("the least recently used entries were not dropped: has(%d) is %v", i, !want)
 		}
 	}
 	if !a.has(id(absentSize)) || !a.has(id(absentSize+1)) {
-		t.Error("the last were forgotten")
+		t.Error("the last entries were dropped")
 	}
 }
 
@@ -262,7 +262,7 @@ func TestDigest(t *testing.T) {
 	}
 	a, b := object("a"), object("b", "a")
 	if digest(a, b) != digest(b, a) {
-		t.Error("the order shows")
+		t.Error("the digest depends on the order")
 	}
 	if digest(a) == digest(a, b) || digest(a, object("b", "!a")) == digest(a, b) ||
 		digest(a) == digest(deleting(object("a"), "example.com/hold")) {

@@ -85,7 +85,7 @@ func find(refs []metav1.OwnerReference, r *metav1.OwnerReference) *metav1.OwnerR
 }
 
 // deletionStarted queues the work of a deletion policy when an object becomes terminating with that policy's finalizer.
-// It also queues it when a terminating object gets the finalizer (RULES K106).
+// It also queues this work when a terminating object gets the finalizer (RULES K106).
 //
 // The informer may not show that the finalizer was removed and added again. The garbage collector removes the
 // finalizer, but another finalizer keeps the object, and a client deletes it again. If the watch has a gap, the
@@ -120,7 +120,6 @@ func has(obj metav1.Object, finalizer string) bool {
 	return slices.Contains(obj.GetFinalizers(), finalizer)
 }
 
-// removed handles an informer's event for a deleted object.
 func (g *graph) removed(obj metav1.Object) {
 	if n := g.nodes[obj.GetUID()]; n != nil {
 		g.remove(n)
@@ -179,8 +178,8 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 	return right, wrong
 }
 
-// alternative returns the identity after this one among those that the dependents name for the uid. After the last one
-// it returns the first.
+// alternative returns another identity that dependents name for the uid: the one that follows after in sorted order, or
+// the first one if after is the last.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {

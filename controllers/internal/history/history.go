@@ -1,7 +1,7 @@
 // Package history keeps the earlier templates of a StatefulSet or DaemonSet as ControllerRevisions.
 //
-// A revision holds the template as a strategic merge patch that restores it. A controller finds it by these bytes. The
-// name of a revision ends in a hash of the bytes, but another revision may have the name.
+// A revision contains a strategic merge patch that restores the template. A controller finds the revision by the bytes
+// of this patch. The revision's name ends in a hash of the bytes, but another revision may have the name.
 package history
 
 import (
@@ -43,8 +43,7 @@ type History struct {
 	Without   *Without
 }
 
-// List returns the matching revisions that the set controls or that have no controller. It is used before and after a
-// claim.
+// List returns the sorted revisions that match, and that the set controls or that have no controller.
 func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.ControllerRevision {
 	list := slices.DeleteFunc(Own(h.Revisions, h.Owner),
 		func(r *appsv1.ControllerRevision) bool { return !matches(r.Labels) })
@@ -54,8 +53,8 @@ func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.Co
 
 // Adopt makes the set the controller of ownerless revisions, after reading that it still exists (ADOPT-4). It returns
 // the revisions that the set owns then. It stops at the first error, because a reconcile needs its whole history (RULES
-// F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream tries to
-// adopt both, and fails the reconcile of a terminating set.
+// F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream does not
+// skip them, and fails the reconcile of a terminating set.
 func Adopt(ctx context.Context, m *ref.Manager,
 	revisions []*appsv1.ControllerRevision) ([]*appsv1.ControllerRevision, error) {
 	own := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -71,9 +70,9 @@ func Adopt(ctx context.Context, m *ref.Manager,
 	return own, nil
 }
 
-// Create creates a revision and returns the number of collisions. Its name is the hash of its data and that number. If
-// a revision with other data has the name, Create counts a collision and uses another name (CORPUS C32). It returns an
-// existing revision with the same data, even if another owner has it (RULES L117).
+// Create creates a revision, and returns it and the number of collisions. The name ends in a hash of the data and of
+// that number. If a revision with other data has the name, Create counts a collision and uses another name (CORPUS
+// C32). It returns an existing revision with the same data, even if another owner has it (RULES L117).
 func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevision,
 	collisions int32) (*appsv1.ControllerRevision, int32, error) {
 	for {
@@ -155,7 +154,7 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 const HashLabel = "controller.kubernetes.io/hash"
 
 // Data returns the content of a template's revision. It depends only on the template. Fields are sorted by name as in
-// upstream, so both produce the same bytes and names.
+// upstream, so the bytes and names are the same as upstream's.
 func Data(template *corev1.PodTemplateSpec) []byte {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -188,8 +187,8 @@ func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSp
 	return e.data
 }
 
-// Restore returns a set at a revision: with the template and everything else that the revision holds. It returns an
-// error if the revision is not a patch of such a set. Users can create such revisions.
+// Restore returns a copy of a set with the content of a revision, such as the template. It returns an error if the
+// revision is not a patch of such a set: users can create such revisions.
 func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, error) {
 	now, err := json.Marshal(set)
 	if err != nil {
@@ -204,7 +203,7 @@ func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, erro
 }
 
 // Hash returns a hash of a revision's data for its name, at most ten characters long. Each collision count gives
-// another hash. nil and 0 also differ.
+// another hash, and so does nil.
 func Hash(data []byte, collisions *int32) string {
 	h := fnv.New32()
 	h.Write(data)
@@ -241,7 +240,7 @@ func Sort(revisions []*appsv1.ControllerRevision) {
 	})
 }
 
-// Next returns the number for a new revision after these sorted ones.
+// Next returns the number for a new revision that follows the given sorted ones.
 func Next(revisions []*appsv1.ControllerRevision) int64 {
 	if len(revisions) == 0 {
 		return 1
@@ -263,7 +262,7 @@ func Holding(revisions []*appsv1.ControllerRevision, data []byte) []*appsv1.Cont
 // never a uid.
 const ownerIndex = "threelaws/owner"
 
-// Index adds the index that [Own] uses to a process's cache of revisions. Every controller of the process may call it.
+// Index adds the index for [Own] to a process's cache of revisions. Every controller of the process may call it.
 func Index(revisions cache.Indexer) {
 	if revisions.GetIndexers()[ownerIndex] != nil {
 		return

@@ -17,7 +17,7 @@ type backoff struct {
 	last     time.Time
 }
 
-// after returns the backoff after these pods have ended.
+// after returns b, updated with pods that have ended.
 func (b backoff) after(succeeded, failed []*corev1.Pod) backoff {
 	if len(succeeded) == 0 {
 		if len(failed) > 0 {
@@ -115,7 +115,7 @@ type verdict struct {
 // counts reports whether the failure counts towards the limits.
 func (v verdict) counts() bool { return v.action != batchv1.PodFailurePolicyActionIgnore }
 
-// judge finds the first rule that matches a pod.
+// judge returns the verdict of the first rule of the Job's podFailurePolicy that matches a pod.
 func judge(j *batchv1.Job, p *corev1.Pod) verdict {
 	if j.Spec.PodFailurePolicy == nil {
 		return verdict{}
@@ -143,7 +143,7 @@ func judge(j *batchv1.Job, p *corev1.Pod) verdict {
 	return verdict{}
 }
 
-// exitedBy returns the container whose exit matches a rule; init containers come last.
+// exitedBy returns the first container whose exit matches a rule. It checks init containers last.
 func exitedBy(s *corev1.PodStatus, rule *batchv1.PodFailurePolicyOnExitCodesRequirement) *corev1.ContainerStatus {
 	for _, list := range [...][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses} {
 		for i := range list {

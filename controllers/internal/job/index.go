@@ -54,7 +54,8 @@ func indexesOf(pods []*corev1.Pod) []int {
 // perIndex reports whether failures are limited per index.
 func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
-// failures returns how often earlier pods of a pod's index failed: the failures that count towards the limit, and all.
+// failures returns how many earlier pods with the pod's index failed: counted are the failures that count towards the
+// limit.
 func failures(p *corev1.Pod) (counted, all int) {
 	counted = annotated(p, batchv1.JobIndexFailureCountAnnotation)
 	return counted, counted + annotated(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
@@ -68,7 +69,7 @@ func annotated(p *corev1.Pod, key string) int {
 	return max(n, 0)
 }
 
-// givesUp reports whether the failure of a pod exhausts the failures of its index.
+// givesUp reports whether the failure of a pod makes its index fail.
 func givesUp(p *corev1.Pod, j *batchv1.Job) bool {
 	if !failed(p, j) {
 		return false
@@ -93,8 +94,8 @@ func failedIndexes(j *batchv1.Job, pods []*corev1.Pod) *intervals {
 	return &list
 }
 
-// awaitingReplacement returns, by index, the failed pods to keep until they are replaced, because they hold the number
-// of failures. If an index has several failed pods, the last one is kept.
+// awaitingReplacement returns, by index, the failed pods to keep until they are replaced, because their annotations
+// hold the number of failures. If an index has several failed pods, the last one is kept.
 func (a *attempt) awaitingReplacement() map[int]*corev1.Pod {
 	running := intervals(nil).with(indexesOf(a.active)...)
 	last := map[int]*corev1.Pod{}
@@ -156,8 +157,8 @@ func (a *attempt) indexBackoff(i int) backoff {
 	return backoff{failures: before + 1, last: endedAt(p)}
 }
 
-// duplicates returns as surplus the active pods of an Indexed Job without a valid index, and all but the best pod of
-// each index. rest are the other pods.
+// duplicates splits the active pods of an Indexed Job. surplus has the pods without a valid index, and of each index
+// all pods except the best. rest has the other pods.
 func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod) {
 	ordered := slices.Clone(pods)
 	slices.SortStableFunc(ordered, byIndex)
@@ -178,7 +179,7 @@ func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod
 	return surplus, rest
 }
 
-// forIndex adds an index to a pod made from the template.
+// forIndex returns a copy of a pod from the template, with completion index i.
 func (a *attempt) forIndex(p *corev1.Pod, i int) *corev1.Pod {
 	made := *p
 	text := strconv.Itoa(i)

@@ -16,7 +16,7 @@ func TestIntervalsAreASet(t *testing.T) {
 		one, two := intervals(nil).with(a...), intervals(nil).with(b...)
 		both := one.union(two)
 		if got := parseIntervals(both.String(), 13); !slices.Equal(got, both) {
-			t.Fatalf("%q is read as %v, written from %v", both.String(), got, both)
+			t.Fatalf("%q is parsed as %v, formatted from %v", both.String(), got, both)
 		}
 		total, common, below := 0, 0, 0
 		var free []int
@@ -41,7 +41,7 @@ func TestIntervalsAreASet(t *testing.T) {
 			t.Fatalf("%v and %v: total %d, common %d", one, two, both.total(), one.common(two))
 		}
 		if got := parseIntervals(both.String(), completions).total(); got != below {
-			t.Fatalf("%v has %d below %d, want %d", both, got, completions, below)
+			t.Fatalf("%v has %d indexes below %d, want %d", both, got, completions, below)
 		}
 		n := rapid.IntRange(0, 13).Draw(t, "n")
 		if got := both.missing(n, completions); !slices.Equal(got, free[:min(n, len(free))]) {
@@ -60,9 +60,9 @@ func TestIntervalsAreWritten(t *testing.T) {
 		}
 	}
 	if got := parseIntervals("1,x,3-y,5-6", 9).String(); got != "1,5,6" {
-		t.Errorf("an unreadable part is not left out: %q", got)
+		t.Errorf("a part that cannot be parsed is not skipped: %q", got)
 	}
 	if got := parseIntervals("0,3", 3).String(); got != "0" {
-		t.Errorf("a part that is no index is not left out: %q", got)
+		t.Errorf("a part that is no index is not skipped: %q", got)
 	}
 }

@@ -1,11 +1,12 @@
 // Package job is the Job controller: it runs pods until enough of them have succeeded.
 //
-// Others delete ended pods, so the existing pods do not show how many have ended. Therefore a finalizer keeps each pod
-// until the Job's status has counted it (track.go). First the pod's uid is stored as uncounted, then its finalizer is
-// removed, then the counter is increased. If any step fails, each pod is still counted exactly once (RULES I80 to I86).
+// Other clients delete ended pods, so the existing pods do not show how many have ended. Therefore a finalizer keeps
+// each pod until the Job's status has counted it (track.go). First the pod's uid is stored as uncounted, then its
+// finalizer is removed, then the counter is increased. If any step fails, each pod is still counted exactly once (RULES
+// I80 to I86).
 //
-// A reconcile reads the Job and its pods from the caches, and claims pods. It decides whether the Job has failed or
-// succeeded, creates or deletes pods if it has not, and counts those that ended.
+// A reconcile reads the Job and its pods from the caches, and claims pods. If the Job has neither failed nor succeeded,
+// it creates or deletes pods. Then it counts the pods that have ended.
 package job
 
 import (
@@ -72,7 +73,7 @@ var Kind = batchv1.SchemeGroupVersion.WithKind("Job")
 const tracking = batchv1.JobTrackingFinalizer
 
 const (
-	batch        = time.Second      // the delay of an event, to handle several together
+	batch        = time.Second      // the delay of an event, so that one reconcile handles several events
 	firstBackoff = 10 * time.Second // before the first failed pod is replaced; each failure doubles it
 	maxBackoff   = 10 * time.Minute
 	burst        = 500 // the most pods that a reconcile creates, or deletes as surplus
@@ -112,10 +113,10 @@ type Without struct {
 	HoldDeleted bool // keep the finalizer of the pods of a terminating Job
 	Orphans     bool // keep the finalizer of pods that have lost their Job
 	Thief       bool // remove the finalizer even if another controller controls the pod
-	Adopted     bool // remove it from a pod that had no owner when it was read, even if a Job has adopted it since
+	Adopted     bool // remove the finalizer of an orphan, even if a Job has adopted the pod since it was read
 	OwnCount    bool // treat every matching pod as the Job's own
 	Terminating bool // a terminating Job creates and deletes pods
-	VictimUID   bool // write and delete pods by name, whatever pod has the name now
+	VictimUID   bool // write and delete pods by name, even if a recreated pod has the name
 	Wait        bool // create pods despite pending expectations
 	Lag         bool // reconcile before the caches show earlier writes
 	Twice       bool // count a pod twice if the cache still shows its finalizer
@@ -173,7 +174,7 @@ func oldPodRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// delay moves the keys to the delayed keys.
+// delay moves the keys of an effect to its delayed keys.
 func delay(out *host.Effect) {
 	for _, key := range out.Keys {
 		out.Delayed = append(out.Delayed, host.Delayed{Key: key, After: batch})

@@ -41,7 +41,7 @@ func (a *attempt) complete() bool {
 	return enough && (a.running == 0 || a.r.options.Without.Linger)
 }
 
-// writeSuspended updates the condition Suspended. When the Job resumes, its start time begins again.
+// writeSuspended updates the condition Suspended. When the Job resumes, it gets a new start time.
 func (a *attempt) writeSuspended() bool {
 	s, now := &a.job.Status, a.r.env.Now()
 	c := newCondition(batchv1.JobSuspended, "JobSuspended", "Job suspended", now)
@@ -119,8 +119,7 @@ func (a *attempt) surplus(n int) []*corev1.Pod {
 	return append(surplus, rest[:max(n-len(surplus), 0)]...)
 }
 
-// remove deletes surplus pods. They have not failed. Therefore it first removes their finalizers, so that they are not
-// counted.
+// remove deletes surplus pods. It removes their finalizers first, so that they are not counted as failed.
 func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	var adopted []string
@@ -181,7 +180,7 @@ func (a *attempt) stop(ctx context.Context) error {
 }
 
 // late deletes pods that run although their Job has ended, because a process before a restart created them from an
-// older list. Upstream lets them run. It reads each pod from the server first, because the pod may have ended.
+// older list. It reads each pod from the server first, because the pod may have ended. Upstream lets such pods run.
 func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	if j.DeletionTimestamp != nil || r.options.Without.Late {
 		return nil
@@ -257,8 +256,8 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Objec
 	return obj.(metav1.Object), nil
 }
 
-// newPod makes a pod from the Job's template, whose parts it shares. It has the ControllerRef (LAW-1) and the finalizer
-// from the start.
+// newPod returns a pod from the Job's template, which shares parts of the template. The pod has the ControllerRef
+// (LAW-1) and the finalizer from the start.
 func (a *attempt) newPod() *corev1.Pod {
 	t, without := &a.job.Spec.Template, &a.r.options.Without
 	p := &corev1.Pod{

@@ -24,21 +24,21 @@ func TestCarryOn(t *testing.T) {
 	}
 	a.r.env.Client, a.awake = user, false
 	if _, err := a.carryOn(t.Context()); err != nil || len(left(t, user)) != 3 {
-		t.Errorf("its own writes are unseen, and it leaves %q: %v", left(t, user), err)
+		t.Errorf("with unseen writes it leaves %q: %v", left(t, user), err)
 	}
 	a.running, a.succeeded, a.awake = 0, 1, false
 	if _, err := a.carryOn(t.Context()); err != nil || a.end != nil {
-		t.Errorf("its own writes are unseen, and it ends: %v, %v", err, a.end)
+		t.Errorf("with unseen writes it ends: %v, %v", err, a.end)
 	}
 	if a.awake = true; a.job.Spec.Completions != nil {
 		changed, err := a.carryOn(t.Context())
 		if err != nil || a.end == nil || a.end.Reason != batchv1.JobReasonCompletionsReached || changed {
-			t.Errorf("it has succeeded: %v, %v, %v", changed, err, a.end)
+			t.Errorf("after success: changed %v, error %v, end %v", changed, err, a.end)
 		}
 	}
 }
 
-// A Job that ends deletes its running pods; a terminating one does not (ADOPT-3).
+// A Job that ends deletes its running pods. A terminating Job does not (ADOPT-3).
 func TestStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		going bool
@@ -74,7 +74,7 @@ func TestManageOld(t *testing.T) {
 	a.r.env.Now = func() time.Time { return start.Add(time.Hour) }
 	a.r.env.Client = refused{Client: user, delete: errRefused}
 	if err := a.manageOld(t.Context()); err == nil || !finished(a.job) {
-		t.Errorf("pods that run after the deadline cannot be deleted: %v, %v", a.job.Status.Conditions, err)
+		t.Errorf("deletion failed after the deadline: conditions %v, error %v", a.job.Status.Conditions, err)
 	}
 }
 

@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller's memory. It does not decide which pods belong to a Job (API-5). After a restart, the
-// controller can read everything except the backoff from the API again.
+// reconciler is the controller with its memory. The memory does not decide which pods belong to a Job (API-5). After a
+// restart, the controller can read everything except the backoff from the API again.
 type reconciler struct {
 	options  *Options
 	env      *host.Env
@@ -34,7 +34,7 @@ type reconciler struct {
 	backoffs map[string]backoff   // of Jobs with a failed pod, by key
 	closed   map[string]types.UID // Jobs whose end was written and is not shown yet, by key
 	wrote    *consistency.Store
-	shed     map[string]map[types.UID]uint64 // versions after which a pod has no finalizer, by key and uid; see [reconciler.hasShed]
+	shed     map[string]map[types.UID]uint64 // by key and uid: the version from which a pod has no finalizer
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
@@ -83,8 +83,8 @@ func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 }
 
 // hasShed reports whether a pod's finalizer was removed and the cache does not show that yet (RULES I83). Such a pod
-// was counted already. Upstream waits for an event without the finalizer. Here the versions are compared, so a pod that
-// gets the finalizer again is counted again.
+// was counted already. Upstream waits for an event that shows the pod without the finalizer. Here the versions are
+// compared, so a pod that gets the finalizer again is counted again.
 func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	since := r.shed[key][p.UID] // 0 if none was recorded; no version is below 0
 	if r.options.Without.Twice {
@@ -172,8 +172,8 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 }
 
 // awake reports whether the Job may create and delete pods, or must wait for its expectations. An expected deletion may
-// never be shown: the pod may have lost its owner (WATCH-5), or the deletion was shown too early. Therefore awake also
-// compares expectations with the cache.
+// never be shown: the pod may have lost its owner (WATCH-5), or an event showed the deletion before it was expected.
+// Therefore awake also compares expectations with the cache.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	if r.options.Era == Current {
 		r.expected.Recheck(key, expectations.Look(r.pods, j.UID))
@@ -181,7 +181,7 @@ func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	return r.expected.Satisfied(key, r.owner(j)) || r.options.Without.Wait
 }
 
-// owner returns the uid for a Job's expectations. Before ControllerRef only the key counted.
+// owner returns the uid for a Job's expectations. Before ControllerRef it is empty, because only the key counted.
 func (r *reconciler) owner(j *batchv1.Job) types.UID {
 	if r.options.Era == Selector || r.options.Era == Gated {
 		return ""

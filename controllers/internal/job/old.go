@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// syncOld is a reconcile before [Current]. It counts the ended pods that exist, although nothing keeps them from being
-// deleted. A Job has ended when enough pods have ended, even if others run.
+// syncOld is a reconcile in the eras before [Current]. It counts the ended pods that exist, although nothing keeps them
+// from being deleted. A Job has ended when enough pods have succeeded, even if others run.
 func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) error {
 	if finished(j) {
 		return nil
@@ -83,7 +83,7 @@ func (a *attempt) manageOld(ctx context.Context) error {
 	return err
 }
 
-// scaleOld deletes pods beyond the parallelism, but no other pods (CORPUS C11).
+// scaleOld creates missing pods, or deletes pods beyond the parallelism. It deletes no other pods (CORPUS C11).
 func (a *attempt) scaleOld(ctx context.Context) error {
 	parallel := int(*a.job.Spec.Parallelism)
 	if n := int(a.running) - parallel; n > 0 {

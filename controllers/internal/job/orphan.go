@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
-// Pods that have lost their Job and still have the finalizer have separate keys in the queue, which cannot be the name
-// of a Job.
+// orphanMark is a part of the queue key of a pod that has lost its Job and still has the finalizer. The name of a Job
+// cannot contain it.
 const orphanMark = "/orphan:"
 
 func orphanKey(p *corev1.Pod) string { return p.Namespace + orphanMark + p.Name }
@@ -26,9 +26,8 @@ func orphanOf(key string) (p string, ok bool) {
 	return namespace + "/" + name, ok
 }
 
-// free removes the finalizer of a pod without a controller, or whose Job is gone or has ended. It skips the pods of
-// other kinds of controllers, and of Jobs that another controller runs (RULES I81). It also compares the apiVersion of
-// a Job.
+// free removes the finalizer of a pod that has no controller, or whose Job is gone or has ended. It skips a pod whose
+// controller has another kind or apiVersion, and a pod whose Job another controller runs (RULES I81).
 func (r *reconciler) free(ctx context.Context, key string) error {
 	obj, exists, _ := r.pods.GetByKey(key)
 	if !exists {
@@ -52,7 +51,7 @@ func (r *reconciler) free(ctx context.Context, key string) error {
 	return nil
 }
 
-// keeps returns why a terminating pod keeps the finalizer (RULES I81).
+// keeps returns why a terminating pod keeps the finalizer, or "" (RULES I81).
 func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	p, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -88,8 +87,8 @@ func awaited(j *batchv1.Job, p *corev1.Pod) bool {
 		!met(j, batchv1.JobFailureTarget) && !met(j, batchv1.JobSuccessCriteriaMet)
 }
 
-// tallies reports whether a terminating pod holds the number of failures of its index until the index gets a new pod. A
-// Job that is suspended, or runs as many pods as it may, does not create it (indexed_job_utils.go,
+// tallies reports whether a terminating pod holds the number of failures of its index until the index gets a new pod.
+// If the Job is suspended, or runs as many pods as it may, it does not create the new pod (indexed_job_utils.go,
 // getPodsWithDelayedDeletionPerIndex).
 func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	if p.DeletionTimestamp == nil || !indexed(j) || !perIndex(j) || j.DeletionTimestamp != nil || finished(j) ||

@@ -18,19 +18,19 @@ type attempt struct {
 	r     *reconciler
 	key   string
 	job   *batchv1.Job // a copy, whose status the reconcile writes
-	awake bool         // all its earlier writes have been shown
+	awake bool         // the Job's expectations are fulfilled
 
 	pods   []*corev1.Pod // the Job's pods
-	active []*corev1.Pod // the active ones of pods
+	active []*corev1.Pod // the active pods among pods
 
 	running, ready, terminating int32 // numbers of pods, including the changes of this reconcile
 	succeeded, failed           int32 // numbers of ended pods, including uncounted ones
 
-	succeededBefore, succeededIndexes intervals // for an Indexed Job: by its status, and by its status and its pods
+	succeededBefore, succeededIndexes intervals // for an Indexed Job: in its status; in its status or its pods
 	failedIndexes                     *intervals
 	awaiting                          map[int]*corev1.Pod // see awaitingReplacement
 
-	uncountedSucceeded, uncountedFailed map[types.UID]bool // by the status at the start of the reconcile
+	uncountedSucceeded, uncountedFailed map[types.UID]bool // uids in the status at the start of the reconcile
 	backoff                             backoff
 	end                                 *batchv1.JobCondition // why the Job ends; nil if it does not
 }
@@ -41,7 +41,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 		return r.free(ctx, p)
 	}
 	if err := r.wrote.Ready(key); err != nil && !r.options.Without.Lag {
-		return err // the cache does not show its own writes
+		return err // the cache does not show the controller's own writes yet
 	}
 	obj, exists, _ := r.jobs.GetByKey(key)
 	if !exists {
@@ -52,7 +52,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if s, err := readSelector(j); err != nil {
 		return fmt.Errorf("job %s: bad selector: %w", key, err)
 	} else if s == nil {
-		return nil // the Job would create a pod, release it, and repeat
+		return nil // otherwise the Job would create a pod, release it, and repeat
 	}
 	if r.options.Era != Current {
 		return r.syncOld(ctx, key, j)
@@ -76,7 +76,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 func (r *reconciler) attempt(ctx context.Context, key string, j *batchv1.Job) error {
 	a := &attempt{r: r, key: key, job: r.copyOf(j)}
 	// Check before the pods are listed. Otherwise an event after the listing could fulfil the expectations, and the
-	// list would lack its pod (RULES C40).
+	// list would lack the pod of this event (RULES C40).
 	a.awake = r.awake(key, j)
 	var err error
 	if a.pods, err = r.claim(ctx, key, j); err != nil {
@@ -151,15 +151,15 @@ func set(uids []types.UID) map[types.UID]bool {
 	return m
 }
 
-// uncountedPods returns the pods with the finalizer that the status does not name yet and for which is is true.
+// uncountedPods returns the pods with the finalizer that are not in known (uids in the status) and that is accepts.
 func (a *attempt) uncountedPods(known map[types.UID]bool, is func(*corev1.Pod) bool) []*corev1.Pod {
 	return keep(a.pods, func(p *corev1.Pod) bool {
 		return tracked(p) && !known[p.UID] && !a.r.hasShed(a.key, p) && within(p, a.job) && is(p)
 	})
 }
 
-// decide decides whether the Job ends: by an earlier decision, then by failures, then by success. A Job that has met
-// its success criteria cannot fail any more.
+// decide decides whether the Job ends. A decision in the status counts first, then failures, then success. A Job that
+// has met its success criteria cannot fail any more.
 func (a *attempt) decide() {
 	j, now := a.job, a.r.env.Now()
 	if c := find(j.Status.Conditions, batchv1.JobSuccessCriteriaMet); c != nil && c.Status == corev1.ConditionTrue {

@@ -15,9 +15,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// account writes the status in two steps if pods have ended. The first step names the pods, and announces that the Job
-// will end. Then the finalizers are removed. The second step counts the pods, and states that the Job has ended. If a
-// reconcile is interrupted, the next one counts the named pods without a finalizer.
+// account writes the status. If pods have ended, there are two writes. The first names the pods and, if the Job ends,
+// announces the end. Then the finalizers are removed. The second counts the pods and, if the Job ends, adds the final
+// condition. If a reconcile is interrupted, the next one counts the named pods without a finalizer.
 func (a *attempt) account(ctx context.Context, changed bool) error {
 	changed = a.writeNumbers() || changed
 	held := a.held()
@@ -158,7 +158,6 @@ func (a *attempt) countsFailed(p *corev1.Pod) bool {
 		judge(a.job, p).counts()
 }
 
-// writeIndexes updates the succeeded and failed indexes in the status.
 func (a *attempt) writeIndexes() bool {
 	s := &a.job.Status
 	text := a.succeededIndexes.String()
@@ -175,7 +174,7 @@ func (a *attempt) writeIndexes() bool {
 	return changed
 }
 
-// announce states in the status why the Job will end. It replaces that condition in a.end by the final one.
+// announce states in the status why the Job will end. Then it sets a.end to the final condition.
 func (a *attempt) announce() bool {
 	if a.end == nil {
 		return false
@@ -184,7 +183,7 @@ func (a *attempt) announce() bool {
 	end := batchv1.JobComplete
 	switch why.Type {
 	case batchv1.JobFailed:
-		return false // the condition that announced it is in the status
+		return false // the status has the condition that announced the failure
 	case batchv1.JobFailureTarget:
 		end = batchv1.JobFailed
 	}
@@ -224,9 +223,9 @@ func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[type
 	return utilerrors.NewAggregate(errs)
 }
 
-// shedOne removes the finalizer from this incarnation of a pod. A recreated pod counts as missing. Eras before tracking
-// do nothing. For a pod without a controller, with key "", the patch contains the version that was read. Upstream
-// omits it. So if a Job has adopted the pod in the meantime, upstream never counts the pod.
+// shedOne removes the finalizer from the pod with this uid. A recreated pod counts as missing. Eras before tracking do
+// nothing. For a pod without a controller, with key "", the patch contains the version that was read. Upstream omits
+// it. So if a Job has adopted the pod in the meantime, upstream never counts the pod.
 func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
 	if !tracked(p) || r.options.Era != Current || r.options.Without.Shed {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // wants returns how many active pods a Job should have by its spec and status; -1 if another controller manages it. The
-// contract also allows as many missing pods, because upstream deletes pods before it writes that the Job has ended.
+// Contract allows all of them to be missing, because upstream deletes pods before it writes that the Job has ended.
 func wants(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	switch {
@@ -45,7 +45,7 @@ func most(j *batchv1.Job) int {
 	return max(n, 0)
 }
 
-// succeeded returns how many pods a Job no longer needs. For an Indexed Job it counts the succeeded indexes below
+// succeeded returns how many of a Job's completions are done. For an Indexed Job it counts the succeeded indexes below
 // completions, because the counter does not change when completions do. Earlier eras wrote only the counter.
 func succeeded(j *batchv1.Job) int {
 	if j.Status.CompletedIndexes != "" { // the server accepts this field only for Indexed Jobs
@@ -54,8 +54,8 @@ func succeeded(j *batchv1.Job) int {
 	return int(j.Status.Succeeded)
 }
 
-// surge returns how many pods more than [wants] a Job may have, because terminating pods in its status may be gone and
-// then are replaced.
+// surge returns how many pods more than [wants] a Job may have: terminating pods in its status may already be gone and
+// replaced.
 func surge(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	if n := wants(owner); n > 0 || n == 0 && onlyFailed(j) && !suspended(j) && !finished(j) {
@@ -89,8 +89,8 @@ var counts = []law.Count{
 		Is: func(_, p runtime.Object) bool { return p.(*corev1.Pod).Status.Phase == corev1.PodSucceeded }},
 }
 
-// onces declares the counts of ended pods, including those that the status only names (EXACT-12). When a Job fails,
-// every pod that has not succeeded counts as failed.
+// onces declares the counts of ended pods, including pods that the status only lists as uncounted (EXACT-12). When a
+// Job fails, every pod that has not succeeded counts as failed.
 var onces = []law.Count{
 	{Name: "pods that succeeded", Once: true,
 		Of: func(owner runtime.Object) int {
@@ -122,9 +122,9 @@ func unlessLeft(owner runtime.Object, n int) int {
 	return n
 }
 
-// exceedsBounds reports that deleting a running pod leaves fewer pods than a Job wants (EXACT-11). It skips Jobs that
-// may have ended, because upstream deletes pods before it writes the condition. It also skips Indexed Jobs, because
-// their pods are not interchangeable.
+// exceedsBounds is the check of EXACT-11. It returns a description if the deletion of a running pod leaves fewer pods
+// than a Job wants. It skips Jobs that may have ended, because upstream deletes pods before it writes the condition. It
+// also skips Indexed Jobs, because their pods are not interchangeable.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	j := owner.(*batchv1.Job)

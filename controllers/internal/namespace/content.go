@@ -17,15 +17,15 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// finalizerWait is how long to wait for finalizers to be removed.
+// finalizerWait is the assumed time until finalizers are removed.
 const finalizerWait = 15 * time.Second
 
 // contents counts the remaining objects of a namespace.
 type contents struct {
-	wait       time.Duration // the time until they may be deleted
+	wait       time.Duration // the time until the remaining objects may be gone
 	resources  map[schema.GroupResource]int
 	finalizers map[string]int
-	podsFirst  bool // other kinds than pods were not listed
+	podsFirst  bool // only pods were listed
 	errs       []error
 }
 

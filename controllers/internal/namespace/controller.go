@@ -42,7 +42,7 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps returns the reason if an empty namespace stays because its spec has finalizers of other programs.
+// keeps returns why an empty namespace stays: its spec has finalizers of other programs. Otherwise it returns "".
 func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	ns, ok := obj.(*corev1.Namespace)
 	if !ok || len(ns.Spec.Finalizers) == 0 || slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {

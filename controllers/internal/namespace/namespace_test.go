@@ -113,7 +113,7 @@ func TestWaitsForFinalizers(t *testing.T) {
 	c.delete("namespace", "a", metav1.DeleteOptions{})
 	c.run(time.Hour)
 	if c.namespace() == nil || !c.has("configmap", "x") {
-		t.Fatal("the namespace went although something in it was held")
+		t.Fatal("the namespace is gone although a finalizer kept an object in it")
 	}
 	if status, text := c.condition(corev1.NamespaceContentRemaining); status != corev1.ConditionTrue ||
 		text != "Some resources are remaining: configmaps. has 2 resource instances" {
@@ -128,7 +128,7 @@ func TestWaitsForFinalizers(t *testing.T) {
 	c.release("configmap", "y")
 	c.run(9 * time.Second) // 15 / 2 + 1, rounded down, and the sync
 	if c.namespace() != nil {
-		t.Errorf("still there: %+v", c.namespace().Status)
+		t.Errorf("the namespace still exists: %+v", c.namespace().Status)
 	}
 	if c.Server.Lookup(c.Server.KindNamed("configmap"), "default", "x") == nil {
 		t.Error("an object of another namespace was deleted")
@@ -144,7 +144,7 @@ func TestPodsFirst(t *testing.T) {
 		c.delete("namespace", "a", metav1.DeleteOptions{})
 		c.run(time.Hour)
 		if c.has("configmap", "x") == w.PodsFirst {
-			t.Errorf("%+v: the ConfigMap is there: %t", w, !w.PodsFirst)
+			t.Errorf("%+v: the ConfigMap exists: %t", w, !w.PodsFirst)
 		}
 		if status, text := c.condition(corev1.NamespaceContentRemaining); status != corev1.ConditionFalse &&
 			!w.PodsFirst {
@@ -165,7 +165,7 @@ func TestGracefulPod(t *testing.T) {
 	c.delete("namespace", "a", metav1.DeleteOptions{})
 	c.run(10 * time.Second)
 	if status, _ := c.condition(corev1.NamespaceDeletionContentFailure); status != corev1.ConditionFalse {
-		t.Error("a pod that is ending is taken for a failure")
+		t.Error("a pod in its grace period counts as a failure")
 	}
 	c.run(time.Minute)
 	want := "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: a " +
@@ -178,7 +178,7 @@ func TestGracefulPod(t *testing.T) {
 	c.delete("pod", "p", metav1.DeleteOptions{GracePeriodSeconds: &zero})
 	c.run(2 * time.Minute)
 	if c.namespace() != nil {
-		t.Errorf("still there: %+v", c.namespace().Status)
+		t.Errorf("the namespace still exists: %+v", c.namespace().Status)
 	}
 }
 
@@ -196,11 +196,11 @@ func TestEndedPodsAreNotWaitedFor(t *testing.T) {
 		// It is assumed to need 15 seconds, as anything with a finalizer: it is checked after half of that.
 		c.run(6 * time.Second)
 		if c.namespace() == nil {
-			t.Errorf("%s: not left alone", phase)
+			t.Errorf("%s: not waited for", phase)
 		}
 		c.run(2 * time.Second)
 		if c.namespace() != nil {
-			t.Errorf("%s: still there", phase)
+			t.Errorf("%s: the namespace still exists", phase)
 		}
 	}
 }
@@ -230,7 +230,7 @@ func TestOthersFinalizersStay(t *testing.T) {
 	c.run(time.Minute)
 	obj := c.Server.Lookup(c.Server.KindNamed("namespace"), "", "b")
 	if obj == nil {
-		t.Fatal("the namespace is gone although objects hold it")
+		t.Fatal("the namespace is gone although finalizers keep it")
 	}
 	if got := obj.(*corev1.Namespace).Spec.Finalizers; !slices.Equal(got,
 		[]corev1.FinalizerName{"example.com/a", "example.com/z"}) {
@@ -241,10 +241,10 @@ func TestOthersFinalizersStay(t *testing.T) {
 // If the namespace is finalized and recreated at any point of a reconcile, the new one keeps its finalizer.
 func TestSuccessorIsNotLetGo(t *testing.T) {
 	if n := successorsLetGo(t, namespace.Without{}); n != 0 {
-		t.Errorf("%d successors lost their finalizer", n)
+		t.Errorf("%d recreated namespaces lost their finalizer", n)
 	}
 	if n := successorsLetGo(t, namespace.Without{Incarnation: true}); n == 0 {
-		t.Error("the guard makes no difference")
+		t.Error("without the guard, no recreated namespace loses its finalizer")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// Untolerated reports whether a node has a taint of one of the effects that none of the tolerations matches.
+// Untolerated reports whether a node has a taint with one of the effects, and no toleration matches this taint.
 func Untolerated(node *corev1.Node, tolerations []corev1.Toleration, effects ...corev1.TaintEffect) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
 		return slices.Contains(effects, taint.Effect) && !Tolerated(&taint, tolerations)
@@ -81,7 +81,7 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpLt:           selection.LessThan,
 }
 
-// meets evaluates a requirement like a label selector's, but does not validate the values. The value of a field need
+// meets evaluates a requirement as a label selector does, but does not validate the values: the value of a field need
 // not be a valid label value.
 func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	value, exists := have[r.Key]

@@ -17,8 +17,8 @@ import (
 var Kind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // FromTemplate returns a pod of an owner with copies of a template's labels, annotations, finalizers and spec. The
-// server generates its name from the owner's. The pod has the given ControllerRef (LAW-1). If it is nil, the pod is an
-// orphan.
+// server generates its name from the owner's. The pod has the given ControllerRef (LAW-1). If controller is nil, the
+// pod is an orphan.
 func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, controller *metav1.OwnerReference) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -100,7 +100,7 @@ const (
 	orphanIndex     = "threelaws/orphans"    // pods without a controller by namespace
 )
 
-// Index adds the indexes that [Of] and [Orphans] use to a cache. Every controller of a process may call it.
+// Index adds the indexes for [Of] and [Orphans] to a cache. Every controller of a process may call it.
 func Index(pods cache.Indexer) {
 	if pods.GetIndexers()[controllerIndex] != nil {
 		return
@@ -158,7 +158,7 @@ func typed(objs []any) []*corev1.Pod {
 
 const labelIndex = "threelaws/label" // pods by namespace and label; a pod has an entry for each label
 
-// IndexLabels adds the index that [Labelled] uses to a cache. Every controller of a process may call it.
+// IndexLabels adds the index for [Labelled] to a cache. Every controller of a process may call it.
 func IndexLabels(pods cache.Indexer) {
 	if pods.GetIndexers()[labelIndex] != nil {
 		return
@@ -178,8 +178,9 @@ func IndexLabels(pods cache.Indexer) {
 
 func labelled(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
-// Labelled returns the cached pods of a namespace with one of the wanted labels, sorted by key. All pods that a
-// selector with these labels matches are among them. Without labels it returns all pods of the namespace.
+// Labelled returns the cached pods of a namespace with the first of the wanted labels by name, sorted by key. The
+// result contains all pods that a selector with these labels matches. Without labels it returns all pods of the
+// namespace.
 func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*corev1.Pod {
 	if len(want) == 0 {
 		return In(pods, namespace)
@@ -194,8 +195,8 @@ func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*c
 }
 
 // Before orders active pods by how cheap it is to lose them: pods without a node first; then pending, unknown, running;
-// then not ready before ready; then ready for a shorter time; more restarts; younger. Otherwise equal pods are not
-// ordered.
+// then not ready before ready; then ready for a shorter time; more restarts; younger. Pods that are equal in all this
+// are not ordered.
 func Before(a, b *corev1.Pod) int {
 	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),
 		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time))

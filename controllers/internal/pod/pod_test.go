@@ -118,12 +118,12 @@ func TestFromTemplate(t *testing.T) {
 	owner := &metav1.ObjectMeta{Name: "web", Namespace: "ns", UID: "u"}
 	p := FromTemplate(template, owner, &metav1.OwnerReference{UID: "u"})
 	if p.GenerateName != "web-" || p.Namespace != "ns" || len(p.OwnerReferences) != 1 || p.Labels["app"] != "x" {
-		t.Errorf("made %+v", p.ObjectMeta)
+		t.Errorf("created %+v", p.ObjectMeta)
 	}
 	p.Labels["app"], p.Finalizers[0], p.Spec.Containers[0].Name = "y", "c/d", "e"
 	if template.Labels["app"] != before.Labels["app"] || template.Finalizers[0] != before.Finalizers[0] ||
 		template.Spec.Containers[0].Name != before.Spec.Containers[0].Name {
-		t.Errorf("the template became %+v", template)
+		t.Errorf("the template was changed to %+v", template)
 	}
 }
 

@@ -33,7 +33,7 @@ import (
 
 const (
 	period = 20 * time.Second
-	// quarantine is how long a node must be missing, because the cache may be late.
+	// quarantine is how long a node must be missing before its pods are removed, because the cache may be late.
 	quarantine = 40 * time.Second
 	// round is the only key of the queue.
 	round = "round"
@@ -62,8 +62,8 @@ type Without struct {
 	Dying      bool // remove pods that are not terminating from nodes out of service
 	Unbound    bool // remove pods that wait for a node
 	Mark       bool // remove pods without marking them Failed
-	MarkUID    bool // mark a pod by name, whatever pod has the name now
-	RemoveUID  bool // remove a pod by name, whatever pod has the name now
+	MarkUID    bool // mark a pod by name, even if a recreated pod has the name
+	RemoveUID  bool // remove a pod by name, even if a recreated pod has the name
 }
 
 // New returns the controller. The ownership laws do not apply to it, because it removes any pod that cannot run.
@@ -233,8 +233,8 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// spares returns why a pod must not be marked or removed now (PODGC-1). It may wait for a node, its node may exist and
-// be in service, or it was not marked before its removal. An ended pod may always be removed.
+// spares is the check of PODGC-1. It returns why a pod must not be marked or removed now: the pod waits for a node, its
+// node exists and is in service, or it is removed without being marked. An ended pod may always be removed.
 func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
 	pod, ok := obj.(*corev1.Pod)
 	switch {

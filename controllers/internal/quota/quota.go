@@ -34,7 +34,7 @@ func New() host.Controller {
 	}
 }
 
-// wakeQuota enqueues a quota that is new or has other limits. It ignores changes of the status.
+// wakeQuota enqueues a quota that is new, deleted, or has other limits. It ignores other changes of the status.
 func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.ResourceQuota)
 	cur, _ := e.New.(*corev1.ResourceQuota)

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// What a ReplicaSet may do with a Pod depends on its controller, and on whether it is selected.
+// The decision depends on the Pod's controller, and on whether the Pod is selected.
 func ExampleDecide() {
 	mine := &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "mine"}
 	orphan := &metav1.ObjectMeta{Namespace: "default", Name: "p"}

@@ -2,8 +2,8 @@
 // [Manager] adopts and releases. The rules are those of the ControllerRef proposal, "Behavior", with the additions of
 // Kubernetes 1.36.
 //
-// A Manager serves one reconcile of one controller object. It reads the object from the server once, and the answer is
-// not valid for longer:
+// A Manager serves one reconcile of one controller object. It reads this object from the server at most once, and uses
+// the answer only in this reconcile:
 //
 //	m := &ref.Manager{Client: env.Client, Owner: set, Kind: kind, Dependent: podKind, Without: &ref.Without{}}
 //	own, err := ref.Claim(ctx, m, candidates, selects)
@@ -150,8 +150,8 @@ func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (b
 	return false, nil
 }
 
-// Claim claims each object, and continues after errors. It returns the objects that the controller owns, in their
-// order, and all errors. After an error the caller does not know what it owns, and must end its reconcile.
+// Claim claims each object, and continues after errors. It returns the objects that the controller owns, in the order
+// of objs, and all errors. After an error the caller does not know what it owns, and must end its reconcile.
 func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects func(T) bool) ([]T, error) {
 	claimed := make([]T, 0, len(objs))
 	var errs []error
@@ -167,10 +167,9 @@ func Claim[T metav1.Object](ctx context.Context, m *Manager, objs []T, selects f
 	return claimed, utilerrors.NewAggregate(errs)
 }
 
-// Decision names an action of a controller on an object.
+// Decision is an action of a controller on an object.
 type Decision uint8
 
-// The decisions.
 const (
 	Ignore  Decision = iota // the object belongs to another owner, or nothing may be done now
 	Keep                    // the object is owned and matches
@@ -223,8 +222,8 @@ type Without struct {
 	Foreign         bool // claim matching objects of other controllers
 	Selector        bool // adopt orphans that do not match
 	Namespace       bool // adopt orphans of other namespaces
-	Deletion        bool // adopt for a controller that the cache shows as terminating
-	ReleaseDeletion bool // release for a controller that the cache shows as terminating
+	Deletion        bool // adopt although the cache shows the controller as terminating
+	ReleaseDeletion bool // release although the cache shows the controller as terminating
 	ObjectDeletion  bool // adopt terminating objects
 	Mismatch        bool // keep own objects that no longer match
 	Match           bool // release own objects that match

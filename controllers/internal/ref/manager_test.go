@@ -114,7 +114,7 @@ func TestClaim(t *testing.T) {
 				t.Errorf("error %v, want %q", err, c.failed)
 			}
 			if got := strings.Join(c.client.asked, ", "); got != c.asked {
-				t.Errorf("asked %q, want %q", got, c.asked)
+				t.Errorf("requests %q, want %q", got, c.asked)
 			}
 		})
 	}
@@ -132,7 +132,7 @@ func (p *patches) Patch(_ context.Context, _ schema.GroupVersionKind, _, _ strin
 	return p.obj, nil
 }
 
-// Finalizers come and go in the patch that the reference does.
+// Finalizers are added and removed in the same patch as the reference.
 func TestFinalizers(t *testing.T) {
 	orphan := pod("ns", false, "")
 	c := &patches{obj: orphan}
@@ -143,13 +143,13 @@ func TestFinalizers(t *testing.T) {
 	}
 	const adopts = `{"metadata":{"finalizers":["a/b","c/\"d"],"ownerReferences":[`
 	if len(c.last) < len(adopts) || c.last[:len(adopts)] != adopts {
-		t.Errorf("adopts by %s", c.last)
+		t.Errorf("adoption patch %s", c.last)
 	}
 	if err := m.Release(context.Background(), orphan); err != nil {
 		t.Fatal(err)
 	}
 	const releases = `{"metadata":{"$deleteFromPrimitiveList/finalizers":["a/b","c/\"d"],"ownerReferences":[`
 	if len(c.last) < len(releases) || c.last[:len(releases)] != releases {
-		t.Errorf("releases by %s", c.last)
+		t.Errorf("release patch %s", c.last)
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // adoptPatch appends the strategic merge patch that makes owner, of kind gvk, the controller of the object with uid
-// dependent. It adds to the list of owners, so the server refuses all adopters but the first (API-1, ADOPT-6). If
-// dependent is not empty, the server refuses the patch for a recreated object.
+// dependent. It adds to the list of owners, so the server accepts only the first adopter (API-1, ADOPT-6). If dependent
+// is not empty, the server refuses the patch for a recreated object.
 func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, owner metav1.Object) []byte {
 	buf = slices.Grow(buf, adoptSize)
 	buf = append(buf, `{"metadata":{"ownerReferences":[{"apiVersion":"`...)
@@ -74,7 +74,7 @@ func alsoFinalizers(patch []byte) []byte {
 	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
 }
 
-// withFinalizers adds finalizers to a patch, or their removal.
+// withFinalizers adds a field to a patch that adds or removes these finalizers.
 func withFinalizers(patch []byte, field string, finalizers []string) []byte {
 	if len(finalizers) == 0 {
 		return patch

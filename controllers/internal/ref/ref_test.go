@@ -28,7 +28,7 @@ func pod(namespace string, deleting bool, controller types.UID) *corev1.Pod {
 	}
 	if controller != "" {
 		yes := true
-		// A recreated object of another uid is another owner (ADOPT-8).
+		// A recreated object has another uid, so it is another owner (ADOPT-8).
 		p.OwnerReferences =
 			[]metav1.OwnerReference{
 				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: controller, Controller: &yes}}
@@ -118,7 +118,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := appendString(nil, s); string(got) != string(want) {
-			t.Errorf("%q is written %s, want %s", s, got, want)
+			t.Errorf("%q is encoded as %s, want %s", s, got, want)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 // Labels that skip validation are valid for apimachinery.
 func TestPlain(t *testing.T) {
 	word := strings.Repeat("w", longest)
-	domain := word + "." + word + "." + word + "." + word[:60] // as long as may be
+	domain := word + "." + word + "." + word + "." + word[:60] // the maximum length
 	for _, c := range []struct {
 		key, value string
 		plain      bool
@@ -143,13 +143,13 @@ func TestPlain(t *testing.T) {
 	} {
 		set := map[string]string{c.key: c.value}
 		if got := plain(set); got != c.plain {
-			t.Errorf("%q=%q is plain: %v", c.key, c.value, got)
+			t.Errorf("%q=%q: plain is %v", c.key, c.value, got)
 		}
 		s := &metav1.LabelSelector{MatchLabels: set}
 		got, err := Parse(s)
 		want, wrong := metav1.LabelSelectorAsSelector(s)
 		if (err == nil) != (wrong == nil) || err == nil && got.String() != want.String() {
-			t.Errorf("%q=%q is read as %v, %v, want %v, %v", c.key, c.value, got, err, want, wrong)
+			t.Errorf("%q=%q is parsed as %v, %v, want %v, %v", c.key, c.value, got, err, want, wrong)
 		}
 		if c.plain && wrong != nil {
 			t.Errorf("%q=%q: %v", c.key, c.value, wrong)

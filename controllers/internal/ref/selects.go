@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Selects reports whether a label selector matches labels. A selector matches nothing if it is nil or cannot be parsed;
-// an earlier server may have stored one. An empty selector matches everything. Selects does not parse a selector
-// without expressions, because routes call it for every owner at every event.
+// Selects reports whether a label selector matches labels. A selector matches nothing if it is nil, or if it cannot be
+// parsed (an earlier server may have stored it). An empty selector matches everything. Selects parses only selectors
+// with expressions: routes call it for every owner at every event.
 func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	if s == nil {
 		return false
@@ -21,12 +21,13 @@ func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	return err == nil && all.Matches(labels.Set(have))
 }
 
-// SelectsSome is Selects for owners that must never own everything: an empty selector matches nothing (RULES G70).
+// SelectsSome is like [Selects], but an empty selector matches nothing. Owners use it that must never own everything
+// (RULES G70).
 func SelectsSome(s *metav1.LabelSelector, have map[string]string) bool {
 	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && Selects(s, have)
 }
 
-// ParseSome is Parse with the meaning of [SelectsSome]: it returns nil for a selector that matches nothing.
+// ParseSome is like [Parse], but returns nil for a nil or empty selector, as [SelectsSome] matches nothing then.
 func ParseSome(s *metav1.LabelSelector) (labels.Selector, error) {
 	parsed, err := Parse(s)
 	if err != nil || s == nil || parsed.Empty() {
@@ -35,8 +36,8 @@ func ParseSome(s *metav1.LabelSelector) (labels.Selector, error) {
 	return parsed, nil
 }
 
-// Parse is metav1.LabelSelectorAsSelector, but does not validate plain labels. Validation would take longer than all
-// other work with the selector in a reconcile.
+// Parse is like metav1.LabelSelectorAsSelector, but does not validate plain labels. Validation would take longer than
+// all other work with the selector in a reconcile.
 func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
 	if s == nil || len(s.MatchExpressions) > 0 || !plain(s.MatchLabels) {
 		return metav1.LabelSelectorAsSelector(s)

@@ -48,7 +48,7 @@ type Without struct {
 	Rivals      bool // scale other sets with the same selector to zero
 	RivalsStay  bool // delete other sets with the same selector
 	Terminating bool // create and delete pods for a terminating set
-	VictimUID   bool // delete pods by name, whatever pod has the name now
+	VictimUID   bool // delete pods by name, even if a recreated pod has the name
 	Dying       bool // count terminating pods as if they stayed
 	Ready       bool // the status counts every pod as ready
 
@@ -95,7 +95,7 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// The gated era too, because its checklist leaves open "Use ControllerRef to map watch events to controllers".
+		// Also in the gated era: its checklist leaves open "Use ControllerRef to map watch events to controllers".
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}
@@ -104,7 +104,7 @@ func podRoute(kind *Traits, o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// availableLater returns when to check whether a pod that became ready is available.
+// availableLater returns the delay after which to check whether a pod that became ready is available, or 0.
 func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
 		return 0
@@ -112,7 +112,7 @@ func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(k.Read(owner).MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller's memory: its expectations, and its writes that the cache does not show yet (API-5).
+// reconciler is the controller with its memory: its expectations, and its writes that caches do not show (API-5).
 type reconciler struct {
 	kind     *Traits
 	options  *Options
@@ -188,10 +188,11 @@ type Set struct {
 	expressions *metav1.LabelSelector
 }
 
-// Select selects by equal labels. Without labels it selects nothing.
+// Select makes the set select pods with these labels. Without labels it selects nothing.
 func (s *Set) Select(equal map[string]string) { s.equal = equal }
 
-// SelectBy selects by a label selector. A nil or empty selector selects nothing, because no set should own every pod.
+// SelectBy makes the set select by a label selector. A nil or empty selector selects nothing, because no set should own
+// every pod.
 func (s *Set) SelectBy(selector *metav1.LabelSelector) {
 	if selector == nil {
 		return
@@ -225,7 +226,7 @@ func (s *Set) Selector() labels.Selector {
 	return labels.SelectorFromValidatedSet(s.equal)
 }
 
-// selectsNothing reports whether the set has no readable selector.
+// selectsNothing reports whether the set has no selector, or one that cannot be parsed.
 func (s *Set) selectsNothing() bool {
 	return len(s.equal) == 0 && s.expressions == nil || s.expressions != nil && s.Selector() == nil
 }
@@ -249,7 +250,7 @@ type Era string
 const (
 	// Selector: every active pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: ControllerRef with the gaps that the proposal's checklist leaves open. It needs the garbage collector.
+	// Gated: like ControllerRef, without the open items of the checklist. It needs the garbage collector.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"
@@ -259,5 +260,5 @@ const (
 	Current Era = "current"
 )
 
-// owned reports whether the ControllerRef alone decides which pods are the set's.
+// owned reports whether only the ControllerRef decides which pods a set owns.
 func (g Era) owned() bool { return g == ControllerRef || g == Current }

@@ -22,14 +22,14 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// patchesNone is a client that may patch nothing.
+// patchesNone is a client whose patches fail.
 type patchesNone struct{ host.Client }
 
 func (patchesNone) Patch(context.Context, schema.GroupVersionKind, string, string, host.Patch) (runtime.Object, error) {
 	return nil, errors.New("out of order")
 }
 
-// The era of the proposal's checklist: a set that is being deleted releases, and that an adoption fails is no error.
+// In the gated era a terminating set releases pods, and a failed adoption is no error.
 func TestClaimGated(t *testing.T) {
 	kind := &Traits{Name: "replicaset", GVK: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")}
 	for _, c := range []struct {
@@ -100,12 +100,12 @@ func TestClaimGated(t *testing.T) {
 			}
 		}
 		if slices.Sort(names); !slices.Equal(names, c.own) || owners != c.left {
-			t.Errorf("%s: it counts %q, and the owners are %q; want %q, %q", c.name, names, owners, c.own, c.left)
+			t.Errorf("%s: own pods %q, owners %q; want %q, %q", c.name, names, owners, c.own, c.left)
 		}
 	}
 }
 
-// What a cache shows of a pod that is deleted: one without a controller may be one that was just adopted.
+// A pod without a controller in the cache may be one whose adoption is not shown yet.
 func TestSight(t *testing.T) {
 	set := &Set{ObjectMeta: &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "me"}}
 	r := &reconciler{options: &Options{Era: Current},
@@ -135,14 +135,14 @@ func TestSight(t *testing.T) {
 		}
 	}
 	if got := r.sight("default/gone", set); got != expectations.Moot {
-		t.Errorf("one that is gone: %d", got)
+		t.Errorf("missing pod: %d", got)
 	}
 }
 
 func clock() time.Time { return sim.Epoch }
 
-// A sync that was at work when its set went may write down what it expects after the event of that has forgotten
-// all. The next, which finds the set gone, forgets it: before ControllerRef another set of the name would wait.
+// A reconcile may record expectations after the deletion event of its set has dropped them. The next reconcile finds no
+// set and drops the record again. Otherwise, before ControllerRef, a recreated set would wait for it.
 func TestWhatIsGoneExpectsNothing(t *testing.T) {
 	r := &reconciler{options: &Options{}, expected: expectations.New(clock),
 		sets: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
@@ -151,12 +151,12 @@ func TestWhatIsGoneExpectsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w := r.Waiting(); len(w) > 0 {
-		t.Errorf("waits: %v", w)
+		t.Errorf("waiting: %v", w)
 	}
 }
 
-// A creation that a namespace's end has refused has no name to be waited for by: the first pod that is seen, as one of
-// an earlier life of the process, is taken for it.
+// A creation that was refused because the namespace is terminating has no name. So the first pod that is seen fulfils
+// it, even a pod that an earlier process created.
 func TestWhatWasNotMadeHasNoName(t *testing.T) {
 	r := &reconciler{options: &Options{Era: Current}, expected: expectations.New(clock)}
 	r.expected.ExpectCreations("default/web", "uid", 1)
@@ -164,6 +164,6 @@ func TestWhatWasNotMadeHasNoName(t *testing.T) {
 	r.expected.Seen("default/web", "default/web-1")
 	r.expected.Answered("default/web")
 	if !r.expected.Satisfied("default/web", "uid") {
-		t.Errorf("waits: %v", r.expected.Waiting())
+		t.Errorf("waiting: %v", r.expected.Waiting())
 	}
 }

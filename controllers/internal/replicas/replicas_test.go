@@ -82,16 +82,16 @@ func TestSame(t *testing.T) {
 		change(&b)
 		want := name == "nothing" || name == "another zero of its own"
 		if same(&a, &b) != want || same(&b, &a) != want {
-			t.Errorf("%s: the same is not %v", name, want)
+			t.Errorf("%s: same is not %v", name, want)
 		}
 	}
 	if !same(&appsv1.ReplicaSetStatus{}, &appsv1.ReplicaSetStatus{}) {
-		t.Error("of none that are said none differ")
+		t.Error("two statuses without terminating pods differ")
 	}
 }
 
-// The neighbours of a set's pods are those of all sets of its controller, each once, though
-// two sets select it (RULES E57).
+// The neighbours of a set's pods are the pods of all sets with the same controller. A pod that two sets select counts
+// once (RULES E57).
 func TestNeighbours(t *testing.T) {
 	byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 	r := &reconciler{sets: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
@@ -134,12 +134,12 @@ func TestNeighbours(t *testing.T) {
 		}
 	}
 	if near := r.neighbours(web); !maps.Equal(near, map[string]int{"n0": 3, "n1": 2}) {
-		t.Errorf("beside the pods of %s: %v", web.Name, near)
+		t.Errorf("neighbours of %s: %v", web.Name, near)
 	}
 	r.env = &host.Env{Now: func() time.Time { return time.Time{} }}
 	of := func(node string) *corev1.Pod { return &corev1.Pod{Spec: corev1.PodSpec{NodeName: node}} }
 	if order := r.cheaper(web)(of("n0"), of("n1")); order >= 0 {
-		t.Errorf("a pod on the crowded node does not go first: %d", order)
+		t.Errorf("a pod on the crowded node is not deleted first: %d", order)
 	}
 	if near := r.neighbours(alone); len(near) > 0 {
 		t.Errorf("a set without a controller has neighbours: %v", near)

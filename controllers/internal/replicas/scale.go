@@ -92,7 +92,7 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (string, erro
 	return routing.Key(obj.(metav1.Object)), nil
 }
 
-// made names an expected creation. Before ControllerRef, creations were only counted.
+// made records the name of a created pod in the expectations. Before ControllerRef, creations were only counted.
 func (r *reconciler) made(key, p string) {
 	if p != "" && r.options.Era.owned() && !r.options.Without.ExpectFirst &&
 		!r.options.Without.MadeByName {
@@ -161,7 +161,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 	return firstErr
 }
 
-// only returns options that limit a delete to this incarnation of a pod.
+// only returns options that limit a delete to the pod with this uid.
 func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
 	if !r.options.Era.owned() || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
@@ -183,9 +183,9 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 	return ranked[:n]
 }
 
-// cheaper returns the current order: by progress, then by deletion cost, then by the number of related pods on the node
-// (RULES E57), then by ready time, restarts and age. Times are compared by their binary magnitude. Pods of equal
-// magnitude are ordered by uid, which is as good as random.
+// cheaper returns the order of deletion in the current era: by progress, then by deletion cost, then by the number of
+// related pods on the node (RULES E57), then by ready time, restarts and age. Times are compared by the binary
+// magnitude of their age. Pods of equal magnitude are ordered by uid, which is as good as random.
 func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	near, now := r.neighbours(set), r.env.Now()
 	magnitude := func(t time.Time) int { return bits.Len64(uint64(max(now.Sub(t), 0))) }
@@ -208,8 +208,7 @@ func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	}
 }
 
-// neighbours counts, by node, the active pods of all sets with the same controller. It is empty for a set without a
-// controller.
+// neighbours counts, by node, the active pods of all sets with the same controller. Without a controller it is empty.
 func (r *reconciler) neighbours(set *Set) map[string]int {
 	near := map[string]int{}
 	parent := metav1.GetControllerOfNoCopy(set)

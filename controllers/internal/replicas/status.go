@@ -47,8 +47,7 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	return nil
 }
 
-// lookAgain requeues the set for the time when its next ready pod becomes available, because the delay from the event
-// may be lost.
+// lookAgain requeues the set for the time when a ready pod becomes available, because a delayed key may be lost.
 func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
 	if next == 0 {
@@ -57,7 +56,7 @@ func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	r.env.Queue.AddAfter(routing.Key(set), next)
 }
 
-// count counts only the set's own pods (LAW-3).
+// count returns the numbers of the status. It counts only the set's own pods (LAW-3).
 func count(set *Set, pods []*corev1.Pod, now time.Time) appsv1.ReplicaSetStatus {
 	status := appsv1.ReplicaSetStatus{Replicas: int32(len(pods))}
 	for _, p := range pods {

@@ -40,10 +40,10 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	}
 	set := r.kind.Read(obj.(runtime.Object))
 	if set.selectsNothing() {
-		return nil // the set would create pods, release them, and repeat
+		return nil // otherwise the set would create pods, release them, and repeat
 	}
 	// Check before the pods are listed. Otherwise an event after the listing could fulfil the expectations, and the
-	// list would lack its pod (RULES C40).
+	// list would lack the pod of this event (RULES C40).
 	awake := r.awake(key, &set)
 	pods, err := r.own(ctx, &set)
 	if err != nil {
@@ -67,9 +67,9 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 }
 
 // awake reports whether the set may create and delete pods, or must wait for its expectations. An expected deletion may
-// never be shown: the pod lost its owner (WATCH-5), or the deletion was shown too early. Therefore awake also compares
-// expectations with the cache. A pod whose adoption is not shown yet has not lost its owner. Upstream does not compare,
-// and may wait until expectations expire.
+// never be shown: the pod lost its owner (WATCH-5), or an event showed the deletion before it was expected. Therefore
+// awake also compares expectations with the cache. A pod whose adoption is not shown yet has not lost its owner.
+// Upstream does not compare, and may wait until expectations expire.
 func (r *reconciler) awake(key string, set *Set) bool {
 	if r.options.Era.owned() && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })
@@ -140,8 +140,8 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	})
 }
 
-// claimGated implements the gated era. It claims by ControllerRef with the checklist's open items: only the cache shows
-// whether the set is terminating, a terminating set releases pods, and failed adoptions are ignored.
+// claimGated implements the gated era. It claims by ControllerRef, without the checklist's open items: only the cache
+// shows whether the set is terminating, a terminating set releases pods, and failed adoptions are ignored.
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
 		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,

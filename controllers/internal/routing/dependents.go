@@ -25,12 +25,10 @@ type Dependents struct {
 	Without *Without
 }
 
-// Route returns the route for dependents of a kind.
 func (d *Dependents) Route(kind schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: kind, Do: d.Do}
 }
 
-// Do routes one event.
 func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 	switch {
 	case e.Old == nil:
@@ -139,7 +137,7 @@ func (d *Dependents) resolve(v host.View, namespace string, ref *metav1.OwnerRef
 	return owner
 }
 
-// expecting returns the controller whose expectations an event on obj fulfils.
+// expecting returns the key of the controller whose expectations an event on obj fulfils.
 func (d *Dependents) expecting(v host.View, obj metav1.Object, owner string) string {
 	if d.Without.OwnExpectations {
 		t := TieBreak{Owner: d.Owner, Selects: d.Selects}

@@ -51,7 +51,7 @@ func selects(owner runtime.Object, labels map[string]string) bool {
 	return labels["app"] == owner.(*appsv1.ReplicaSet).Spec.Selector.MatchLabels["app"]
 }
 
-// world: a and b select app=x, and b is the older; c selects app=y; a of another namespace selects app=x.
+// In world, a and b select app=x, b is older, and c selects app=y. The set a of another namespace selects app=x.
 var world = caches{
 	set("ns", "a", "x", time.Minute), set("ns", "b", "x", time.Hour), set("ns", "c", "y", 0), set("other", "a", "x", 0),
 }
@@ -81,7 +81,7 @@ var byA, byB = ownedBy("ReplicaSet", "a", "ns.a"), ownedBy("ReplicaSet", "b", "n
 
 func going(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: sim.Epoch} }
 
-// show renders an effect: keys, then what moves expectations.
+// show formats an effect: the keys, and the changes of expectations.
 func show(e *host.Effect) string {
 	var out []string
 	for _, k := range e.Keys {
@@ -120,7 +120,7 @@ func TestDependents(t *testing.T) {
 		clause  string
 		event   host.Event
 		want    string
-		without Without // ... and with that rule left out
+		without Without // the same event without this rule
 		mutant  string
 	}{
 		{"WATCH-1 add", event(nil, pod("1", "x", byA)), "a +a", Without{OnlyOne: true}, "a a b +a"},
@@ -242,14 +242,14 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// A ControllerRef has changed when any of it has.
+// A ControllerRef counts as changed if any of its fields has changed.
 func TestSameRef(t *testing.T) {
 	yes, no := true, false
 	a := &metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a", UID: "1"}
 	same := *a
-	same.BlockOwnerDeletion = &no // as when it does not say
+	same.BlockOwnerDeletion = &no // false has the same meaning as nil
 	if !sameRef(a, &same) || !sameRef(nil, nil) || sameRef(a, nil) || sameRef(nil, a) {
-		t.Error("the same reference is another, or none is one")
+		t.Error("sameRef is wrong about equal references, or about nil")
 	}
 	for _, change := range []func(r *metav1.OwnerReference){
 		func(r *metav1.OwnerReference) { r.APIVersion = "v1" },
@@ -261,7 +261,7 @@ func TestSameRef(t *testing.T) {
 		b := *a
 		change(&b)
 		if sameRef(a, &b) {
-			t.Errorf("%+v and %+v are the same", a, &b)
+			t.Errorf("sameRef(%+v, %+v) is true", a, &b)
 		}
 	}
 }

@@ -10,20 +10,18 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// TieBreak routes as before ControllerRef (WATCH-8). Among the controllers of a kind that select an object, the oldest
-// is enqueued; among equally old ones, the first by name. Two kinds may enqueue different owners of an object. The
-// event may miss the controller that created or deleted the object.
+// TieBreak routes events like controllers before ControllerRef (WATCH-8). Among the controllers of a kind that select
+// an object, the oldest is enqueued; among equally old ones, the first by name. Several kinds may each enqueue a
+// controller for one object. The controller that created or deleted the object may not be enqueued.
 type TieBreak struct {
 	Owner   schema.GroupVersionKind
 	Selects func(owner runtime.Object, labels map[string]string) bool
 }
 
-// Route returns the route for dependents of a kind.
 func (t *TieBreak) Route(kind schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: kind, Do: t.Do}
 }
 
-// Do routes one event.
 func (t *TieBreak) Do(v host.View, e host.Event, out *host.Effect) {
 	switch {
 	case e.Old == nil:

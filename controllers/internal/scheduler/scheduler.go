@@ -103,7 +103,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// scheduler holds its bindings until the cache shows them, because two pods must not get the same last place.
+// scheduler holds its bindings until the cache shows them, so that two pods do not get the last free place of a node.
 type scheduler struct {
 	env   *host.Env
 	pods  cache.Indexer
@@ -176,7 +176,7 @@ func (s *scheduler) load() map[string]int64 {
 	return have
 }
 
-// pending reports whether the cache does not show a binding yet.
+// pending reports whether the cache still shows the pod with this uid as unbound.
 func (s *scheduler) pending(uid types.UID) bool {
 	keys, err := s.pods.IndexKeys(unplaced, string(uid))
 	if err != nil {
@@ -201,8 +201,8 @@ func admits(node *corev1.Node, spec *corev1.PodSpec) bool {
 		!placement.Untolerated(node, spec.Tolerations, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
 }
 
-// bind binds a pod to a node. It ignores a refusal because the pod has a node, is terminating or was recreated; an
-// event will show that.
+// bind binds a pod to a node. If the server refuses, the pod has a node, is terminating or was recreated. This is no
+// error, because an event will show it.
 func (s *scheduler) bind(ctx context.Context, pod *corev1.Pod, node string) error {
 	s.bound[routing.Key(pod)] = binding{pod.UID, node}
 	_, err := s.env.Client.Do(ctx, &fakeapi.Request{

@@ -177,7 +177,7 @@ func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bo
 	})
 }
 
-// recreatedOwns reports whether an owner has the name and kind of an object but another uid.
+// recreatedOwns reports whether a claim has an owner with the kind and name of obj but another uid.
 func recreatedOwns(claim *corev1.PersistentVolumeClaim, obj metav1.Object, kind schema.GroupVersionKind) bool {
 	for i := range claim.OwnerReferences {
 		if r := &claim.OwnerReferences[i]; names(r, obj, kind) {

@@ -19,11 +19,11 @@ import (
 
 var errRefused = errors.New("refused")
 
-// noOwners is a client that may not change claims. It records created and changed pods.
+// noOwners is a client that refuses changes of claims. It records created and changed pods.
 type noOwners struct {
 	host.Client
 	wrote   []string
-	refuses error // what changes of pods are answered
+	refuses error // the error of changes of pods
 }
 
 func (c *noOwners) Create(_ context.Context, obj runtime.Object) (runtime.Object, error) {
@@ -39,7 +39,7 @@ func (c *noOwners) Update(_ context.Context, obj runtime.Object) (runtime.Object
 	return obj, c.refuses
 }
 
-// A claim that did not get its owners is an error wherever they are set. Only a new pod is created anyway.
+// If the owners of a claim cannot be set, this is an error. Only a new pod is created nevertheless.
 func TestClaimsWithoutTheirOwners(t *testing.T) {
 	drop := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}
@@ -69,7 +69,7 @@ func TestClaimsWithoutTheirOwners(t *testing.T) {
 	}
 }
 
-// After a conflict the cached pod is fixed, but not another pod of the name, and not a pod that the set lost.
+// After a conflict the cached pod is repaired, but not a recreated pod, or a pod that the set lost.
 func TestRepairsTheSamePod(t *testing.T) {
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}
 	own := refs(*metav1.NewControllerRef(&set.ObjectMeta, Kind))
@@ -105,8 +105,8 @@ func (v view) Each(_ schema.GroupVersionKind, _ string, f func(runtime.Object) b
 	}
 }
 
-// A deleted or released claim enqueues every set that waits for it: two sets may have one of its name. A claim that
-// gets an owner enqueues none.
+// A deleted or released claim enqueues every set that waits for it. Two sets may have a claim of its name. A claim that
+// gets an owner enqueues no set.
 func TestClaimWakesAll(t *testing.T) {
 	of := func(name, template string) *appsv1.StatefulSet {
 		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
@@ -125,7 +125,7 @@ func TestClaimWakesAll(t *testing.T) {
 		var out host.Effect
 		route.Do(v, host.Event{Old: c.old, New: c.now}, &out)
 		if len(out.Keys) != c.want {
-			t.Errorf("%s: it wakes %q, want %d", name, out.Keys, c.want)
+			t.Errorf("%s: enqueued %q, want %d sets", name, out.Keys, c.want)
 		}
 	}
 }

@@ -59,9 +59,9 @@ type Without struct {
 	Prefix      bool // treat pods of a set whose name begins with this set's name as members
 	Canonical   bool // treat a pod with another spelling of an ordinal (web-01) as a member
 	Terminating bool // reconcile a terminating set as usual
-	VictimUID   bool // delete pods by name, whatever pod has the name now
-	SamePod     bool // after a conflict, update whatever pod has the name now
-	SameSet     bool // after a conflict, write the status of whatever set has the name now
+	VictimUID   bool // delete pods by name, even if a recreated pod has the name
+	SamePod     bool // after a conflict, update even a recreated pod
+	SameSet     bool // after a conflict, write even the status of a recreated set
 	Ended       bool // create an ended pod again before it is gone
 	RollAlone   bool // in a rolling update, do not wait for the replaced pod
 	RollUnready bool // in a rolling update, do not wait until the replaced pod is available
@@ -128,7 +128,7 @@ func claimRoute(o *Options) host.Route {
 	}}
 }
 
-// availableLater returns when to check whether a pod that became ready is available.
+// availableLater returns the delay after which to check whether a pod that became ready is available, or 0.
 func availableLater(owner, old, cur runtime.Object) time.Duration {
 	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
 		return 0
@@ -136,7 +136,7 @@ func availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(owner.(*appsv1.StatefulSet).Spec.MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller's memory: its writes that the cache does not show yet, and a cache of encoded templates.
+// reconciler is the controller with its memory: writes that the cache does not show yet, and encoded templates.
 type reconciler struct {
 	options   *Options
 	env       *host.Env

@@ -19,8 +19,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// declare sets what the laws need to know. The set owns its revisions like its pods, but they do not count as wanted
-// dependents. Events on revisions enqueue no set: the next reconcile adopts a revision that lost its owner.
+// declare sets the Contract and the owned kinds of an era. The set owns its revisions like its pods, but they do not
+// count as wanted dependents. Events on revisions enqueue no set: the next reconcile adopts a revision that lost its
+// owner.
 func declare(c *host.Controller, g Era) {
 	c.Owns = []schema.GroupVersionKind{pod.Kind}
 	if g == Current {
@@ -87,8 +88,9 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	return of(set)
 }
 
-// lacks returns what a pod needs that does not exist or is terminating: its revision, or a claim from the set's
-// templates. If scaling down deletes claims, a claim of an earlier pod with the name counts as terminating (RULES F66).
+// lacks describes an object that a pod needs and that does not exist or is terminating: its revision, or a claim from
+// the set's templates. If scaling down deletes claims, a claim of an earlier pod with the name counts as terminating
+// (RULES F66).
 func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.StatefulSet)
 	p, ok := obj.(*corev1.Pod)
@@ -171,7 +173,8 @@ func counts() []law.Count {
 	}
 }
 
-// exceedsBounds describes why a pod is deleted or created too early (EXACT-11). An ended pod may always be deleted.
+// exceedsBounds is the check of EXACT-11. It describes why a pod is deleted or created too early. An ended pod may
+// always be deleted.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	l := row{set: owner.(*appsv1.StatefulSet), now: now, pods: map[int]*corev1.Pod{}}
@@ -206,7 +209,7 @@ func (l *row) waits() bool { return l.set.Spec.PodManagementPolicy != appsv1.Par
 
 func (l *row) end() int { return first(l.set) + wanted(l.set) }
 
-// lacking returns how many ordinals in a range have no available pod, and the first of them.
+// lacking returns the first ordinal in a range without an available pod, and their number. It ignores but.
 func (l *row) lacking(from, to, but int) (first, n int) {
 	for i := to - 1; i >= from; i-- {
 		p := l.pods[i]
@@ -218,7 +221,7 @@ func (l *row) lacking(from, to, but int) (first, n int) {
 	return first, n
 }
 
-// until describes a write before all wanted pods below an ordinal are available.
+// until returns a description if a wanted pod below number is not available. Then the write comes too early.
 func (l *row) until(number int, what string) string {
 	if i, n := l.lacking(first(l.set), min(number, l.end()), -1); n > 0 {
 		return fmt.Sprintf("%s while %s is not available", what, nameOf(l.set, i))
@@ -226,8 +229,8 @@ func (l *row) until(number int, what string) string {
 	return ""
 }
 
-// replaces describes the early deletion of a wanted pod: an update must not replace it, or too many pods are
-// unavailable. In an ordered set all pods count, and in a parallel set those with higher ordinals.
+// replaces returns a description if a wanted pod is deleted too early: an update must not replace it, or too many pods
+// are unavailable. In an ordered set all pods count, and in a parallel set those with higher ordinals.
 func (l *row) replaces(number int) string {
 	strategy := &l.set.Spec.UpdateStrategy
 	if strategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
@@ -252,8 +255,8 @@ func (l *row) replaces(number int) string {
 	return ""
 }
 
-// gives describes the early deletion of an unwanted pod: an unwanted pod with a higher ordinal exists, or wanted pods
-// are unavailable.
+// gives returns a description if an unwanted pod is deleted too early: an unwanted pod with a higher ordinal exists, or
+// wanted pods are unavailable.
 func (l *row) gives(number int) string {
 	for i := range l.pods { //detcheck:ordered any number above will do
 		if i > number && !wants(l.set, i) {

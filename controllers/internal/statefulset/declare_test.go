@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// The laws hear what a pod needs that does not exist, and which claim should go with it.
+// The laws report what a pod needs that does not exist, and a claim that should be deleted with its pod.
 func TestLacksAndStrands(t *testing.T) {
 	replicas := int32(1)
 	now := metav1.Now()
@@ -130,7 +130,7 @@ func TestLacksAndStrands(t *testing.T) {
 	}
 }
 
-// The set is web with three pods. A name that ends in ! is not available, one that ends in + has ended.
+// The set web has three pods. A name with ! at the end is not available, and a name with + has ended.
 func TestExceedsBounds(t *testing.T) {
 	named := func(name string) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimRight(name, "!+")}}

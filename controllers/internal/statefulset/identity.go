@@ -43,7 +43,7 @@ func claimName(set *appsv1.StatefulSet, template string, ordinal int) string {
 	return template + "-" + nameOf(set, ordinal)
 }
 
-// claims reports whether a name is that of a claim of one of the set's pods.
+// claims reports whether name is the name of a claim of one of the set's pods.
 func claims(set *appsv1.StatefulSet, name string) bool {
 	of, n := identity(name)
 	return n >= 0 && slices.ContainsFunc(set.Spec.VolumeClaimTemplates,

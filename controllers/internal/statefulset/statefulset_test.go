@@ -25,7 +25,7 @@ func TestIdentity(t *testing.T) {
 		set      string
 		ordinal  int
 		member   bool // of a set web
-		upstream bool // ... as upstream has it
+		upstream bool // upstream's result
 	}{
 		{"web-0", "web", 0, true, true},
 		{"web-12", "web", 12, true, true},
@@ -43,7 +43,7 @@ func TestIdentity(t *testing.T) {
 		set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 		of, n := identity(c.name)
 		if of != c.set || n != c.ordinal {
-			t.Errorf("%s is number %d of %q", c.name, n, of)
+			t.Errorf("%s has ordinal %d of set %q", c.name, n, of)
 		}
 		if member(set, c.name, &Without{}) != c.member || member(set, c.name, &Without{Canonical: true}) != c.upstream {
 			t.Errorf("%s: member of web is not %v, or not %v upstream", c.name, c.member, c.upstream)
@@ -59,7 +59,7 @@ func TestClaimsAreFoundByName(t *testing.T) {
 		"x-data-web-0": false, "data-web-99999999999": false,
 	} {
 		if claims(set, name) != want {
-			t.Errorf("%s is the set's: %v", name, !want)
+			t.Errorf("%s is a claim of the set: %v", name, !want)
 		}
 	}
 }
@@ -70,11 +70,11 @@ func TestMount(t *testing.T) {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-3"}}
 	p.Spec.Volumes = []corev1.Volume{{Name: "data"}, {Name: "tmp"}}
 	if mounted(set, p) {
-		t.Error("a volume that is no claim counts as one")
+		t.Error("a volume without a claim counts as mounted")
 	}
 	p.Spec.Volumes[1].PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-web-3"}
 	if mounted(set, p) {
-		t.Error("a claim that is mounted by another name counts")
+		t.Error("a claim with another volume name counts as mounted")
 	}
 	mount(set, p)
 	if v := p.Spec.Volumes; !mounted(set, p) || len(v) != 2 || v[1].Name != "tmp" ||
@@ -82,7 +82,7 @@ func TestMount(t *testing.T) {
 		t.Errorf("volumes %v", v)
 	}
 	if mounted(set, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-4"}, Spec: p.Spec}) {
-		t.Error("another pod's claim counts as its own")
+		t.Error("the claim of another pod counts as mounted")
 	}
 }
 
@@ -162,7 +162,7 @@ func sameOwners(a, b []metav1.OwnerReference) bool {
 	return true
 }
 
-// A revision without a field that has a default by now has the same template (CORPUS C19).
+// A revision that lacks a field with a later default has the same template (CORPUS C19).
 func TestRevisionMeansTheSame(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
@@ -180,12 +180,12 @@ func TestRevisionMeansTheSame(t *testing.T) {
 	} {
 		r := &appsv1.ControllerRevision{Data: runtime.RawExtension{Raw: c.raw}}
 		if s.means(r, data) != c.want {
-			t.Errorf("%s means the same: %v", c.raw, !c.want)
+			t.Errorf("%s has the same template: %v", c.raw, !c.want)
 		}
 	}
 }
 
-// A status is written for any changed number or name, except the collision count.
+// A status is written if any number or name has changed, except the collision count.
 func TestSaysTheSame(t *testing.T) {
 	for name, change := range map[string]func(s *appsv1.StatefulSetStatus){
 		"observedGeneration": func(s *appsv1.StatefulSetStatus) { s.ObservedGeneration++ },
@@ -200,12 +200,12 @@ func TestSaysTheSame(t *testing.T) {
 	} {
 		var old, is appsv1.StatefulSetStatus
 		if change(&is); saysTheSame(&old, &is) != (name == "") {
-			t.Errorf("%q changes, and it says the same: %v", name, name != "")
+			t.Errorf("%q changed: saysTheSame is %v", name, name != "")
 		}
 	}
 	if !saysTheSame(&appsv1.StatefulSetStatus{ObservedGeneration: 2},
 		&appsv1.StatefulSetStatus{ObservedGeneration: 1}) {
-		t.Error("two statuses that differ in the older observedGeneration alone are not the same")
+		t.Error("saysTheSame is false for an older observedGeneration")
 	}
 }
 
@@ -213,7 +213,7 @@ func (*noOwners) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Ob
 	return obj, nil
 }
 
-// Since ControllerRef a terminating set creates no pods; before, it did.
+// Since ControllerRef a terminating set creates no pods. Before ControllerRef it did.
 func TestOldOnesThatGo(t *testing.T) {
 	now := metav1.Now()
 	for name, c := range map[string]struct {

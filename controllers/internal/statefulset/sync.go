@@ -36,7 +36,7 @@ type syncing struct {
 	*reconciler
 	key string
 	set *appsv1.StatefulSet // as cached
-	now time.Time           // the time at which pods are available or not
+	now time.Time           // the time for which availability is computed
 	versions
 	rolled bool // a pod was deleted to be replaced
 }
@@ -203,9 +203,9 @@ func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
 		status.UpdateRevision == old.UpdateRevision
 }
 
-// syncOld is a reconcile before revisions. It creates and deletes pods one after another, and never replaces a pod
-// because of its template. In the selector era it also does so for a terminating set, because the proposal's checklist
-// ticks nothing for StatefulSet.
+// syncOld is a reconcile in the eras before revisions. It creates and deletes pods one after another, and never
+// replaces a pod because of its template. In the selector era it also does so for a terminating set, because the
+// proposal's checklist ticks nothing for StatefulSet.
 func (s *syncing) syncOld(ctx context.Context) error {
 	pods, err := s.own(ctx)
 	if err != nil {

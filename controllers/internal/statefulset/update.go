@@ -15,7 +15,7 @@ import (
 
 // arrangement groups a set's pods by what should happen to them.
 type arrangement struct {
-	replicas  []*corev1.Pod // by ordinal, beginning with the first; a missing pod is there as it has to be created
+	replicas  []*corev1.Pod // by ordinal, beginning with the first; a pod to be created stands for a missing one
 	condemned []*corev1.Pod // with unwanted ordinals, the highest first
 	ailing    *corev1.Pod   // the pod in condemned with the lowest ordinal that is not available
 }
@@ -182,7 +182,7 @@ func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bo
 	return true, s.delete(ctx, p)
 }
 
-// roll deletes the highest pod of an old revision when the pods above it are available.
+// roll deletes the pod of an old revision with the highest ordinal when the pods above it are available.
 func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return nil
@@ -224,7 +224,7 @@ func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// delete deletes this incarnation of a pod (EXACT-4). Upstream deletes by name. A missing pod counts as deleted.
+// delete deletes the pod with this uid (EXACT-4). Upstream deletes by name. A missing pod counts as deleted.
 func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	var only metav1.DeleteOptions
 	if s.options.Era == Current && !s.options.Without.VictimUID {
@@ -242,7 +242,7 @@ const attempts = 4
 
 // repair restores what a pod needs as a member of the set: its labels, volumes, and the owners of its claims. After a
 // conflict it retries with the cached pod, unless the pod was recreated or has another owner (LAW-2, EXACT-4). Upstream
-// updates whatever pod has the name.
+// updates any pod with the name.
 func (s *syncing) repair(ctx context.Context, p *corev1.Pod) error {
 	var err error
 	for range attempts {

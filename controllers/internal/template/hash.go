@@ -22,7 +22,7 @@ import (
 const HashLabel = appsv1.DefaultDeploymentUniqueLabelKey
 
 // Hash returns the hash of a template that kube-controller-manager uses in names. Each collision count gives another
-// hash; nil means none.
+// hash. nil means that there was no collision.
 func Hash(t *corev1.PodTemplateSpec, collisions *int32) string {
 	h := fnv.New32a()
 	write(h, t)
@@ -41,8 +41,8 @@ func OldHash(t *corev1.PodTemplateSpec) string {
 	return fmt.Sprint(h.Sum32())
 }
 
-// write writes every field in a debug format that distinguishes an empty list from a missing one. Therefore the
-// template must be as stored.
+// write writes every field in a debug format, which distinguishes an empty list from a missing one. Therefore it first
+// converts the template to its stored form.
 func write(h hash.Hash, t *corev1.PodTemplateSpec) {
 	data, err := t.Marshal()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 // Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	UID   bool // delete a Job by name, whatever Job has the name now
+	UID   bool // delete a Job by name, even if a recreated Job has the name
 	End   bool // count from the creation of the Job, not from its end
 	Time  bool // delete a Job as soon as it has ended
 	Later bool // do not requeue a Job for the end of its lifetime
@@ -55,9 +55,9 @@ type cleaner struct {
 
 func (c *cleaner) Digest(*sim.Hash) {}
 
-// Sync deletes a Job whose lifetime is over. It reads the Job from the server first, because the cache may not show a
-// longer lifetime. The delete carries the uid and version that were read, so that neither a new Job with the name nor a
-// changed Job is deleted (RULES L113). Upstream sends only the uid.
+// Sync deletes a Job whose lifetime is over. It reads the Job from the server first, because the lifetime may be longer
+// now than in the cache. The delete carries the uid and version that were read, so that neither a new Job with the name
+// nor a changed Job is deleted (RULES L113). Upstream sends only the uid.
 func (c *cleaner) Sync(ctx context.Context, key string) error {
 	obj, exists, err := c.jobs.GetByKey(key)
 	if err != nil || !exists {
@@ -108,11 +108,11 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 	return true
 }
 
-// lifetime exceeds the lifetime of any Job: a TTL is at most 68 years.
+// lifetime is longer than the TTL of any Job, which is at most 68 years.
 const lifetime = 100 * 365 * 24 * time.Hour
 
-// inTime is TTL-1: a Job is deleted when its lifetime is over, and not earlier. In a settled world every Job whose
-// lifetime is over is gone, unless no controller waits for it.
+// inTime is the check of TTL-1: a Job is deleted when its lifetime is over, and not earlier. In a settled world no Job
+// is left whose lifetime is over. If nothing more will ever happen (Forever), no Job is left whose lifetime will end.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
 		return stays(f.Before, f.Now)

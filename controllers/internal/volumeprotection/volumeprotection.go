@@ -1,5 +1,5 @@
-// Package volumeprotection keeps a volume until no claim is bound to it. The server puts a finalizer on every volume;
-// this controller removes it.
+// Package volumeprotection is the controller that keeps a PersistentVolume until no claim is bound to it. The server
+// puts a finalizer on every volume, and this controller removes it.
 package volumeprotection
 
 import (

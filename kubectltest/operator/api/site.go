@@ -1,4 +1,4 @@
-// Package api contains the kind Site of the operator, which wants a number of pods that serve a page.
+// Package api contains the operator's kind Site. A Site wants a number of pods that serve a page.
 package api
 
 import (

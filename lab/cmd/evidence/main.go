@@ -145,7 +145,7 @@ func (m *measured) report() (*evidence.Examination, error) {
 	return m.examined, err
 }
 
-// track searches for every known bug.
+// track searches for every known bug, and returns the page with the results.
 func (m *measured) track() ([]byte, error) {
 	bugs, err := evidence.Bugs(m.files)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command sample draws sentences of the docs and comments of the code, as a seed says, for a reader to judge.
+// Command sample prints random sentences of the docs and comments of the code, for a reader to judge.
 //
 //	go run -C lab ./cmd/sample -seed 7 -n 60
 package main

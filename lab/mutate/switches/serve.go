@@ -28,9 +28,9 @@ type Request struct {
 
 type Answer struct {
 	Checks  []string        // their names, if the request names none
-	By      int             // index in the request of the check that killed it; -1 for none
+	By      int             // index, in the request's checks, of the check that killed the mutant; -1 for none
 	Why     string          // why the check failed
-	Reached []int           // mutations that the checks reached; without checks, mutations that the initialization reached
+	Reached []int           // mutations reached by the checks, or by the initialization if the request has no checks
 	Took    []time.Duration // processor time of each check
 	Ended   bool            // the process has ended itself, because the check did not end
 }
@@ -161,7 +161,7 @@ func firstLine(s string) string {
 }
 
 // ChecksEnv is the variable that makes the tests of a package serve. It names a file with the names of the checks, one
-// per line, subtests with slashes: a variable cannot be longer than 128 KiB.
+// per line, subtests with slashes. A variable cannot hold the names, because it is limited to 128 KiB.
 const ChecksEnv = "THREELAWS_MUTATION_CHECKS"
 
 // Tests replaces TestMain in a mutated build: it runs the tests once, or serves them as checks, and returns the exit

@@ -1,5 +1,5 @@
-// Package switches is compiled into a mutated build: each mutation asks it whether it is on. So one build has all
-// mutants, and at most one is on at a time.
+// Package switches is compiled into a mutated build. Each mutation asks this package whether it is on. So one build has
+// all mutants, and at most one is on at a time.
 package switches
 
 import (
@@ -47,16 +47,16 @@ func On(id int) bool {
 	return on == id
 }
 
-// Not negates a condition.
+// Not returns is, or its negation if the mutation is on.
 func Not[T ~bool](id int, is T) T { return is != T(On(id)) }
 
-// Less is a < b, or a <= b.
+// Less returns a < b, or a <= b if the mutation is on.
 func Less[T cmp.Ordered](id int, a, b T) bool { return a < b || On(id) && a == b }
 
-// AtMost is a <= b, or a < b.
+// AtMost returns a <= b, or a < b if the mutation is on.
 func AtMost[T cmp.Ordered](id int, a, b T) bool { return a < b || !On(id) && a == b }
 
-// Err returns an error, or nil.
+// Err returns err, or nil if the mutation is on.
 func Err(id int, err error) error {
 	if On(id) {
 		return nil
@@ -72,7 +72,7 @@ func Err3[A, B any](id int) func(A, B, error) (A, B, error) {
 	return func(a A, b B, err error) (A, B, error) { return a, b, Err(id, err) }
 }
 
-// Elem returns an element of a composite, or zero.
+// Elem returns v, or zero if the mutation is on.
 func Elem[T any](id int, v T) T {
 	if On(id) {
 		var none T
@@ -81,7 +81,7 @@ func Elem[T any](id int, v T) T {
 	return v
 }
 
-// Slice returns a list, or the list without one element: its mutations are numbered from first.
+// Slice returns s without the element whose mutation is on. The mutations are numbered from first.
 func Slice[S ~[]E, E any](first int, s S) S {
 	for i := range s {
 		if On(first + i) {
@@ -91,7 +91,7 @@ func Slice[S ~[]E, E any](first int, s S) S {
 	return s
 }
 
-// Call1 returns the result of a call, or zero without the call.
+// Call1 returns the result of f. If the mutation is on, it returns zero and does not call f.
 func Call1[A any](id int, f func() A) (a A) {
 	if On(id) {
 		return a

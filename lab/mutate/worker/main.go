@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 2 { // "quick"
+	if len(os.Args) > 2 { // the argument "quick"
 		parts = parts[:1]
 	}
 	checks, err := checksOf(os.Args[1])
@@ -35,11 +35,11 @@ type part struct {
 
 var parts = []part{
 	{"", nil},                        // the default schedule
-	{"explore", []string{"explore"}}, // and a few others
-	{"mutant", []string{"mutant"}},   // whether it still kills the handmade mutants
+	{"explore", []string{"explore"}}, // the default schedule and a few others
+	{"mutant", []string{"mutant"}},   // the handmade mutants must still be killed
 }
 
-// few limits the schedules that a step explores: every survivor explores all files.
+// few limits the schedules that a step explores, because every survivor runs all files.
 const few = 5
 
 // checksOf lists the first part of every scenario file below a directory, then the second, then the third.
@@ -70,7 +70,7 @@ func checksOf(dir string) ([]switches.Check, error) {
 
 var schedules = regexp.MustCompile(`(?m)^((?:! )?explore .*)schedules=\d+`)
 
-// of returns that part of a file; nil if the file lacks it.
+// of returns this part of a file, or nil if the file lacks it.
 func (p part) of(name string, src []byte) (*scenarios.File, error) {
 	if p.name == "explore" {
 		src = schedules.ReplaceAll(src, fmt.Appendf(nil, "${1}schedules=%d", few))
@@ -89,7 +89,7 @@ func (p part) of(name string, src []byte) (*scenarios.File, error) {
 		}
 		if s.Verb == "explore" {
 			if s.Expect {
-				return true // a few schedules need not find it
+				return true // a few schedules need not find the violation
 			}
 			// The number of states does not depend on the number of schedules.
 			s.HasGolden = s.HasGolden && strings.Contains(s.String(), "strategy=exhaustive")

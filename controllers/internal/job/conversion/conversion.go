@@ -13,19 +13,17 @@ type (
 	New struct{ ManualSelector *bool }
 )
 
-// FromOld converts the old field to the new one.
 func FromOld(o Old) New { return New{opposite(o.AutoSelector)} }
 
-// ToOld converts the new field to the old one.
 func ToOld(n New) Old { return Old{opposite(n.ManualSelector)} }
 
-// Generates reports whether the server generates the selector of such a Job.
+// Generates reports whether the server generates the selector of a Job with this field.
 func (o Old) Generates() bool { return o.AutoSelector != nil && *o.AutoSelector }
 
-// Generates reports whether the server generates the selector of such a Job.
+// Generates reports whether the server generates the selector of a Job with this field.
 func (n New) Generates() bool { return n.ManualSelector == nil || !*n.ManualSelector }
 
-// opposite negates a field whose default is false. A false result stays unset.
+// opposite negates a field whose default is false. It returns nil in place of false.
 func opposite(field *bool) *bool {
 	if field != nil && *field {
 		return nil

@@ -11,7 +11,7 @@ func same(a, b *bool) bool {
 
 var yes, no = true, false
 
-// The rows come from the table of the proposal.
+// The rows are those of the proposal's table.
 func TestTable(t *testing.T) {
 	for _, c := range []struct{ from, to *bool }{{nil, &yes}, {&no, &yes}, {&yes, nil}} {
 		if got := FromOld(Old{c.from}).ManualSelector; !same(got, c.to) {
@@ -28,10 +28,10 @@ func TestRoundTrip(t *testing.T) {
 	for _, c := range []struct{ field, back *bool }{{nil, nil}, {&no, nil}, {&yes, &yes}} {
 		o, n := Old{c.field}, New{c.field}
 		if got := ToOld(FromOld(o)).AutoSelector; !same(got, c.back) {
-			t.Errorf("autoSelector %v comes back as %v", c.field, got)
+			t.Errorf("autoSelector %v is converted back to %v", c.field, got)
 		}
 		if got := FromOld(ToOld(n)).ManualSelector; !same(got, c.back) {
-			t.Errorf("manualSelector %v comes back as %v", c.field, got)
+			t.Errorf("manualSelector %v is converted back to %v", c.field, got)
 		}
 		if FromOld(o).Generates() != o.Generates() || ToOld(n).Generates() != n.Generates() {
 			t.Errorf("%v: the server generates the selector in one version only", c.field)
