@@ -78,7 +78,7 @@ func finds(t *testing.T, plan *check.Plan, name, law string) *scenarios.Explorat
 	t.Helper()
 	world := placed(t, plan, name)
 	if world.Schedules = 60; law == "" {
-		world.Schedules = 20
+		world.Schedules = 10
 	}
 	x, err := world.Explore(t.Context(), name)
 	if err != nil {

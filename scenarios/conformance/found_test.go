@@ -90,6 +90,7 @@ func TestReplicaSet(t *testing.T) {
 			t.Errorf("it selects %s, and declares %s", got, want)
 		}
 	}
+	given.Schedules = 10
 	Test(t, given)
 }
 

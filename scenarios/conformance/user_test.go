@@ -58,7 +58,7 @@ func (u user) kept(t *testing.T) []string {
 // A failure is kept under one name, and first replayed by the next test. A test that passes does not change its file.
 func TestFailuresAreKept(t *testing.T) {
 	u := newUser(t)
-	out, passed := u.run(t, "shares")
+	out, passed := u.run(t, "shares", "-threelaws.schedules=20")
 	first := u.kept(t)
 	if passed || len(first) == 0 || !strings.Contains(out, "orphan/dont-interfere") ||
 		!strings.Contains(out, "laws/LAW-2-dont-interfere") {
@@ -76,7 +76,7 @@ func TestFailuresAreKept(t *testing.T) {
 			t.Errorf("git does not ignore the page: %q, %v", ignored, err)
 		}
 	}
-	out, passed = u.run(t, "shares")
+	out, passed = u.run(t, "shares", "-threelaws.schedules=20")
 	if again := u.kept(t); passed || strings.Join(again, " ") != strings.Join(first, " ") {
 		t.Errorf("kept %q, then %q", first, again)
 	}
@@ -95,7 +95,7 @@ func TestFailuresAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, passed = u.run(t, "right"); !passed {
+	if out, passed = u.run(t, "right", "-threelaws.schedules=5"); !passed {
 		t.Errorf("the fixed operator fails\n%s", out)
 	}
 	if is, err := os.ReadFile(first[0]); err != nil || string(is) != string(was) {
