@@ -1,0 +1,130 @@
+package examples
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
+
+// imports and operator come before a sample of a page: its author writes them, or has them.
+const (
+	imports = `package pages
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/threelaws/threelaws/controllerruntime"
+	"github.com/threelaws/threelaws/scenarios/conformance"
+	"github.com/threelaws/threelaws/scenarios/simtest"
+	"github.com/threelaws/threelaws/sim/bubble"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
+
+	v1 "example.com/memcached/api/v1"
+	"example.com/memcached/internal/controller"
+)
+
+var (
+	_ = unstructured.NestedString
+	_ = bubble.NewInformer
+	_ = simtest.Check
+	_ = os.DirFS
+	_ = ptr.To[bool]
+	_ = ctrl.NewManager
+	_ conformance.Subject
+	_ cache.Options
+	_ config.Controller
+	_ server.Options
+	_ host.Controller
+	_ law.Facts
+	_ rest.Config
+	_ context.Context
+	_ testing.TB
+)
+`
+	operator = `
+type MemcachedReconciler = controller.MemcachedReconciler
+
+var (
+	scheme = runtime.NewScheme()
+	_      = clientgoscheme.AddToScheme(scheme)
+	_      = v1.AddToScheme(scheme)
+)
+
+func setUp(mgr ctrl.Manager) error {
+	return (&MemcachedReconciler{Client: mgr.GetClient(), Scheme: mgr.GetScheme()}).SetupWithManager(mgr)
+}
+
+var memcached = func() host.Controller {
+	all, err := controllerruntime.Controllers(scheme, setUp, controllerruntime.Options{})
+	if err != nil {
+		panic(err)
+	}
+	return all[0]
+}()
+
+`
+)
+
+// Every sample in Go on the pages about reconcilers compiles in a fresh module and finds the bug of the tutorial, or
+// runs to its end.
+func TestSamplesOfPages(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("a fresh module is compiled: with SOAK in the environment only")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "examples/memcached"))); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const module = "github.com/threelaws/threelaws"
+	write("go.mod", read("examples/memcached/go.mod")+"\nrequire "+module+" v0.0.0\nrequire "+module+"/controllerruntime v0.0.0\n"+
+		"replace "+module+" => "+root+"\nreplace "+module+"/controllerruntime => "+root+"/controllerruntime\n")
+	write("go.sum", read("controllerruntime/go.sum")+read("examples/memcached/go.sum"))
+	samples := goBlock.FindAllStringSubmatch(read("docs/use/conformance-test.md")+read("docs/use/controller-runtime.md"), -1)
+	if len(samples) != 4 {
+		t.Fatalf("%d samples", len(samples))
+	}
+	for i, frame := range []struct{ before, after string }{{}, {}, {}, {"var _ = simtest.Case{\n", "}\n"}} {
+		write("page_test.go", imports+operator+frame.before+samples[i][1]+frame.after)
+		cmd := exec.Command("go", "test", "-mod=mod", "-vet=off", ".", "-threelaws.schedules=10")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		found := regexp.MustCompile(`VIOLATES|violated: `).Match(out)
+		t.Logf("sample %d: finds the bug: %v", i+1, found)
+		if err != nil && !found || regexp.MustCompile(`build failed|two runs`).Match(out) {
+			t.Errorf("sample %d: %v\n%s", i+1, err, out)
+		}
+	}
+}
