@@ -84,10 +84,12 @@ tests = $(GO) test -vet=off $(TESTFLAGS) $(1) | { grep --line-buffered -v 'no te
 
 # Packages are listed as they pass, quick ones first. The slow ones are in the order of this list where one package uses
 # one core for minutes (FIRST): otherwise the last of them would run alone.
+# One package more than there are cores runs at a time, since the tests of whole programs often wait.
 FIRST := ./scenarios/conformance ./internal/agent
+unit: PACKAGES = $(shell echo $$(( $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) + 1 )))
 unit:
 	@$(call timed,tests of the quick packages,$(call tests,$$($(GO) list ./... | grep -Ev '$(SLOW)')))
-	@$(call timed,tests of the slow packages,$(call tests,$(FIRST) \
+	@$(call timed,tests of the slow packages,$(call tests,-p $(PACKAGES) $(FIRST) \
 	  $$($(GO) list ./... | grep -E '$(SLOW)' | grep -Ev '/(scenarios/conformance|internal/agent)$$')))
 	@$(call timed,tests of the analyser,(cd lab && $(call tests,./detcheck)))
 	@all=; for m in $(filter-out .,$(TESTED)); do \
