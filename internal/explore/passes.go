@@ -29,7 +29,7 @@ func (s *shrinker) removeParts() bool {
 		return at
 	}
 	for n := len(present()); n > 0; n /= 2 {
-		for i := 0; ; {
+		for i := 0; !s.spent(); {
 			at := present()
 			if i >= len(at) {
 				break
@@ -109,7 +109,7 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 		return at
 	}
 	for n := len(places()); n > 0; n /= 2 {
-		for i := 0; ; {
+		for i := 0; !s.spent(); { // a long schedule takes time even if nothing is run
 			at := places()
 			if i >= len(at) {
 				break
@@ -129,7 +129,7 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 // order may need fewer deviations.
 func (s *shrinker) postpone() bool {
 	gained := false
-	for i := 0; i+1 < len(s.best.Schedule); {
+	for i := 0; i+1 < len(s.best.Schedule) && !s.spent(); {
 		from := s.best.Schedule
 		if from[i].Default && from[i+1].Default {
 			i++

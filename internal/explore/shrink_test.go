@@ -190,17 +190,17 @@ func TestShrinkKeepsToItsSteps(t *testing.T) {
 	}
 }
 
-// The failing run is always executed, even if Enough returns true at once.
+// The failing run is always executed, even if Enough returns true at once. Then no pass goes through the schedule.
 func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	toy := adders(3, 3)
 	violation, from := failing(t, toy.run)
 	for _, most := range []int{0, 4} {
-		runs := 0
-		subject := just(func(c sim.Choices) *Outcome { runs++; return toy.run(c) })
-		subject.Enough = func() bool { return runs >= most }
+		runs, late := 0, 0
+		subject := just(func(c sim.Choices) *Outcome { runs, late = runs+1, 0; return toy.run(c) })
+		subject.Enough = func() bool { late++; return runs >= most }
 		short, err := Shrink(subject, violation, from, 10_000)
-		if err != nil || short.Runs != max(most, 1) || short.Minimal {
-			t.Errorf("%d: %v, %v", most, short, err)
+		if err != nil || short.Runs != max(most, 1) || short.Minimal || late > 20 {
+			t.Errorf("%d: %v, %v, asked %d times after the last run", most, short, err, late)
 		}
 	}
 }
