@@ -69,7 +69,8 @@ type checking struct {
 	twice   int      // one in this many runs is run twice
 	cases   []string // the names of the cases to try; nil for all
 	verbose bool
-	fresh   func() // makes every later life use a new process; nil if that is always so
+	idle    map[string]string // what the operator did instead of anything for a sample, and the first such sample
+	fresh   func()            // makes every later life use a new process; nil if that is always so
 
 	report checkReport
 	began  time.Time

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -132,16 +133,20 @@ func (p idle) Ended() (error, bool) { return p.ends, p.ends != nil }
 
 func (p idle) Printed(n int) []string { return p.lines(n) }
 
-// If an operator does nothing for its sample, the last error that it logged is printed, and with -v all that it logged.
+// If an operator does nothing for its samples, the last error that it logged is printed once, and with -v all that it
+// logged.
 func TestCheckIdle(t *testing.T) {
-	c := newChecked(t, idle{lines: func(int) []string {
+	c := newChecked(t, idle{ends: errors.New("exit status 1; the last lines that it printed:\n\tmain.main()"), lines: func(int) []string {
 		return []string{"2017-03-01T00:00:00Z\tINFO\tstarts",
 			"2017-03-01T00:00:00Z\tERROR\tno cloud\t{\"error\": \"set CLOUD\"}", "main.main()", "\t/main.go:1"}
 	}}.hosted())
+	c.samples = []string{"b.yaml"}
+	write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
 	got := c.run("-n", "5")
-	got.wants(t, scenarios.ExitUsage, "config/samples/web.yaml: it did nothing for its owner: ",
-		"; the last error that it logged: ERROR no cloud: set CLOUD; --args, ", "; -v shows what it logged")
-	if strings.Count(got.err, "\n") != 1 || strings.Contains(got.out, "starts") {
+	got.wants(t, scenarios.ExitUsage, "\nb.yaml: not checked\n2 samples, ", "config/samples/web.yaml: it did nothing for its "+
+		"owner: ", " (the program returned: exit status 1); the last error that it logged: ERROR no cloud: set CLOUD; --args, ",
+		"; -v shows what it logged", "\nb.yaml: it did nothing for its owner, as with config/samples/web.yaml\n")
+	if strings.Count(got.err, "\n") != 2 || strings.Contains(got.out, "set CLOUD") {
 		t.Errorf("more is printed:\n%s%s", got.err, got.out)
 	}
 	c.run("-n", "5", "-v").wants(t, scenarios.ExitUsage, "config/samples/web.yaml: the last lines that it printed\n",
