@@ -84,35 +84,33 @@ func TestPollingCountsAsSettled(t *testing.T) {
 	}
 }
 
-// A program that tries to create a lock for ever settles if another instance of it has the lock.
-func TestWaitingForALockIsRest(t *testing.T) {
-	waits := program("waits", func(ctx context.Context, cfg *rest.Config) error {
-		client := kubernetes.NewForConfigOrDie(cfg)
-		for {
-			lock := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lock", Namespace: "default"}}
-			if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, lock, metav1.CreateOptions{}); err == nil {
-				<-ctx.Done()
-				return nil
+// A program that repeats a refused creation for ever settles if another instance of it has created the object, or if at
+// least a second passes each time.
+func TestRefusedCreations(t *testing.T) {
+	for _, c := range []struct {
+		wait     time.Duration
+		by, want string
+	}{{time.Second / 2, "an instance", "settles"}, {time.Second / 2, "a user", ""}, {3 * time.Second, "a user", "settles"}} {
+		waits := program("waits", func(ctx context.Context, cfg *rest.Config) error {
+			maps := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default")
+			made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "lock", Namespace: "default"}}
+			for _, err := maps.Create(ctx, made, metav1.CreateOptions{}); err != nil && ctx.Err() == nil; {
+				time.Sleep(c.wait)
+				_, err = maps.Create(ctx, made, metav1.CreateOptions{})
 			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-time.After(15 * time.Second):
-			}
-		}
-	})
-	for name, processes := range map[string][]string{"an instance": {"one", "two"}, "a user": {"one"}} {
+			<-ctx.Done()
+			return nil
+		})
 		w := trial.New(trial.Options{})
 		t.Cleanup(w.Stop)
-		if len(processes) == 1 {
+		if c.by == "a user" {
 			createMaps(t, w, "lock")
+		} else {
+			w.Start("one", waits)
 		}
-		for _, process := range processes {
-			w.Start(process, waits)
-		}
-		how := w.Settle(trial.Limits{Steps: 1000})
-		if want := len(processes) == 2; how.Settled != want {
-			t.Errorf("%s has the lock: %+v", name, how)
+		w.Start("two", waits)
+		if how := w.Settle(trial.Limits{Steps: 2500}); how.Settled != (c.want == "settles") {
+			t.Errorf("%s has the lock, %v: %+v", c.by, c.wait, how)
 		}
 	}
 }
