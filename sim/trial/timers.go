@@ -26,8 +26,8 @@ const (
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
 	// A creation that is refused again at equal intervals is a poll, unless it is a loop, or the longest back-off of
-	// client-go's queues. The intervals of a back-off double. Those of a poll vary by less, even if a schedule delays
-	// each request.
+	// client-go's queues. The intervals of a back-off double. Those of a poll grow by less, even if a schedule with slow
+	// writes delays each request.
 	againLeast = time.Second
 	againMost  = 1000 * time.Second
 
@@ -52,8 +52,8 @@ type creation struct {
 	object  sim.Ref
 }
 
-// refused says when a creation was last refused, and how long after the refusal before.
-type refused struct{ at, every time.Duration }
+// refused says when a creation was last refused, and the longest time between two refusals.
+type refused struct{ at, longest time.Duration }
 
 type worker struct {
 	process string
@@ -79,7 +79,7 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 		one.String(c.process)
 		one.String(c.object.String())
 		one.Word(uint64(min(now-last.at, againMost)))
-		one.Word(uint64(last.every))
+		one.Word(uint64(last.longest))
 		creations += sim.Mix(uint64(one))
 	}
 	h.Word(creations)
@@ -139,8 +139,11 @@ func (r *resting) repeats(rec *sim.Record) bool {
 	c := creation{rec.Process, rec.Object}
 	last, known := r.again[c]
 	every := rec.At - last.at
-	r.again[c] = refused{rec.At, every}
-	return known && againLeast <= every && every < againMost && 2*(every-last.every).Abs() < every
+	if !known {
+		every = 0
+	}
+	r.again[c] = refused{rec.At, max(every, last.longest)}
+	return againLeast <= every && every < min(againMost, last.longest*9/5)
 }
 
 // polls reports whether a controller read an object that does not exist, or a program tried to take a lock. It tries to
