@@ -134,7 +134,8 @@ func shared(a, b []int) (head, tail int) {
 	return head, tail
 }
 
-// yamlOf formats a version as lines of YAML. It omits managedFields, which are long and change with every write.
+// yamlOf formats a version as lines of YAML. It omits managedFields, which are long and change with every write, and the
+// versions of a CRD, which are most of the page of an operator with large CRDs.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
 	if err != nil { // the object has no Go type: use its JSON
@@ -147,6 +148,12 @@ func yamlOf(version any) []string {
 		delete(meta, "managedFields")
 		content = maps.Clone(content)
 		content["metadata"] = meta
+	}
+	if spec, ok := content["spec"].(map[string]any); ok && content["kind"] == "CustomResourceDefinition" {
+		spec = maps.Clone(spec)
+		delete(spec, "versions")
+		content = maps.Clone(content)
+		content["spec"] = spec
 	}
 	var b strings.Builder
 	for _, k := range slices.SortedFunc(maps.Keys(content), compareKeys) {
