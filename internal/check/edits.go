@@ -19,18 +19,18 @@ const mostFollowed = 3
 
 // edits finds the fields of the sample that the controller follows, and the resulting numbers of dependents.
 func (f *found) edits(s *operator) error {
-	first, err := s.run(s.owner)
-	if err != nil {
-		return err
-	}
-	stored := first.shown(s.owner)
-	idle := ""
+	stored, idle := shown(f.base.stored, s.owner.GroupVersionKind()), ""
 	if s.lasts > 0 { // its reactions to the clock are no answer to an edit
+		first, err := s.run(s.owner)
+		if err != nil {
+			return err
+		}
+		stored = first.shown(s.owner)
 		first.began = first.World.History.Len()
 		first.settle()
 		idle = first.deeds()
+		first.Stop()
 	}
-	first.Stop()
 	given, err := s.given(stored)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	if r.deeds() == idle {
 		return false, nil
 	}
-	if waits, err := s.waitsSo(e); err != nil || waits {
+	if waits, err := f.waitsSo(s, e); err != nil || waits {
 		f.waits = append(f.waits, e)
 		return false, err
 	}
@@ -181,7 +181,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 }
 
 // waitsSo reports whether the controller only retries if the sample is created with an edit.
-func (s *operator) waitsSo(e *edit) (bool, error) {
+func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
 	}
@@ -190,6 +190,7 @@ func (s *operator) waitsSo(e *edit) (bool, error) {
 		return false, err
 	}
 	defer r.Stop()
+	e.made = f.end(r, s.edited(e, e.to))
 	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 

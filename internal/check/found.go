@@ -29,6 +29,7 @@ type found struct {
 
 	of         string     // the sample, as steps of scenario files name it
 	dependents []manifest // the sample's dependents when it has settled
+	base       *end       // the sample alone
 	pair       []manifest // the same beside a second owner
 	second     manifest   // an owner beside the sample, with the same selector
 	seconds    []manifest // its dependents, beside the sample
@@ -58,6 +59,17 @@ type found struct {
 	ticks     *ticks   // it creates objects by the clock, for ever; nil if it does not
 	unsettled bool     // it does not settle with one owner
 	unknown   []string // what could not be determined, and why
+}
+
+// end holds an owner and its dependents at the end of a quiet run.
+type end struct {
+	settled    bool
+	stored     runtime.Object // nil if it does not exist
+	dependents []manifest
+}
+
+func (f *found) end(r *quiet, owner manifest) *end {
+	return &end{r.settled, r.stored(owner), r.controlled(owner, f.owns)}
 }
 
 type creation struct {
@@ -115,7 +127,8 @@ func (s *operator) look() (*found, error) {
 		f.note(r)
 	}
 	f.watch(r)
-	if f.dependents = r.controlled(s.owner, f.owns); !r.settled {
+	f.base = f.end(r, s.owner)
+	if f.dependents = f.base.dependents; !r.settled {
 		f.unsettled = true
 		f.unknown = append(f.unknown, "it does not settle with one owner alone: no other facts were derived")
 		return f, nil
