@@ -32,6 +32,7 @@ type sampleTried struct {
 
 	began time.Time
 	plan  *check.Plan
+	short string // why there is no plan, in one line
 	dir   string // where failures are kept
 	tried []check.Tried
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,9 +165,11 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	}
 	one := ci.File{Name: sample.Name, Page: text + "\n", Skipped: text}
 	l := checkLine{Name: sample.Name, Skipped: text}
+	short := text
 	if idle := (*check.Idle)(nil); errors.As(err, &idle) {
+		short = sample.Name + ": it did nothing for its owner"
 		if first := c.idle[idle.Why()]; first != "" {
-			text = sample.Name + ": it did nothing for its owner, as with " + first
+			text = short + ", as with " + first
 		} else {
 			text += c.idles(sample, idle)
 		}
@@ -181,7 +184,7 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	}
 	fmt.Fprintln(c.err, text)
 	c.line(l)
-	c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
+	c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text, short: short})
 	return c.add(c.app, one)
 }
 
@@ -225,11 +228,11 @@ func (c *checking) finish() error {
 	}
 	if len(c.report.Samples) > 1 {
 		for _, s := range c.report.Samples {
-			text := "not checked" // the reason is printed already
+			text := cmp.Or(s.short, s.Text)
 			if s.plan != nil {
-				text = s.Text
+				text = s.Sample + ": " + text
 			}
-			c.printf("\n%s: %s", s.Sample, text)
+			c.printf("\n%s", text)
 		}
 		c.printf("\n%s, %s\n", plural(len(c.report.Samples), "sample"), round(elapsed))
 	}

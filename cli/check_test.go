@@ -143,7 +143,7 @@ func TestCheckIdle(t *testing.T) {
 	c.samples = []string{"b.yaml"}
 	write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
 	got := c.run("-n", "5")
-	got.wants(t, scenarios.ExitUsage, "\nb.yaml: not checked\n2 samples, ", "config/samples/web.yaml: it did nothing for its "+
+	got.wants(t, scenarios.ExitUsage, "\nb.yaml: it did nothing for its owner\n2 samples, ", "config/samples/web.yaml: it did nothing for its "+
 		"owner: ", " (the program returned: exit status 1); the last error that it logged: ERROR no cloud: set CLOUD; --args, ",
 		"; -v shows what it logged", "\nb.yaml: it did nothing for its owner, as with config/samples/web.yaml\n")
 	if strings.Count(got.err, "\n") != 2 || strings.Contains(got.out, "set CLOUD") {
