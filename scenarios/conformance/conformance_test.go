@@ -168,9 +168,8 @@ func TestWrongOperators(t *testing.T) {
 
 // Every case finds a wrong operator: the pass of a case that cannot fail proves nothing.
 func TestEveryCaseFindsABug(t *testing.T) {
-	op, starts := widget(true, wrong{}), 0
-	made := op.New
-	op.New = func(env *host.Env) host.Reconciler { starts++; return made(env) }
+	starts, op := 0, widget(true, wrong{})
+	op.New = func(env *host.Env) host.Reconciler { starts++; return widget(true, wrong{}).New(env) }
 	plan := prepared(t, sample(op))
 	if starts > 26 {
 		t.Errorf("%d quiet runs: some repeat others", starts)
