@@ -249,7 +249,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		c.left = half // if quiet runs are slow, half of the time is left for the cases
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
-		dir: filepath.Join(op.Dir, "testdata", "threelaws")}
+		panics: map[string]string{}, dir: filepath.Join(op.Dir, "testdata", "threelaws")}
 	for _, note := range plan.Notes {
 		c.note(note)
 	}

@@ -153,6 +153,27 @@ func TestCheckIdle(t *testing.T) {
 		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n")
 }
 
+// A panic that occurs in each case is shown once.
+func TestCheckPanics(t *testing.T) {
+	op := current(t, "replicaset")
+	right := op.New
+	op.New = func(env *host.Env) host.Reconciler {
+		r := right(env)
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			_, first := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), "default", "web-1")
+			if err := r.Sync(ctx, key); first == nil {
+				return err
+			}
+			panic("no luck")
+		})
+	}
+	got := newChecked(t, op).run("-n", "3", "--case", "one-owner,two-owners")
+	if again := "\n    never-panic violated as in one-owner: "; strings.Count(got.out, " VIOLATES never-panic: ") != 1 ||
+		strings.Count(got.out, again) != 1 {
+		t.Error(got.out)
+	}
+}
+
 // A sample may come with its namespace, in any order.
 func TestCheckNamespaceOfSample(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))

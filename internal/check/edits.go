@@ -43,6 +43,7 @@ func (f *found) edits(s *operator) error {
 			break
 		}
 		if s.Hurry != nil && s.Hurry() {
+			f.hurried = true
 			f.unknown = append(f.unknown, fmt.Sprintf("which fields it follows: no time was left after %d of %d", i,
 				len(fields)))
 			break
@@ -69,6 +70,14 @@ func (f *found) edits(s *operator) error {
 		return err
 	}
 	return f.want(s)
+}
+
+// late returns why a case is skipped. If not all fields were edited, time was the reason.
+func (f *found) late(why string) string {
+	if f.hurried {
+		return "no time was left to edit all fields of its sample's spec"
+	}
+	return why
 }
 
 // two raises a sample that asks for one dependent to two: with one, a case would end with none, and show nothing. It

@@ -48,6 +48,7 @@ type found struct {
 	keeps    *kept   // what a dependent keeps after one of these removals
 	history  []*edit // edits after which it keeps what it had before
 	untried  int     // fields that were not edited
+	hurried  bool    // no time was left for some of them
 	fights   *edit   // an edit after which it never settles, and keeps writing
 	waits    []*edit // edits after which it retries for ever without a write
 	wants    *wants
