@@ -69,7 +69,8 @@ type checking struct {
 	twice   int      // one run in this many runs is repeated
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool
-	fresh   func() // from now on each life uses a new process; nil if each life does anyway
+	idle    map[string]string // what the operator did instead of anything for a sample, and the first such sample
+	fresh   func()            // makes every later life use a new process; nil if that is always so
 
 	report checkReport
 	began  time.Time
@@ -248,7 +249,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		c.left = half // if quiet runs are slow, half of the time is kept for the cases
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
-		dir: filepath.Join(op.Dir, "testdata", "threelaws")}
+		panics: map[string]string{}, dir: filepath.Join(op.Dir, "testdata", "threelaws")}
 	for _, note := range plan.Notes {
 		c.note(note)
 	}

@@ -32,8 +32,11 @@ type sampleTried struct {
 
 	began time.Time
 	plan  *check.Plan
+	short string // why there is no plan, in one line
 	dir   string // the directory for failures
 	tried []check.Tried
+	// The first case of each panic, by the line of code. A panic in each case is shown once.
+	panics map[string]string
 }
 
 type caseJSON struct {
@@ -333,8 +336,19 @@ func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample
 	if c.verbose {
 		show = f.Page.Whole
 	}
+	if f.Law == neverPanic {
+		at := f.Text[max(0, strings.LastIndex(f.Text, ", at ")):]
+		if first := s.panics[at]; first != "" && !c.verbose {
+			j.pages += fmt.Sprintf("--- FAIL: %s\n    %s violated as in %s: %s\n    replay: %s\n\n", f.Page.Title, f.Law, first, f.Text,
+				f.Page.Replay)
+			return
+		}
+		s.panics[at] = j.Name
+	}
 	j.pages += show(c.width) + "\n"
 }
+
+var neverPanic = law.ByID("EXACT-7b").Name
 
 func (j *caseJSON) fail(text string, code int) {
 	j.Errors, j.ExitCode = append(j.Errors, text), worse(j.ExitCode, code)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,20 +165,16 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	}
 	one := ci.File{Name: sample.Name, Page: text + "\n", Skipped: text}
 	l := checkLine{Name: sample.Name, Skipped: text}
+	short := text
 	if idle := (*check.Idle)(nil); errors.As(err, &idle) {
-		text += "; --args, --env and --with FILE give it what it lacks"
-		if len(idle.Printed) > 0 && !c.verbose {
-			text += "; -v shows what it logged"
+		short = sample.Name + ": it did nothing for its owner"
+		if first := c.idle[idle.Why()]; first != "" {
+			text = short + ", as with " + first
+		} else {
+			text += c.idles(sample, idle)
 		}
-		if len(idle.Printed) > 0 && c.verbose {
-			c.say("%s: the last lines that it printed\n", sample.Name)
-			for _, line := range idle.Printed {
-				c.say("  %s\n", render.Plain(strings.ReplaceAll(line, "\t", "  ")))
-			}
-		}
-	}
-	if len(c.Samples) == 0 {
-		text += "; --sample FILE names another sample"
+	} else if len(c.Samples) == 0 {
+		text += another
 	}
 	none := !slices.ContainsFunc(c.report.Samples, func(s *sampleTried) bool { return s.plan != nil })
 	if len(c.Samples) > 0 || last && none {
@@ -187,8 +184,34 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	}
 	fmt.Fprintln(c.err, text)
 	c.line(l)
-	c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
+	c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text, short: short})
 	return c.add(c.app, one)
+}
+
+// another is the last step that an error about a sample suggests.
+const another = "; --sample FILE names another sample"
+
+// idles returns the next steps for a sample for which the operator did nothing. With -v it prints what the operator
+// printed.
+func (c *checking) idles(sample *check.File, idle *check.Idle) string {
+	if c.idle == nil {
+		c.idle = map[string]string{}
+	}
+	c.idle[idle.Why()] = sample.Name
+	text := "; --args, --env and --with FILE give it what it lacks"
+	switch {
+	case len(idle.Printed) > 0 && c.verbose:
+		c.say("%s: the last lines that it printed\n", sample.Name)
+		for _, line := range idle.Printed {
+			c.say("  %s\n", render.Plain(strings.ReplaceAll(line, "\t", "  ")))
+		}
+	case len(idle.Printed) > 0:
+		text += "; -v shows what it logged"
+	}
+	if len(c.Samples) == 0 {
+		text += another
+	}
+	return text
 }
 
 func (c *checking) finish() error {
@@ -205,7 +228,7 @@ func (c *checking) finish() error {
 	}
 	if len(c.report.Samples) > 1 {
 		for _, s := range c.report.Samples {
-			text := s.Text
+			text := cmp.Or(s.short, s.Text)
 			if s.plan != nil {
 				text = s.Sample + ": " + text
 			}

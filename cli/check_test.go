@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -130,20 +131,43 @@ func (p idle) Ended() (error, bool) { return p.ends, p.ends != nil }
 
 func (p idle) Printed(n int) []string { return p.lines(n) }
 
-// If an operator does nothing for its sample, check prints the last error in the operator's log. With -v it prints all.
+// If an operator does nothing for its samples, check prints the last error in the operator's log once. With -v it prints
+// the whole log.
 func TestCheckIdle(t *testing.T) {
-	c := newChecked(t, idle{lines: func(int) []string {
+	c := newChecked(t, idle{ends: errors.New("exit status 1; the last lines that it printed:\n\tmain.main()"), lines: func(int) []string {
 		return []string{"2017-03-01T00:00:00Z\tINFO\tstarts",
 			"2017-03-01T00:00:00Z\tERROR\tno cloud\t{\"error\": \"set CLOUD\"}", "main.main()", "\t/main.go:1"}
 	}}.hosted())
+	c.samples = []string{"b.yaml"}
+	write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
 	got := c.run("-n", "5")
-	got.wants(t, scenarios.ExitUsage, "config/samples/web.yaml: it did nothing for its owner: ",
-		"; the last error that it logged: ERROR no cloud: set CLOUD; --args, ", "; -v shows what it logged")
-	if strings.Count(got.err, "\n") != 1 || strings.Contains(got.out, "starts") {
+	got.wants(t, scenarios.ExitUsage, "\nb.yaml: it did nothing for its owner\n2 samples, ", "config/samples/web.yaml: it did nothing for its "+
+		"owner: ", " (the program returned: exit status 1); the last error that it logged: ERROR no cloud: set CLOUD; --args, ",
+		"; -v shows what it logged", "\nb.yaml: it did nothing for its owner, as with config/samples/web.yaml\n")
+	if strings.Count(got.err, "\n") != 2 || strings.Contains(got.out, "set CLOUD") {
 		t.Errorf("more is printed:\n%s%s", got.err, got.out)
 	}
 	c.run("-n", "5", "-v").wants(t, scenarios.ExitUsage, "config/samples/web.yaml: the last lines that it printed\n",
 		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n")
+}
+
+// A panic that occurs in each case is shown once.
+func TestCheckPanics(t *testing.T) {
+	op := current(t, "replicaset")
+	right := op.New
+	op.New = func(env *host.Env) host.Reconciler {
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			_, first := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), "default", "web-1")
+			if err := right(env).Sync(ctx, key); first == nil {
+				return err
+			}
+			panic("no luck")
+		})
+	}
+	out := newChecked(t, op).run("-n", "3", "--case", "one-owner,two-owners").out
+	if strings.Count(out, " VIOLATES never-panic: ") != 1 || !strings.Contains(out, "\n    never-panic violated as in one-owner: ") {
+		t.Error(out)
+	}
 }
 
 // A sample file may also hold the Namespace of its objects, even after them.

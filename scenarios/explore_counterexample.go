@@ -155,12 +155,9 @@ func (t *counterexampleText) text() string {
 	}
 	for _, s := range t.program.File.sections {
 		if slices.Contains(t.reads, s) {
-			fmt.Fprintf(&b, "-- %s --\n%s\n", s.name, strings.TrimRight(s.body, "\n"))
+			writeSection(&b, s.name, s.body)
 		}
 	}
-	fmt.Fprintf(&b, "-- %s --\n%s\n", scheduleSection, scheduleVersion)
-	for _, k := range t.keys {
-		b.WriteString(k + "\n")
-	}
+	writeSection(&b, scheduleSection, strings.Join(append([]string{scheduleVersion}, t.keys...), "\n"))
 	return b.String()
 }

@@ -168,23 +168,29 @@ func (p *parser) golden(s *Step) {
 func (p *parser) sections() error {
 	var current *section
 	from := 0
-	end := func(to int) {
-		if current != nil {
-			current.body = p.file.src[from:to]
+	end := func(to int) error {
+		if current == nil {
+			return nil
 		}
+		current.body = p.file.src[from:to]
+		if err := current.unpack(); err != nil {
+			return wrong(p.file.Name, current.line, "", "section %s is not text packed by gzip and base64: %v", current.name, err)
+		}
+		return nil
 	}
 	for {
 		text, at, ok := p.next()
 		if !ok {
-			end(len(p.file.src))
-			return nil
+			return end(len(p.file.src))
 		}
 		name := sectionName(text)
 		if name == "" {
 			continue
 		}
-		end(at)
-		if old := p.file.section(name); old != nil {
+		if err := end(at); err != nil {
+			return err
+		}
+		if old := p.file.section(strings.TrimSuffix(name, packed)); old != nil {
 			return wrong(p.file.Name, p.line, "", "section %s occurs twice: the first is on line %d", name, old.line)
 		}
 		current, from = &section{name: name, line: p.line}, p.at

@@ -18,7 +18,7 @@ func installed(t *testing.T, script string) (dir, path string) {
 	must(t, os.MkdirAll(bases, 0o755))
 	path = filepath.Join(dir, "w.txtar")
 	space := "apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n---\n" +
-		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config, namespace: system}\n"
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config, namespace: system}\n# " + strings.Repeat("x", 20_000) + "\n"
 	other := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a-z}\n"
 	for name, text := range map[string]string{filepath.Join(bases, "widgets.yaml"): widgetDefinition,
 		path: archive(script, "installed.yaml", space, "world.yaml", widgetWorld+other)} {
@@ -28,7 +28,7 @@ func installed(t *testing.T, script string) (dir, path string) {
 }
 
 // When a failure is minimized, installed objects are not removed. The file names the files on disk if their directory
-// is known. Otherwise it contains their content.
+// is known. Otherwise it contains their content, which is packed if it is long.
 func TestFailuresInstall(t *testing.T) {
 	dir, path := installed(t, "install config/crd/bases installed.yaml\ncontrollers widget gc\napply world.yaml\n"+
 		"settle quiet\nscale widget/a replicas=3\nlabel widget/a tier=front\nscale widget/b replicas=0\nsettle\nexpect cm/a-z\n")
@@ -45,7 +45,7 @@ func TestFailuresInstall(t *testing.T) {
 			want = "install config/crd/bases/widgets.yaml installed.yaml\n"
 		}
 		if !strings.Contains(text, want) || strings.Contains(text, "openAPIV3Schema") != (out == "") ||
-			!strings.Contains(text, "kind: Namespace") {
+			!strings.Contains(text, "\n-- installed.yaml.gz --\n") || len(text) > 10_000 {
 			t.Errorf("written to %q:\n%s", out, text)
 		}
 		if out == "" {

@@ -44,6 +44,7 @@ func TestMistakes(t *testing.T) {
 		{"open quote", "patch pod/p1 'x\n", "f:1: a quote is not closed"},
 		{"stray golden", "settle\n\n----\nx\n", "f:3: ---- stands alone"},
 		{"lone bang", "!\n", "f:1: ! stands alone"},
+		{"packed badly", "apply a\n-- a.gz --\nx\n", "f:2: section a.gz is not text packed by gzip and base64: "},
 		{"section twice", "apply a\n-- a --\n-- a --\n", "f:3: section a occurs twice: the first is on line 2"},
 		{"missing section", "apply word.yaml\n" + world, "f:1: apply: no section word.yaml; did you mean world.yaml?"},
 		{"no sections", "apply world.yaml\n", "f:1: apply: no section world.yaml: the file has no sections"},

@@ -21,6 +21,7 @@ type edit struct {
 	had, has int      // the number of dependents before and after the edit
 	back     int      // the number of dependents after the edit is undone
 	marks    []mark   // for a removal: the values that dependents have because of the field
+	made     *end     // an owner that was created with the edit; nil if that was not tried
 }
 
 func another(v any) any {

@@ -19,18 +19,18 @@ const mostFollowed = 3
 
 // edits finds the fields of the sample that the controller reacts to, and how many dependents each edit results in.
 func (f *found) edits(s *operator) error {
-	first, err := s.run(s.owner)
-	if err != nil {
-		return err
-	}
-	stored := first.shown(s.owner)
-	idle := ""
+	stored, idle := shown(f.base.stored, s.owner.GroupVersionKind()), ""
 	if s.lasts > 0 { // actions at certain times are no reaction to an edit
+		first, err := s.run(s.owner)
+		if err != nil {
+			return err
+		}
+		stored = first.shown(s.owner)
 		first.began = first.World.History.Len()
 		first.settle()
 		idle = first.deeds()
+		first.Stop()
 	}
-	first.Stop()
 	given, err := s.given(stored)
 	if err != nil {
 		return err
@@ -43,6 +43,7 @@ func (f *found) edits(s *operator) error {
 			break
 		}
 		if s.Hurry != nil && s.Hurry() {
+			f.hurried = true
 			f.unknown = append(f.unknown, fmt.Sprintf("which fields it follows: no time was left after %d of %d", i,
 				len(fields)))
 			break
@@ -69,6 +70,14 @@ func (f *found) edits(s *operator) error {
 		return err
 	}
 	return f.want(s)
+}
+
+// late returns why a case is skipped. If not all fields were edited, time was the reason.
+func (f *found) late(why string) string {
+	if f.hurried {
+		return "no time was left to edit all fields of its sample's spec"
+	}
+	return why
 }
 
 // two edits a sample that wants one dependent, so that it wants two. Cases that scale down one dependent to none show
@@ -161,7 +170,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	if r.deeds() == idle {
 		return false, nil
 	}
-	if waits, err := s.waitsSo(e); err != nil || waits {
+	if waits, err := f.waitsSo(s, e); err != nil || waits {
 		f.waits = append(f.waits, e)
 		return false, err
 	}
@@ -181,7 +190,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 }
 
 // waitsSo reports whether the controller does nothing but retry if the sample is created with an edit.
-func (s *operator) waitsSo(e *edit) (bool, error) {
+func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
 	}
@@ -190,6 +199,7 @@ func (s *operator) waitsSo(e *edit) (bool, error) {
 		return false, err
 	}
 	defer r.Stop()
+	e.made = f.end(r, s.edited(e, e.to))
 	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 

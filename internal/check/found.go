@@ -29,6 +29,7 @@ type found struct {
 
 	of         string     // the sample's name in steps of scenario files
 	dependents []manifest // the sample's dependents when it has settled
+	base       *end       // the sample alone
 	pair       []manifest // the sample's dependents in a world with a second owner
 	second     manifest   // the second owner: the sample under another name
 	seconds    []manifest // the dependents of the second owner
@@ -47,6 +48,7 @@ type found struct {
 	keeps    *kept   // the first value that a dependent wrongly keeps after such a removal
 	history  []*edit // edits after which the number of dependents depends on the owner's history
 	untried  int     // number of fields that were not edited
+	hurried  bool    // no time was left for some of them
 	fights   *edit   // an edit after which it keeps writing and never settles
 	waits    []*edit // edits after which it retries for ever without writing
 	wants    *wants
@@ -58,6 +60,17 @@ type found struct {
 	ticks     *ticks   // the times at which it creates objects, for ever; nil if there are none
 	unsettled bool     // it does not settle with one owner
 	unknown   []string // facts that could not be found out, and why
+}
+
+// end holds an owner and its dependents at the end of a quiet run.
+type end struct {
+	settled    bool
+	stored     runtime.Object // nil if it does not exist
+	dependents []manifest
+}
+
+func (f *found) end(r *quiet, owner manifest) *end {
+	return &end{r.settled, r.stored(owner), r.controlled(owner, f.owns)}
 }
 
 type creation struct {
@@ -114,7 +127,8 @@ func (s *operator) look() (*found, error) {
 		f.note(r)
 	}
 	f.watch(r)
-	if f.dependents = r.controlled(s.owner, f.owns); !r.settled {
+	f.base = f.end(r, s.owner)
+	if f.dependents = f.base.dependents; !r.settled {
 		f.unsettled = true
 		f.unknown = append(f.unknown, "it does not settle with one owner alone: no other facts were derived")
 		return f, nil

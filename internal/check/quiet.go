@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -231,7 +232,8 @@ func (r *quiet) requested() string {
 		case rec.Op == sim.Refusal:
 			n, last = n+1, ": "+rec.Verb+" "+rec.Object.String()+": "+rec.Message
 		case rec.Op == sim.FaultHit && rec.Verb == "crash":
-			return rec.Reason
+			why, _, _ := strings.Cut(rec.Reason, "; the last lines that it printed:") // Idle has more of them
+			return why
 		}
 	}
 	if last != "" {
@@ -325,24 +327,33 @@ func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 
 // Idle is the error of a controller that wrote nothing in a quiet world.
 type Idle struct {
+	Owner   string   // "widget/sample"
 	Text    string   // what it did, other than writing
 	Printed []string // the last lines of its process's output; empty for a reconciler
 }
 
 func (i *Idle) Error() string {
-	text := "it did nothing for its owner: " + i.Text
-	if errors, _ := render.Digest(i.Printed); len(errors) > 0 {
-		text += "; the last error that it logged: " + errors[len(errors)-1]
+	return fmt.Sprintf("it did nothing for its owner: in a world with %s %s", i.Owner, i.Why())
+}
+
+// Why says what the controller did instead, without naming the owner. It ends with the last error that was logged, or
+// with the last lines if no line is an error.
+func (i *Idle) Why() string {
+	errors, others := render.Digest(i.Printed)
+	switch {
+	case len(errors) > 0:
+		return i.Text + "; the last error that it logged: " + errors[len(errors)-1]
+	case len(others) > 0:
+		return i.Text + "; the last lines that it printed: " + strings.Join(others[max(0, len(others)-3):], "; ")
 	}
-	return text
+	return i.Text
 }
 
 // mostPrinted is the maximal number of lines in Idle.Printed.
 const mostPrinted = 200
 
 func (r *quiet) didNothing() error {
-	i := &Idle{Text: fmt.Sprintf("in a world with %s %s has written %s (%s)", r.s.owner.at(), r.process, r.s.nothing(),
-		r.idle())}
+	i := &Idle{Owner: r.s.owner.at(), Text: fmt.Sprintf("%s has written %s (%s)", r.process, r.s.nothing(), r.idle())}
 	for _, p := range r.Cluster.Processes() {
 		if p.Name == r.process {
 			i.Printed = p.Printed(mostPrinted)

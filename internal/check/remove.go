@@ -236,7 +236,7 @@ func (k *kept) String() string {
 func (f *found) removed(s *operator) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
 	if len(f.removes) == 0 {
-		p.why = "no optional field of its sample's spec, taken out, made it do anything"
+		p.why = f.late("no optional field of its sample's spec, taken out, made it do anything")
 		return p
 	}
 	last := f.removes[0]

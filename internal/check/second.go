@@ -34,10 +34,9 @@ func (f *found) beside(s *operator) error {
 	if apart.text() == same.text() {
 		return nil
 	}
-	f.unknown = known
-	if !f.besides(s, apart) {
-		f.unknown = known
-		f.besides(s, same)
+	was := *f
+	if f.unknown = known; !f.besides(s, apart) {
+		f.second, f.pair, f.seconds, f.unknown = was.second, was.pair, was.seconds, was.unknown
 	}
 	return nil
 }

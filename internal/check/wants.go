@@ -109,17 +109,21 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 	if w.by == nil {
 		return nil // another count has set the number to unknown
 	}
-	owner := s.owner
+	made := f.base
 	if e != nil {
-		owner = s.edited(e, e.to)
+		made = e.made
 	}
-	r, err := s.run(owner)
-	if err != nil {
-		return nil // the server refuses the value
+	if made == nil {
+		owner := s.edited(e, e.to)
+		r, err := s.run(owner)
+		if err != nil {
+			return nil // the server does not accept the value
+		}
+		made = f.end(r, owner)
+		r.Stop()
 	}
-	defer r.Stop()
-	n := f.active(s, r.controlled(owner, f.owns))
-	if !r.settled || r.stored(owner) == nil {
+	n := f.active(s, made.dependents)
+	if !made.settled || made.stored == nil {
 		return nil
 	}
 	if e != nil && e.has >= 0 && e.has != n {
@@ -128,7 +132,7 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 		w.by = nil
 		return nil
 	}
-	w.by[w.key(object(r.stored(owner)))] = n
+	w.by[w.key(object(made.stored))] = n
 	return nil
 }
 

@@ -53,7 +53,7 @@ func (f *found) worlds(s *operator) (all []place) {
 		f.arrival(s),
 		f.edit(s),
 		f.removed(s),
-		f.follow(s, "scale", f.scale, "no number in its sample's spec changed how many dependents there are"))
+		f.follow(s, "scale", f.scale, f.late("no number in its sample's spec changed how many dependents there are")))
 	all = append(all, f.lookalikes(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
 	return append(all, f.ends(s)...)
@@ -135,7 +135,7 @@ func (f *found) edit(s *operator) place {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,
 			user: []casefile.Action{patch(f.of, f.fights.patch(f.fights.to))}}
 	}
-	why := "no field of its sample's spec, edited, made it do anything"
+	why := f.late("no field of its sample's spec, edited, made it do anything")
 	if len(f.waits) > 0 {
 		why = "no field of its sample's spec, edited, made it do more than wait"
 	}

@@ -186,7 +186,7 @@ func (f *found) dependentUnseen(s *operator) place {
 	case len(gone) == 0:
 		p.why = "no dependent that it watches is created again"
 	case f.anyEdit() == nil:
-		p.why = "no field of its sample's spec, edited, wakes it after the loss"
+		p.why = f.late("no field of its sample's spec, edited, wakes it after the loss")
 	}
 	p.user = append(p.user, casefile.Action{Manifests: s.owner.text()}, casefile.Action{Verb: "settle"})
 	p.user = slices.Concat(p.user, gone, free, f.edited(f.anyEdit()))

@@ -209,7 +209,7 @@ func (f *found) replaced(s *operator) place {
 	case len(f.fixed) == 0:
 		p.why = "it gives its dependents no names: none is recreated with another owner"
 	case !ok:
-		p.why = "no known number in its sample's spec makes it want fewer dependents"
+		p.why = f.late("no known number in its sample's spec makes it want fewer dependents")
 	case err != nil:
 		p.why = "it cannot be made with fewer dependents: " + err.Error()
 	case len(left) == 0:

@@ -29,7 +29,7 @@ func (s *shrinker) removeParts() bool {
 		return at
 	}
 	for n := len(present()); n > 0; n /= 2 {
-		for i := 0; ; {
+		for i := 0; !s.spent(); {
 			at := present()
 			if i >= len(at) {
 				break
@@ -108,7 +108,7 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 		return at
 	}
 	for n := len(places()); n > 0; n /= 2 {
-		for i := 0; ; {
+		for i := 0; !s.spent(); { // a long schedule takes time even if nothing is run
 			at := places()
 			if i >= len(at) {
 				break
@@ -128,7 +128,7 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 // actions may need fewer deviations.
 func (s *shrinker) postpone() bool {
 	gained := false
-	for i := 0; i+1 < len(s.best.Schedule); {
+	for i := 0; i+1 < len(s.best.Schedule) && !s.spent(); {
 		from := s.best.Schedule
 		if from[i].Default && from[i+1].Default {
 			i++

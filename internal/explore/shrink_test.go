@@ -172,35 +172,30 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	if err != nil || runs != 7 || short.Runs != 7 || short.Minimal {
 		t.Errorf("%d runs, %v, %v", runs, short, err)
 	}
-	t.Log(first)
-}
-
-// Shrinking stops when all runs together have taken shrinkSteps steps.
-func TestShrinkKeepsToItsSteps(t *testing.T) {
-	toy := adders(3, 3)
-	violation, from := failing(t, toy.run)
-	const long = shrinkSteps / 5
-	short, err := Shrink(just(func(c sim.Choices) *Outcome {
+	long, err := Shrink(just(func(c sim.Choices) *Outcome { // it stops when all runs together have taken shrinkSteps
 		out := toy.run(c)
-		out.Steps = long
+		out.Steps = shrinkSteps / 5
 		return out
 	}), violation, from, 10_000)
-	if err != nil || short.Runs != 5 || short.Minimal {
-		t.Errorf("%v, %v", short, err)
+	if err != nil || long.Runs != 5 || long.Minimal {
+		t.Errorf("%v, %v", long, err)
+	}
+	if _, err := Shrink(just(toy.run), Violation{Law: "another"}, from, 100); err == nil {
+		t.Error("the schedule does not violate that law, but it was shrunk")
 	}
 }
 
-// The given run is always executed, even if Enough returns true at once.
+// The failing run is always executed, even if Enough returns true at once. Then no pass goes through the schedule.
 func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	toy := adders(3, 3)
 	violation, from := failing(t, toy.run)
 	for _, most := range []int{0, 4} {
-		runs := 0
-		subject := just(func(c sim.Choices) *Outcome { runs++; return toy.run(c) })
-		subject.Enough = func() bool { return runs >= most }
+		runs, late := 0, 0
+		subject := just(func(c sim.Choices) *Outcome { runs, late = runs+1, 0; return toy.run(c) })
+		subject.Enough = func() bool { late++; return runs >= most }
 		short, err := Shrink(subject, violation, from, 10_000)
-		if err != nil || short.Runs != max(most, 1) || short.Minimal {
-			t.Errorf("%d: %v, %v", most, short, err)
+		if err != nil || short.Runs != max(most, 1) || short.Minimal || late > 20 {
+			t.Errorf("%d: %v, %v, asked %d times after the last run", most, short, err, late)
 		}
 	}
 }
@@ -223,13 +218,6 @@ func TestShrinkEndsALongRun(t *testing.T) {
 	subject.Enough = func() bool { calls++; return calls > 100 }
 	if got, err := Shrink(subject, violation, from, 10_000); err != nil || got.Runs != 2 || got.Minimal {
 		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-func TestShrinkWantsAFailingSchedule(t *testing.T) {
-	toy := adders(2, 0)
-	if _, err := Shrink(just(toy.run), Violation{Law: "FINAL"}, nil, 100); err == nil {
-		t.Error("the default schedule violates no law, but it was shrunk")
 	}
 }
 

@@ -47,7 +47,8 @@ func TestVersionsReadBack(t *testing.T) {
 	}
 }
 
-// Texts that YAML would read as another type are quoted, and lists are formatted as lists.
+// Texts that YAML would read as another type are quoted, and lists are formatted as lists. The versions of a CRD are
+// left out.
 func TestYAML(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "on", Labels: map[string]string{"a": "true", "b": "1",
 		"c": "", "d": "- x", "e": "é: \n#", "No": "~", "f": "0x1f", "g": "plain"},
@@ -62,6 +63,10 @@ func TestYAML(t *testing.T) {
 	pod.ManagedFields = nil
 	if !reflect.DeepEqual(got.ObjectMeta, pod.ObjectMeta) || !reflect.DeepEqual(got.Spec, pod.Spec) {
 		t.Errorf("read back as %+v\n%s", got, text)
+	}
+	crd := map[string]any{"kind": "CustomResourceDefinition", "spec": map[string]any{"group": "a", "versions": []any{"v1"}}}
+	if lines := yamlOf(crd); !slices.Equal(lines[1:], []string{"spec:", "  group: a"}) {
+		t.Errorf("a CRD: %q", lines)
 	}
 }
 

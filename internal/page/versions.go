@@ -133,7 +133,8 @@ func shared(a, b []int) (head, tail int) {
 	return head, tail
 }
 
-// yamlOf returns a version as lines of YAML, without managedFields, which are long and change with every write.
+// yamlOf returns a version as lines of YAML. It leaves out managedFields, which are long and change with every write, and
+// the versions of a CRD. Otherwise these would be most of the page of an operator with large CRDs.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
 	if err != nil { // the object has no Go type: use its JSON
@@ -146,6 +147,12 @@ func yamlOf(version any) []string {
 		delete(meta, "managedFields")
 		content = maps.Clone(content)
 		content["metadata"] = meta
+	}
+	if spec, ok := content["spec"].(map[string]any); ok && content["kind"] == "CustomResourceDefinition" {
+		spec = maps.Clone(spec)
+		delete(spec, "versions")
+		content = maps.Clone(content)
+		content["spec"] = spec
 	}
 	var b strings.Builder
 	for _, k := range slices.SortedFunc(maps.Keys(content), compareKeys) {

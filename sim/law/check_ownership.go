@@ -37,10 +37,14 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	case w.dropped, j.colleagues(r, w.NewOwner):
 	case w.NewOwner != nil:
 		j.Report(Informed, "created for "+j.strangeOwner(r))
-	case meta.RefTo(w.After, uidOf(w.For)) != nil:
-		j.Report(Informed, "created with a reference to "+w.For.String()+" that does not control")
 	default:
-		j.Report(Informed, "created without a ControllerRef")
+		how := "created without a ControllerRef"
+		for _, ref := range w.After.GetOwnerReferences() {
+			if ref.Kind == w.Actor.For.Kind {
+				how = "created with a reference to " + refName(&ref) + " that does not control"
+			}
+		}
+		j.Report(Informed, how)
 	}
 }
 

@@ -25,6 +25,12 @@ const (
 	beatsMost  = 1000                   // this number of rounds is enough, even in less time
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
+	// A creation that is refused again at equal intervals is a poll, unless it is a loop, or the longest back-off of
+	// client-go's queues. The intervals of a back-off double. Those of a poll grow by less, even if a schedule with slow
+	// writes delays each request.
+	againLeast = time.Second
+	againMost  = 1000 * time.Second
+
 	// A timer whose delay doubles fires beatsTimes times within this multiple of its first delay.
 	beatsAway = 1 << beatsTimes
 )
@@ -38,7 +44,16 @@ type resting struct {
 	lull    time.Duration // until then, the world is unsettled only because of timers that are far away; 0 for none
 	changed bool
 	knocks  map[worker][]string // messages of the 403 refusals in the current reconcile of each worker
+	again   map[creation]refused
 }
+
+type creation struct {
+	process string
+	object  sim.Ref
+}
+
+// refused says when a creation was last refused, and the longest time between two refusals.
+type refused struct{ at, longest time.Duration }
 
 type worker struct {
 	process string
@@ -51,12 +66,23 @@ type beat struct{ owner, label string }
 func (r *resting) reset() {
 	clear(r.fired)
 	clear(r.knocks)
+	clear(r.again)
 	r.due, r.changed = r.due[:0], true
 }
 
 // digest adds the past on which it depends when the world counts as settled: the time of the last change, and the
 // timers that have fired since. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
+	var creations uint64
+	for c, last := range r.again { //detcheck:ordered a sum
+		var one sim.Hash
+		one.String(c.process)
+		one.String(c.object.String())
+		one.Word(uint64(min(now-last.at, againMost)))
+		one.Word(uint64(last.longest))
+		creations += sim.Mix(uint64(one))
+	}
+	h.Word(creations)
 	if h.Bool(r.changed); r.changed {
 		return // after a change, the counts start again
 	}
@@ -87,7 +113,8 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 		delete(r.knocks, worker{rec.Process, rec.Worker})
 	case sim.Refusal:
 		if rec.Code != http.StatusForbidden {
-			r.changed = r.changed || !withheld
+			again := r.repeats(rec)
+			r.changed = r.changed || !withheld && !again
 			return
 		}
 		if r.knocks == nil {
@@ -98,6 +125,25 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	case sim.FaultHit, sim.Mutation:
 		r.changed = true
 	}
+}
+
+// repeats reports whether a creation was refused again because the object exists, at about the same interval.
+// An operator that creates its objects before it reads them, and that waits for something, does this.
+func (r *resting) repeats(rec *sim.Record) bool {
+	if rec.Code != http.StatusConflict || rec.Verb != "create" {
+		return false
+	}
+	if r.again == nil {
+		r.again = map[creation]refused{}
+	}
+	c := creation{rec.Process, rec.Object}
+	last, known := r.again[c]
+	every := rec.At - last.at
+	if !known {
+		every = 0
+	}
+	r.again[c] = refused{rec.At, max(every, last.longest)}
+	return againLeast <= every && every < min(againMost, last.longest*9/5)
 }
 
 // polls reports whether a refusal is part of a poll and no change: a read of a missing object, or a program that
