@@ -178,6 +178,7 @@ func decodePlain(text []byte) map[string]any {
 func plainYAML(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
+		//detcheck:ordered one entry decides, whichever is seen first
 		for k, e := range v {
 			if len(k) > 1000 || !plainYAML(e) {
 				return false
