@@ -74,7 +74,7 @@ func newStore() *store {
 
 func (s *store) at(p place) *entry { return s.objects[p] }
 
-// current reports whether the known state of an object is complete.
+// current reports whether an object is known, and no later write to it can have been lost.
 func (s *store) current(n *entry) bool {
 	return n != nil && n.now != nil && !n.late && n.epoch == s.epoch
 }

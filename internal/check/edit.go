@@ -113,8 +113,7 @@ func (e *edit) set(object map[string]any, value any) {
 	join(object, value.(map[string]any), false)
 }
 
-// join applies a merge patch to an object. If nulls is set, the object is a patch itself, and nulls of the second are
-// kept.
+// join applies a merge patch to an object. If nulls is set, the object is also a merge patch, and takes over nulls.
 func join(object, patch map[string]any, nulls bool) {
 	for key, value := range patch { //detcheck:ordered the keys are independent
 		if below, is := value.(map[string]any); is {

@@ -232,7 +232,8 @@ func (k *kept) String() string {
 	return fmt.Sprintf("%s, which comes from %s, when that is removed", &k.marks[0], k.edit.name)
 }
 
-// removed is a case: optional fields of the sample are removed and added again, except one.
+// removed is a case: optional fields of the sample are removed and added again, except the last field, which stays
+// removed.
 func (f *found) removed(s *operator) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
 	if len(f.removes) == 0 {

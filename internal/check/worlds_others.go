@@ -69,7 +69,7 @@ func barred(why string, list []*place) (all []place) {
 	return all
 }
 
-// lone returns why no case can use dependents, or "".
+// lone returns why cases with dependents and a rival owner are impossible, or "".
 func (f *found) lone(rival manifest) string {
 	switch {
 	case len(f.dependents) == 0:
@@ -80,7 +80,7 @@ func (f *found) lone(rival manifest) string {
 	return ""
 }
 
-// makes returns an error if the server refuses an object beside the sample.
+// makes returns an error if the server refuses an object in a world without the sample.
 func (s *operator) makes(m manifest) error {
 	r, err := s.run(m)
 	if err == nil {

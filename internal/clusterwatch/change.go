@@ -104,7 +104,7 @@ func (c *change) items(path string, was, is []item, sets []set) {
 	}
 }
 
-// words returns the values of the entry's key.
+// words returns the values of the key of a list item, joined by slashes.
 func (e item) words() string {
 	var key map[string]any
 	_ = json.Unmarshal([]byte(strings.TrimPrefix(e.key, "k:")), &key)
@@ -130,7 +130,7 @@ func (c *change) has(path string) bool {
 	return slices.ContainsFunc(c.leaves, func(l leaf) bool { return strings.HasPrefix(l.path, path) })
 }
 
-// text formats a value as JSON, without times.
+// text formats a value: a string as it is, and other values as JSON, without times.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s

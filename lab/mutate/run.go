@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
-// Fates returns the fates of untried mutants.
+// Fates returns a new Fate for each mutation. It says that no check has reached or killed the mutant yet.
 func Fates(all []*Mutation) []*Fate {
 	fates := make([]*Fate, len(all))
 	for i, m := range all {

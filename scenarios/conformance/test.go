@@ -92,7 +92,7 @@ type running struct {
 	until   time.Time // the time at which the cases must end; zero for no limit
 	samples int       // the number of samples that have not been tested yet
 	met     []Accept
-	partial bool // some cases were left out
+	partial bool // some cases were not run for lack of time, or because flags select others; skipped cases do not count
 }
 
 // try tests the operator with one sample.
