@@ -105,7 +105,8 @@ func (v *Version) meta(version any) {
 	}
 }
 
-// replaced returns the lines that differ between two versions of equal length. It returns nil if too many lines differ.
+// replaced returns the lines that differ between two versions. It returns nil if their lengths differ, or too many
+// lines.
 func replaced(a, b []int) (put []int) {
 	if len(a) != len(b) {
 		return nil

@@ -88,7 +88,7 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records that a program made a request without an event. there is the time of the request.
+// Asked records that a program made a request without an event, at the time there.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()
@@ -103,7 +103,7 @@ func (q *Quiet) Wake() {
 	}
 }
 
-// lastChange returns the time of the last change of an object other than an event.
+// lastChange returns the time of the last change of an object that is not an Event.
 func (q *Quiet) lastChange() time.Duration {
 	for ; q.seen < q.history.Len(); q.seen++ {
 		if r := q.history.At(q.seen); r.Op == sim.Commit && r.Object.Kind != "Event" {
