@@ -148,8 +148,8 @@ func (r *Run) start(process string, c host.Controller) error {
 	})
 }
 
-// Unserved describes, in one line, the kinds that a controller needs but the server does not have. It returns "" if
-// there are none.
+// Unserved describes, in one line, the first kind that a controller needs but the server does not have. It returns ""
+// if there is none.
 func Unserved(server *fakeapi.Server, c host.Controller) string {
 	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
 	for _, route := range c.Routes {

@@ -219,7 +219,7 @@ func tell(t *testing.T, v *check.Verdict) {
 	})
 }
 
-// written returns the case that wrote a failure's file, or nil. Its directory has the names of test and case.
+// written returns the case that wrote a failure's file, or nil. The file's directory has the names of test and case.
 func written(cases []check.DerivedCase, test, file string) *check.DerivedCase {
 	dir := filepath.Base(filepath.Dir(file))
 	for i := range cases {
