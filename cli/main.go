@@ -163,8 +163,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand returns the tree of commands. For "help" with an unknown command, it sets unknown: cobra returns no
-// error.
+// rootCommand returns the tree of commands. For "help" with an unknown command, it sets *unknown, because cobra then
+// returns no error.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{

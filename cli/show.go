@@ -144,7 +144,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 	return text
 }
 
-// dot returns a graph of the objects and their owners at record end. For a fight, it returns a graph of the cycle.
+// dot returns a graph of the objects and owners before the record with the index end, or a graph of a fight's cycle.
 func (s *shown) dot(lines []render.Line, end int) string {
 	for _, b := range s.violations {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {
