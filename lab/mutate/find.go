@@ -204,7 +204,7 @@ func (f *finder) turn(n *ast.BinaryExpr) {
 	f.edits = append(f.edits, edit{from: n.OpPos, to: n.OpPos + token.Pos(len(n.Op.String())), before: ",", cut: true})
 }
 
-// returns mutates a return statement: it negates a boolean result, or drops an error.
+// The method returns mutates a return statement: it negates a boolean result, or drops an error.
 func (f *finder) returns(n *ast.ReturnStmt) {
 	if len(n.Results) == 0 || len(f.funcs) == 0 {
 		return

@@ -54,9 +54,9 @@ type list struct {
 	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
 }
 
-// Run runs checks against the mutants that are alive. It tries a mutant with the checks that execute it and that which
-// accepts, first those that reach most mutants per second. All checks together may take budget of processor time; 0 is
-// no limit.
+// Run runs checks against the mutants that are alive. It tries a mutant with the checks that reach it, if the function
+// which returns true for them, first those that reach most mutants per second. The checks of a mutant may take budget
+// of processor time together; 0 means no limit. At least one check is tried.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {
