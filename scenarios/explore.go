@@ -132,7 +132,6 @@ func (x *Exploration) finish(p *Script) {
 	}
 }
 
-// stop records the first reason why an exploration is incomplete.
 func (x *Exploration) stop(why string) {
 	if x.Complete = false; x.Stopped == "" {
 		x.Stopped = why

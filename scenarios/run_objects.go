@@ -29,7 +29,6 @@ func (r *Run) target(object string) (target, error) {
 	return parseTarget(r.names(), r.at(), object)
 }
 
-// lookup returns a stored object, or nil.
 func (r *Run) lookup(t target) metav1.Object {
 	if k := r.t.Server.Kind(t.kind.GVK); k != nil {
 		if o, ok := r.t.Server.Lookup(k, t.namespace, t.name).(metav1.Object); ok {

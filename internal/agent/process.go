@@ -270,7 +270,6 @@ func (l *log) String() string {
 	return string(l.text)
 }
 
-// last returns the last non-empty lines.
 func (l *log) last(n int) []string {
 	lines := strings.FieldsFunc(l.String(), func(r rune) bool { return r == '\n' })
 	return lines[max(0, len(lines)-n):]

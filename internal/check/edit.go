@@ -131,7 +131,6 @@ func join(object, patch map[string]any, nulls bool) {
 	}
 }
 
-// paths returns the paths of the fields that the edit changes.
 func (e *edit) paths() (paths [][]string) {
 	if len(e.path) > 0 {
 		return [][]string{e.path}
@@ -174,7 +173,6 @@ func (e *edit) number(n int64) any {
 	return copied
 }
 
-// brief formats a value in one short line.
 func brief(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -157,7 +157,6 @@ func only(had, plain []manifest) (list []mark) {
 	return list
 }
 
-// same reports whether kind, namespace and name are equal.
 func (m manifest) same(o manifest) bool {
 	return m.GroupVersionKind() == o.GroupVersionKind() && m.GetNamespace() == o.GetNamespace() && m.GetName() == o.GetName()
 }

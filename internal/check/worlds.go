@@ -266,7 +266,6 @@ func (s *operator) timed(user []casefile.Action) []casefile.Action {
 	return user
 }
 
-// propagation formats a deletion policy for the verb delete.
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
 // less returns the value of the field of f.scale that is one less than the sample's. ok is false if there is no such

@@ -196,7 +196,6 @@ func (f *found) firsts() []manifest {
 	})
 }
 
-// gives reports whether a dependent has a fixed name.
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
 
 // copies returns the first error of creating copies of the dependents.

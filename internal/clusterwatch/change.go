@@ -171,7 +171,6 @@ func isTime(v any) bool {
 
 func sumOf(s string) uint64 { return maphash.String(seed, s) }
 
-// short encodes a hash in a few letters and digits.
 func short(n uint64) string { return strconv.FormatUint(n, 36)[:6] }
 
 func tree(m map[string]string) any {

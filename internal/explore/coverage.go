@@ -60,7 +60,6 @@ func (c *Coverage) timers() []string {
 	return []string{fmt.Sprintf("more than %d early timers in a run", c.EarlyTimers)}
 }
 
-// stop records the first reason why the search is incomplete.
 func (c *Coverage) stop(why string) {
 	if c.Stopped == "" {
 		c.Stopped = why

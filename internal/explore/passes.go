@@ -17,7 +17,6 @@ func (s *shrinker) round() bool {
 	return s.postpone() || gained
 }
 
-// removeParts removes chunks of the remaining parts.
 func (s *shrinker) removeParts() bool {
 	gained := false
 	present := func() (at []int) {

@@ -198,7 +198,6 @@ func Inside(v reflect.Value) reflect.Value {
 	return v
 }
 
-// empty reports whether a value is absent or has no entries.
 func empty(v reflect.Value) bool {
 	return !v.IsValid() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
 }

@@ -196,7 +196,6 @@ func (p *Page) trees(h *sim.History) {
 		slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
 }
 
-// pane returns a tree, or the given text if there are no objects.
 func pane(objs []Object, none string) string {
 	if len(objs) == 0 {
 		return none + "\n"

@@ -145,7 +145,6 @@ func (f *finder) add(op Op, n ast.Node, text string) int {
 	return id
 }
 
-// text returns the source of a node in one line.
 func (f *finder) text(n ast.Node) string {
 	file := f.pkg.Fset.File(n.Pos())
 	return strings.Join(strings.Fields(string(f.src[file.Offset(n.Pos()):file.Offset(n.End())])), " ")

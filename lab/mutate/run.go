@@ -157,7 +157,6 @@ func (l *list) turnTo(fates []*Fate) {
 	}
 }
 
-// cost returns the time of a check per mutant that it reaches.
 func (l *list) cost(check int) float64 {
 	return float64(l.took[check]) / float64(max(l.pertinent[check], 1))
 }

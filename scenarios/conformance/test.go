@@ -46,7 +46,6 @@ const (
 	usually = time.Minute
 )
 
-// first returns the first sample, or "" if there is none.
 func (s *Subject) first() string {
 	if len(s.Samples) == 0 {
 		return ""

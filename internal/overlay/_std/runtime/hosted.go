@@ -75,6 +75,7 @@ func hostedNext() int64 { return getg().bubble.timers.wakeTime() }
 func hostedGoroutine() uint64 { return getg().goid }
 
 // hostedHolder returns the goroutine's number for package internal/sync, which records it as the holder of a mutex.
+//
 //go:linkname hostedHolder internal/sync.hostedGoroutine
 func hostedHolder() uint64 { return getg().goid }
 
