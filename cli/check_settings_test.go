@@ -117,8 +117,8 @@ func TestCheckSkips(t *testing.T) {
 		"  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n")
 }
 
-// The merged result of shards equals that of one run, although the first shard keeps its failures where the second one
-// searches failures. A merged violation can be replayed. Accepted violations stay accepted.
+// The merged result of two shards equals that of one run, although the first shard writes failure files that a check
+// without shards would replay. A merged violation can be replayed. Accepted violations stay accepted.
 func TestCheckInShards(t *testing.T) {
 	c := newChecked(t, sloppy())
 	for _, args := range []string{"two --shard 0/2", "two --shard 1/2", "one"} {

@@ -78,7 +78,7 @@ func readable(user host.Client, dir string) (socket string, stop func(), err err
 		}
 		api.ServeHTTP(w, r)
 	})}
-	go func() { _ = serving.Serve(l) }() // stop ends it with an error
+	go func() { _ = serving.Serve(l) }() // the returned function ends it with an error
 	return socket, func() {
 		serving.Close()
 		api.Close()

@@ -29,8 +29,8 @@ import (
 type checked struct {
 	*testing.T
 	op       host.Controller
-	samples  []string // beside config/samples/web.yaml
-	settings settings // as they were handed to what finds the operator
+	samples  []string // paths of more samples than config/samples/web.yaml
+	settings settings // the settings at the last call of find
 	reuse    func(agent.World) string
 	own      []*unstructured.Unstructured
 }
@@ -180,8 +180,8 @@ func TestCheckSomeCases(t *testing.T) {
 		"did you mean faults?; there are one-owner, faults, ")
 }
 
-// The first case of the first sample is tried even if --time is very short. Cases and samples cut short or left out are
-// named.
+// The first case of the first sample is tried even if --time is very short. The output names all cases and samples that
+// were cut short or left out.
 func TestCheckInTime(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	c.samples = append(c.samples, "config/samples/second.yaml")
@@ -274,7 +274,7 @@ func TestCheckExitCodes(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(op *host.Controller)
 		code   int
-		want   string // in what is printed
+		want   string // a part of the output
 	}{
 		"it does nothing": {func(op *host.Controller) {
 			op.New = func(*host.Env) host.Reconciler {

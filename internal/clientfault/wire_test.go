@@ -284,7 +284,7 @@ func TestFail(t *testing.T) {
 			if executed := err == nil; executed != c.commits {
 				t.Errorf("executed: %t, want %t", executed, c.commits)
 			}
-			if c.commits { // if the server refuses the request, this is returned
+			if c.commits { // if the server refuses the request, the client gets the refusal
 				s.ask("fail op-" + with + " create cm with=" + with)
 				if err := create(t, op, "second-"+with); !apierrors.IsAlreadyExists(err) {
 					t.Errorf("a second create of the name: %v", err)

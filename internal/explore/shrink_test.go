@@ -205,8 +205,7 @@ func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	}
 }
 
-// A run that never ends by itself is ended when Enough returns true. TestShrunkIsMinimal tries to remove every single
-// decision without using the shrinker's passes.
+// A run that never ends by itself is ended when Enough returns true.
 func TestShrinkEndsALongRun(t *testing.T) {
 	toy := adders(2, 1)
 	violation, from := failing(t, toy.run)
