@@ -163,7 +163,7 @@ func TestCheckOwn(t *testing.T) {
 		c.own = append(c.own, own)
 		n := strings.Count(c.run("-n", "5").out, "Deployment default/manager is added: the operator reads its own\n")
 		if want := strings.Count(missing, "deployments"); n != want {
-			t.Errorf("%s: it is added %d times", missing, n)
+			t.Errorf("%s: the Deployment is added %d times", missing, n)
 		}
 	}
 }
@@ -378,6 +378,6 @@ func TestPrintedLinesAreShown(t *testing.T) {
 	got := c.runs("explore", "-n", "5", "--main", "./cmd/manager", "web.txtar")
 	got.wants(t, scenarios.ExitFail, "a nil map", "    the last other lines that operator printed\n      xxxx")
 	if n := strings.Count(got.out, "x"); n > 400 {
-		t.Errorf("%d bytes of what it printed are shown", n)
+		t.Errorf("%d bytes of the program's output are shown", n)
 	}
 }

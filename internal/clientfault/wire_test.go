@@ -184,11 +184,11 @@ func TestHoldOutlivesHistory(t *testing.T) {
 		select {
 		case <-held:
 		case <-time.After(30 * time.Second):
-			t.Fatalf("%d are in its store, want %d", len(have.List()), n+1)
+			t.Fatalf("the paused client has %d objects in its store, want %d", len(have.List()), n+1)
 		}
 	}
 	if s.asked("held WATCH") == 0 {
-		t.Error("its watch has not ended")
+		t.Error("the watch of the paused client has not ended")
 	}
 }
 
@@ -209,7 +209,7 @@ func TestHoldKeepsBookmarks(t *testing.T) {
 		got = append(got, e.Type)
 	}
 	if !slices.Equal(got, []watch.EventType{watch.Added, watch.Bookmark}) {
-		t.Errorf("it is sent %v", got)
+		t.Errorf("the paused watch receives %v, want the initial list", got)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 		{{"send", "mine", 0}, {"send", "mine", 0}, {"expect", "v0", 0}},
 	}}
 	if out := toy.run(Follow(nil)); len(out.Findings) > 0 {
-		t.Fatal("the default schedule lets time pass early")
+		t.Fatal("the default schedule violates the law without an early timer")
 	}
 	violation, from := failing(t, toy.run)
 	got, err := Shrink(just(toy.run), violation, from, 10_000)

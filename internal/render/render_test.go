@@ -175,7 +175,7 @@ func TestCycle(t *testing.T) {
 		add("rs/b", "create", "pod/b-1")
 	}
 	if first, last, ok := render.Cycle(lines); ok {
-		t.Errorf("creating many is no fight, but %d-%d was found", first, last)
+		t.Errorf("creations alone are no fight, but the cycle %d-%d was found", first, last)
 	}
 }
 
