@@ -91,7 +91,7 @@ type shown struct {
 	at         int // the number of a line in the timeline; 0 for the end
 }
 
-// show prints a run in one of the forms. With --json, a timeline is an array of lines, the others are strings.
+// show prints a run in one of the forms. With --json, a timeline is an array, and a tree or a graph an object.
 func show(a *app, s *shown) error {
 	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Violations: s.violations})
 	if s.at > len(lines) {

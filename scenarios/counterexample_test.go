@@ -136,7 +136,7 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	file.Steps[n-1].Expect = false
 	res = scenarios.Interpret(file, scenarios.Options{Registry: g})
 	if res.ExitCode == scenarios.ExitPass || res.Page == nil || res.Errors[0].Line != last.Line {
-		t.Errorf("%s: without its ! the last step does not fail: exit code %d: %v\n%s", f.Law, res.ExitCode, res.Errors, text)
+		t.Errorf("%s: the last step passes without its !: exit code %d: %v\n%s", f.Law, res.ExitCode, res.Errors, text)
 	}
 }
 

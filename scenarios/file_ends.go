@@ -18,7 +18,7 @@ const sameEnd = "same-end"
 // ends contains the settled worlds of quiet runs of the steps before a step.
 type ends struct {
 	first, draws sync.Once // the default schedule; random runs, which are made if a world differs from it
-	none         string    // why the run in the default schedule cannot be compared with; "" if it can
+	none         string    // why no world can be compared with the default schedule's; "" if worlds can
 	drawsNone    string    // the same for the random runs
 	end          end       // the settled world of the run in the default schedule
 	differ       map[string]bool

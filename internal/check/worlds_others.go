@@ -104,7 +104,7 @@ func both(a, b scenarios.Func) scenarios.Func {
 	}
 }
 
-// stays checks that an object exists and still has its controller.
+// stays returns a check that an object exists and has a controller of the owner's kind.
 func stays(m, owner manifest) scenarios.Func {
 	return func(user host.Client) error {
 		o, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())

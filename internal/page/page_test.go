@@ -227,7 +227,7 @@ func (r *reader) read(t *testing.T, l *Live) {
 		t.Fatal(err)
 	}
 	if p.Keep.Records > len(r.Records) || p.Keep.Lines > len(r.Lines) {
-		t.Fatalf("a reader with %d records and %d lines is told to keep more: %+v", len(r.Records), len(r.Lines), p.Keep)
+		t.Fatalf("a reader with %d records and %d lines must keep %+v", len(r.Records), len(r.Lines), p.Keep)
 	}
 	p.Records = append(r.Records[:p.Keep.Records:p.Keep.Records], p.Records...)
 	p.Lines = append(r.Lines[:p.Keep.Lines:p.Keep.Lines], p.Lines...)

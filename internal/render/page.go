@@ -1,6 +1,6 @@
 // Package render formats histories as text: the timeline of a scenario, the page of a failing run, the cycle of a
-// fight, and ownership as a tree or in DOT. All text fits into 100 columns and needs no colour. It contains no UIDs and
-// resource versions, so that a schedule has the same text in every run.
+// fight, and ownership as a tree or in DOT. By default, text fits into 100 columns. It contains no UIDs and resource
+// versions, so that a schedule has the same text in every run.
 //
 // The package reads the metadata of objects, mainly the owners ([Owners]). Other changes are differences of versions.
 package render

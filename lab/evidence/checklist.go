@@ -49,7 +49,7 @@ func outgrown(recorded string) item {
 
 const vectors = "fakeapi/testdata/vectors/"
 
-// gated returns the item about ControllerRef without a garbage collector.
+// gated returns the item about ControllerRefs if the garbage collector is disabled.
 func gated(id string) item {
 	return item{"has ControllerRef whether or not the garbage collector is enabled", []string{id}, ""}
 }

@@ -9,7 +9,7 @@ import (
 // hostedTime is the time before a bubble begins. Package initialization may use it as a seed.
 const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 
-// hostedInit is called when the environment can be read.
+// hostedInit sets hosted.On. It is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
 // hostedIdle contains the wait reasons that count as idle in a hosted process. The world sends nothing that ends such
