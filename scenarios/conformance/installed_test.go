@@ -225,7 +225,7 @@ func TestHurry(t *testing.T) {
 	plan := planned(t, s)
 	shows(t, plan, "which fields it follows: no time was left after 0 of ")
 	if strings.Contains(plan.String(), "  follows ") {
-		t.Errorf("the plan says which fields the controller follows:\n%s", plan)
+		t.Errorf("it is shown as\n%s", plan)
 	}
 }
 
