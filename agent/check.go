@@ -59,7 +59,7 @@ type line struct {
 // farewell is the time before the test's deadline at which the command is interrupted.
 const farewell = 10 * time.Second
 
-// check runs the command. For each line that the command prints, it runs a subtest.
+// check runs the command. For each case and each law in the command's output, it runs a subtest.
 func check(t *testing.T, binary string, args []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -134,7 +134,7 @@ func (l *line) tell(t *testing.T) {
 	}
 }
 
-// flags returns flags with which the command builds the test with the same build tags.
+// flags returns environment variables, so that the command builds the test with the same build tags.
 func flags() []string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -132,7 +132,7 @@ func TestLivePage(t *testing.T) {
 	step, after := text(t, b, "#step"), eval[int](t, b, newest)
 	until(t, b, fmt.Sprintf("%s > %d", newest, after))
 	if now := text(t, b, "#step"); now != step || eval[int](t, b, "view.pick") != 1 {
-		t.Errorf("a page at %q shows %q when more records arrive", step, now)
+		t.Errorf("a page on which %q is selected moves to %q when more records arrive", step, now)
 	}
 	until(t, b, "fed.ahead && live.textContent.includes('End')")
 	if now := text(t, b, "#step"); now != step || eval[int](t, b, "view.pick") != 1 {

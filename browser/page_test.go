@@ -21,7 +21,7 @@ func fight(t testing.TB) string {
 	threelaws(t, "explore", "-n", "20", "--out", dir, "overlap/selector-era-fights")
 	found, err := filepath.Glob(filepath.Join(dir, "*never-fight*.html"))
 	if err != nil || len(found) != 1 {
-		t.Fatalf("explore left %v, %v; want the page of one fight", found, err)
+		t.Fatalf("explore wrote %v, %v; want the page of one fight", found, err)
 	}
 	return found[0]
 }
@@ -174,7 +174,7 @@ func TestFiltersAndTable(t *testing.T) {
 	all := eval[int](t, b, "view.rows.length")
 	every := choose("detail", "'all'")
 	if every <= all || choose("detail", "'writes'") > all || choose("detail", "'story'") != all {
-		t.Errorf("what matters has %d rows, every step %d", all, every)
+		t.Errorf("the story has %d rows, and all steps have %d", all, every)
 	}
 	if n := choose("kind", "'ReplicaSet'"); n != 1 {
 		t.Errorf("of rs/a %d rows are shown, want only the beginning, because its status is noise", n)

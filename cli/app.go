@@ -184,8 +184,8 @@ func (p *progressLine) clear() {
 	}
 }
 
-// inOrder calls work for all items, on all cores. It calls take for the results in the order of the items. When ctx is
-// done, it begins no more work. It reports whether all items are done.
+// inOrder calls the function work for all items, on all cores, and the function take for the results, in the order of
+// the items. When ctx is done, it begins no more work. It reports whether all items are done.
 func inOrder[In, Out any](ctx context.Context, items []In, work func(In) Out, take func(Out)) bool {
 	type result struct {
 		out  Out

@@ -69,10 +69,10 @@ func TestCampaign(t *testing.T) {
 	typed(t, "explore "+args+" --results one "+worlds)
 	typed(t, "merge -o one.jsonl one")
 	if one, all := read(t, "one.jsonl"), read(t, "results/merged/campaign.jsonl"); one != all {
-		t.Errorf("the campaign is not one run:\n%.600s\n%.600s", all, one)
+		t.Errorf("the results of the campaign and of one run differ:\n%.600s\n%.600s", all, one)
 	}
 	bad := pod(t, shards, 8, settings)
 	if out, _ := bad.CombinedOutput(); bad.ProcessState.ExitCode() != scenarios.ExitUsage {
-		t.Errorf("a shard that is not there: %v\n%s", bad.ProcessState, out)
+		t.Errorf("a shard whose index is too large: %v\n%s", bad.ProcessState, out)
 	}
 }

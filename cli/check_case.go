@@ -61,7 +61,6 @@ type caseJSON struct {
 	known []check.Known
 }
 
-// label returns the name of a case with the sample's kind.
 func (s *sampleTried) label(name string) string { return strings.ToLower(s.Kind) + "/" + name }
 
 func (s *sampleTried) home(name string) string {

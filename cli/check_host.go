@@ -143,7 +143,7 @@ func file(dir string, objects []install.Object) *check.File {
 	return f
 }
 
-// fromHere returns a path relative to the working directory. Paths in failure files are relative to their directory.
+// fromHere returns a path relative to the working directory, or the unchanged path if there is none.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -208,7 +208,8 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 }
 
 // certify does what cert-manager would do. It adds the Secrets of the Certificates in the manifests, and Secrets for
-// webhooks that the operator mounts and that the manifests do not contain. It also sets the CA bundles of webhooks.
+// webhooks that the operator mounts and that the manifests do not contain. If it added any, it sets the missing CA
+// bundles of webhooks.
 func certify(op *operator, b *agent.Binary) {
 	made := false
 	for _, o := range slices.Clone(op.Installed) {

@@ -156,7 +156,7 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.File {
 	return one
 }
 
-// unprepared notes that a sample could not be explored. The check fails if the user named it, or if no sample has a
+// unprepared reports that a sample could not be explored. The check fails if the user named it, or if no sample has a
 // verdict.
 func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()

@@ -22,9 +22,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// settledBy returns a function that makes a test check a settled world. The test listens on the unix socket at path
-// test. A request contains the path of a socket on which the test can read the world. The response is 200, or the text
-// of an error.
+// settledBy returns a function that makes a test check a settled world. The test listens on a unix socket with the
+// given path. A request contains the path of a socket on which the test can read the world. The response is 200, or
+// another code with the text of an error.
 func settledBy(test string) scenarios.Func {
 	client := &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -78,7 +78,7 @@ func readable(user host.Client, dir string) (socket string, stop func(), err err
 		}
 		api.ServeHTTP(w, r)
 	})}
-	go func() { _ = serving.Serve(l) }() // stop ends it with an error
+	go func() { _ = serving.Serve(l) }() // the returned function ends it with an error
 	return socket, func() {
 		serving.Close()
 		api.Close()

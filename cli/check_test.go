@@ -30,8 +30,8 @@ import (
 type checked struct {
 	*testing.T
 	op       host.Controller
-	samples  []string // beside config/samples/web.yaml
-	settings settings // as they were handed to what finds the operator
+	samples  []string // paths of more samples than config/samples/web.yaml
+	settings settings // the settings at the last call of find
 	reuse    func(agent.World) string
 	own      []*unstructured.Unstructured
 }
@@ -187,7 +187,7 @@ func TestCheckOwn(t *testing.T) {
 		c.own = append(c.own, own)
 		n := strings.Count(c.run("-n", "5").out, "Deployment default/manager is added: the operator reads its own\n")
 		if want := strings.Count(missing, "deployments"); n != want {
-			t.Errorf("%s: it is added %d times", missing, n)
+			t.Errorf("%s: the Deployment is added %d times", missing, n)
 		}
 	}
 }
@@ -204,8 +204,8 @@ func TestCheckSomeCases(t *testing.T) {
 		"did you mean faults?; there are one-owner, faults, ")
 }
 
-// The first case of the first sample is tried even if --time is very short. Cases and samples cut short or left out are
-// named.
+// The first case of the first sample is tried even if --time is very short. The output names all cases and samples that
+// were cut short or left out.
 func TestCheckInTime(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	c.samples = append(c.samples, "config/samples/second.yaml")
@@ -298,7 +298,7 @@ func TestCheckExitCodes(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(op *host.Controller)
 		code   int
-		want   string // in what is printed
+		want   string // a part of the output
 	}{
 		"it does nothing": {func(op *host.Controller) {
 			op.New = func(*host.Env) host.Reconciler {
@@ -402,6 +402,6 @@ func TestPrintedLinesAreShown(t *testing.T) {
 	got := c.runs("explore", "-n", "5", "--main", "./cmd/manager", "web.txtar")
 	got.wants(t, scenarios.ExitFail, "a nil map", "    the last other lines that operator printed\n      xxxx")
 	if n := strings.Count(got.out, "x"); n > 400 {
-		t.Errorf("%d bytes of what it printed are shown", n)
+		t.Errorf("%d bytes of the program's output are shown", n)
 	}
 }

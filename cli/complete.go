@@ -82,7 +82,7 @@ func completeDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// beginning returns the words that begin with begun. The prefix before is put in front of each word.
+// beginning puts the prefix before in front of each word, and returns the results that begin with begun.
 func beginning(words []string, before, begun string) []string {
 	var fit []string
 	for _, w := range words {

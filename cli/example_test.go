@@ -20,9 +20,8 @@ var widget = host.Controller{
 	},
 }
 
-// A command has whatever controllers its registry holds, and may have scenarios in
-// it, which are found by name wherever it runs. Main is Run with the arguments and
-// streams of the process.
+// A command knows the controllers of its registry. It may contain scenarios, which can
+// be named in any directory. Main is Run with the arguments and streams of the process.
 func ExampleCommand_Run() {
 	c := cli.Command{
 		Name:     "widgetctl",
@@ -37,7 +36,7 @@ func ExampleCommand_Run() {
 	// exit code 2
 }
 
-// main is the whole of a command of one's own, as docs/use/go-test.md shows it.
+// main is the whole code of a custom command; see docs/use/go-test.md.
 func main() {
 	cli.Main(&scenarios.Registry{Controllers: []host.Controller{widget}})
 }

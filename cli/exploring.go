@@ -55,7 +55,6 @@ func (x *exploring) register(a *app, cmd *cobra.Command) {
 	complete(cmd, "era", completeWords(a.registry.Eras()...))
 }
 
-// strategies are the values of the flag --strategy.
 var strategies = []string{"mix", "random", "pct", "exhaustive"}
 
 func (x *exploring) check() error {

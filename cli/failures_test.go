@@ -153,7 +153,7 @@ func TestNothingCanBeWritten(t *testing.T) {
 	got := typed(t, "explore -n 20 --era selector --out taken testdata/settles.txtar")
 	got.wants(t, scenarios.ExitUsage, "VIOLATES", "threelaws: --out: ")
 	if strings.Contains(got.out, "replay: ") {
-		t.Errorf("a file is named:\n%s", got.out)
+		t.Errorf("the output names a file, but none was written:\n%s", got.out)
 	}
 }
 

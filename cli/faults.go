@@ -143,7 +143,7 @@ func (o *serving) ask(h *httpapi.Handler) error {
 	return nil
 }
 
-// linesOf returns the lines of a text without empty lines and comments, and their line numbers.
+// linesOf returns the lines of a text that are neither empty nor comments, and the line number of each.
 func linesOf(text string) (lines []string, at []int) {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -161,7 +161,8 @@ func askLines(h *httpapi.Handler, lines ...string) (done []clientfault.Shown, wr
 	return done, wrong, err
 }
 
-// faultsOnly returns a handler of requests for faults, which must come from this machine. Others go to next.
+// faultsOnly returns a handler of requests for faults, which must come from this machine. It passes other requests to
+// next.
 func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rest, ours := strings.CutPrefix(r.URL.Path, faultsPath)

@@ -21,7 +21,7 @@ import (
 type churn struct {
 	t testing.TB
 	s *site
-	n int // how many were made
+	n int // the number of calls of load
 }
 
 func newChurn(t testing.TB, history uint64) *churn {
@@ -154,7 +154,7 @@ func (c *churn) turn(n int) {
 func held() (objects, bytes uint64) {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what was pooled goes with the second
+	runtime.GC() // only the second one frees the objects in pools
 	runtime.ReadMemStats(&m)
 	return m.HeapObjects, m.HeapAlloc
 }

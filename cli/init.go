@@ -174,7 +174,7 @@ import (
 	"github.com/threelaws/threelaws/agent"
 )
 
-// Holds the operator to the laws of ownership. See
+// TestOwnership checks the operator against the laws of ownership. See
 // https://github.com/threelaws/threelaws/blob/main/docs/use/check.md.
 func TestOwnership(t *testing.T) {
 `

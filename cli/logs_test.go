@@ -19,7 +19,7 @@ func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		args string
 		code int
-		out  string // in what is printed
+		out  string // a part of the output
 	}{
 		{auditLogs + "clean-rollout.log.gz", 0, "no law is"},
 		{auditLogs + "steal.log.gz", 1, "--- claim-orphans-only violated 2 times by " + thief},

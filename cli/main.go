@@ -45,7 +45,7 @@ type Command struct {
 	Name    string // the name in usage and help; "" means the last element of os.Args[0]
 	Version string // printed by "version"; "" means the version in the build information
 
-	In       io.Reader // the content of the file "-"; nil for an empty file
+	In       io.Reader // the content of the file "-"; nil means an empty file in Run, and standard input in Main
 	Out, Err io.Writer
 	Colour   bool // use colours on Out
 	Live     bool // show progress on Err by overwriting lines
@@ -163,8 +163,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand returns the tree of commands. For "help" with an unknown command, it sets unknown: cobra returns no
-// error.
+// rootCommand returns the tree of commands. For "help" with an unknown command, it sets *unknown, because cobra then
+// returns no error.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{

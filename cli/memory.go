@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// memoryLimit returns a function that reports when this number of MiB is in use. It returns nil for no limit. Garbage
-// does not count: as long as at most half of the memory is reachable, the garbage collector keeps the total within the
-// limit.
+// memoryLimit returns a function that returns a reason to stop if at least half of this number of MiB is reachable.
+// With less, the garbage collector keeps the total within the limit. If the number is not positive, memoryLimit returns
+// nil.
 func memoryLimit(mib int) func() string {
 	if mib <= 0 {
 		return nil
@@ -33,8 +33,8 @@ func memoryLimit(mib int) func() string {
 	}
 }
 
-// once returns a function that repeats the first result of full. A search must report why it ended even if memory is
-// free again.
+// once returns a function that repeats the first reason that full returns. A search must report why it ended even if
+// memory is free again.
 func once(full func() string) func() string {
 	if full == nil {
 		return nil

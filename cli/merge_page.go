@@ -5,7 +5,6 @@ import (
 	"html/template"
 )
 
-// campaignPage returns a page about all worlds of a campaign.
 func campaignPage(worlds []*merged) ([]byte, error) {
 	var b bytes.Buffer
 	err := campaignHTML.Execute(&b, worlds)

@@ -179,7 +179,6 @@ func (v *mergedViolation) head() string {
 	return text
 }
 
-// command returns the command that replays the violation.
 func (v *mergedViolation) command() string {
 	return cmp.Or(v.again, "threelaws replay ") + argument(v.Written)
 }

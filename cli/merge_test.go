@@ -60,13 +60,13 @@ func TestEightShardsAreOneRun(t *testing.T) {
 		a, err1 := os.ReadFile("eight" + ext)
 		b, err2 := os.ReadFile("one" + ext)
 		if err1 != nil || err2 != nil || string(a) != string(b) {
-			t.Errorf("%s differ: %v %v", ext, err1, err2)
+			t.Errorf("the files %s of eight shards and of one run differ: %v %v", ext, err1, err2)
 		}
 	}
 	again := typed(t, "merge -o again.jsonl --out out eight.jsonl")
 	a, _ := os.ReadFile("eight.jsonl")
 	if b, _ := os.ReadFile("again.jsonl"); string(a) != string(b) || again.out != eight.out {
-		t.Errorf("merged again it is\n%s", again.out)
+		t.Errorf("the merge of a merged file prints\n%s", again.out)
 	}
 	replays := 0
 	for line := range strings.Lines(eight.out) {

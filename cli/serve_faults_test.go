@@ -48,7 +48,7 @@ func TestServeKnowsTheAnswers(t *testing.T) {
 		s.call(t, replicas, "POST", podsPath, pod)
 		s.call(t, replicas, "POST", podsPath, pod)
 		if _, stderr := s.stop(); strings.Contains(stderr, "VIOLATES never-too-many by my-replicas") != named {
-			t.Errorf("%s: named %t, want %t:\n%s", fault, !named, named, stderr)
+			t.Errorf("%s: my-replicas is reported: %t, want %t:\n%s", fault, !named, named, stderr)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestServeNamesUnjudgedPrograms(t *testing.T) {
 		if strings.Count(stderr, "my-replicas creates owned objects and is not judged: --programs my-replicas=CONTROLLER ") != want ||
 			strings.Count(stderr, "is not judged") != want ||
 			strings.Contains(stderr, "replicaset default/web is created, and no") != (args == nil) {
-			t.Errorf("%q: it is not named %d times, or a warning is wrong:\n%s", args, want, stderr)
+			t.Errorf("%q: my-replicas is not named %d times, or a warning is wrong:\n%s", args, want, stderr)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestServeJudgesProgramsUnderFaults(t *testing.T) {
 		code, stderr := s.stop()
 		const says = "VIOLATES never-too-many by my-replicas: pod/web-"
 		if got := strings.Count(stderr, says) == 1; got != c.named || code != 0 {
-			t.Errorf("%s: named %t, want %t, exit code %d:\n%s", c.fault, got, c.named, code, stderr)
+			t.Errorf("%s: my-replicas is reported: %t, want %t, exit code %d:\n%s", c.fault, got, c.named, code, stderr)
 		}
 		want := "fault: create pods default/web- of my-replicas is "
 		if !c.named {
@@ -122,7 +122,7 @@ func TestServeNamesNoCarefulProgram(t *testing.T) {
 		s.careful(t, fmt.Sprintf("web%d", i), 3)
 	}
 	if _, stderr := s.stop(); strings.Contains(stderr, "VIOLATES") || strings.Count(stderr, "fault: ") != 9 {
-		t.Errorf("it is named, or a fault has not struck:\n%s", stderr)
+		t.Errorf("my-replicas is reported, or a fault has not struck:\n%s", stderr)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestServePodsAreLifelike(t *testing.T) {
 			return true
 		})
 		if events := s.get(t, "/api/v1/namespaces/default/events").body; strings.Count(events, "Successfully assigned default/a to node-1") != 1 {
-			t.Errorf("with %s it is assigned more than once, or not: %s", controllers, events)
+			t.Errorf("with %s the pod is not assigned exactly once: %s", controllers, events)
 		}
 		if code, stderr := s.stop(); code != 0 || stderr != "" {
 			t.Errorf("exit code %d: %s", code, stderr)

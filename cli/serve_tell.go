@@ -266,7 +266,7 @@ func (u unattended) warning(k *fakeapi.Kind) string {
 // caches cause fewer failures.
 const stuckAfter = 5
 
-// stuck reports objects whose reconciles keep failing. It reports each object once.
+// stuck reports objects whose reconciles keep failing. It reports an object again only after a successful reconcile.
 type stuck struct {
 	failed map[failing]int
 	tell   func(process, object, text string)

@@ -42,7 +42,7 @@ func TestServeBanner(t *testing.T) {
 	s := startServe(t, "--controllers", "all")
 	s.stop()
 	if strings.Contains(s.out.String(), "no controller") {
-		t.Errorf("with all controllers each kind has one: %s", &s.out)
+		t.Errorf("with all controllers, a kind is listed as having none: %s", &s.out)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestServePage(t *testing.T) {
 	}
 	s.parts(t, func(p part) bool {
 		if len(p.Objects) < 5 || p.First < 5 || p.Objects[0].Name != "ns/default" {
-			t.Errorf("the world begins with %d of %v", p.First, p.Objects)
+			t.Errorf("the feed begins with %d objects of %v", p.First, p.Objects)
 		}
 		return true
 	})

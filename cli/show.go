@@ -91,7 +91,7 @@ type shown struct {
 	at         int // the number of a line in the timeline; 0 for the end
 }
 
-// show prints a run in one of the forms. With --json, a timeline is an array of lines, the others are strings.
+// show prints a run in one of the forms. With --json, a timeline is an array, and a tree or a graph an object.
 func show(a *app, s *shown) error {
 	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Violations: s.violations})
 	if s.at > len(lines) {
@@ -144,7 +144,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 	return text
 }
 
-// dot returns a graph of the objects and their owners at record end. For a fight, it returns a graph of the cycle.
+// dot returns a graph of the objects and owners before the record with the index end, or a graph of a fight's cycle.
 func (s *shown) dot(lines []render.Line, end int) string {
 	for _, b := range s.violations {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {

@@ -61,7 +61,7 @@ func TestBadFiles(t *testing.T) {
 				"show --as tree"} {
 				if strings.HasPrefix(command, "explore") && strings.HasPrefix(c.name, "schedule ") &&
 					c.name != "schedule of another version" {
-					continue // a schedule is not followed there
+					continue // explore does not follow the schedule
 				}
 				cli(t, append(strings.Fields(command), path)...).oneLine(t, path+c.want)
 				if left, _ := os.ReadDir(dir); len(left) != 1 || read(t, path) != c.text {

@@ -199,7 +199,7 @@ func TestWatchRole(t *testing.T) {
 	for _, r := range role.Rules {
 		if slices.ContainsFunc(r.Verbs, func(v string) bool { return v != "list" && v != "watch" }) ||
 			slices.Contains(r.Resources, "secrets") {
-			t.Errorf("it allows %v of %v", r.Verbs, r.Resources)
+			t.Errorf("the role allows %v of %v", r.Verbs, r.Resources)
 		}
 	}
 	to, _ := url.Parse(s.url)

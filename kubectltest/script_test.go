@@ -124,7 +124,7 @@ func (s *session) do(line string) (string, error) {
 		return "", err
 	case "await": // wait for the oldest command in the background
 		return s.join()
-	case "hangup": // end the open watches, as a server does; then as await
+	case "hangup": // end the open watches, as a server does; then do the same as await
 		s.transport.hangUp()
 		return s.join()
 	case "editor": // OLD NEW...: the replacements that kubectl edit will make

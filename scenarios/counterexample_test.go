@@ -54,7 +54,7 @@ func TestFailureFiles(t *testing.T) {
 				passes(t, f)
 			}
 			if spent := c.options.Patience > 0; strings.HasSuffix(x.Failures[0].Small, "; not minimal") != spent {
-				t.Errorf("out of time %v: %s", spent, x.Failures[0].Small)
+				t.Errorf("minimizing ran out of time: %t; the description says: %s", spent, x.Failures[0].Small)
 			}
 			for _, line := range c.want {
 				if !strings.Contains(string(x.Failures[0].File), "\n"+line+"\n") {
@@ -106,7 +106,7 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	res := scenarios.Interpret(file, scenarios.Options{Registry: g, Twice: true,
 		Inspect: func(r *scenarios.Run) { failures = r.Failures() }})
 	if res.ExitCode != scenarios.ExitPass {
-		t.Fatalf("%s: it does not pass: %v\n%s", f.Law, res.Errors, text)
+		t.Fatalf("%s: the file of the failure does not pass: %v\n%s", f.Law, res.Errors, text)
 	}
 	old, err := scenarios.Parse("failure.txtar",
 		[]byte(strings.Replace(text, "\n-- ", "\nhash\n----\n0123456789abcdef\n\n-- ", 1)))
@@ -125,7 +125,7 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 		return // the negated expectation of the file holds
 	}
 	if !last.Expect || len(failures) == 0 || failures[len(failures)-1].Step != last {
-		t.Fatalf("%s: %s is not what fails: %+v\n%s", f.Law, last, failures, text)
+		t.Fatalf("%s: the last step, %s, is not the step that fails: %+v\n%s", f.Law, last, failures, text)
 	}
 	for name, body := range file.Bodies() {
 		if strings.TrimSpace(body) == "" {
@@ -136,7 +136,7 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	file.Steps[n-1].Expect = false
 	res = scenarios.Interpret(file, scenarios.Options{Registry: g})
 	if res.ExitCode == scenarios.ExitPass || res.Page == nil || res.Errors[0].Line != last.Line {
-		t.Errorf("%s: without its ! it ends as %d: %v\n%s", f.Law, res.ExitCode, res.Errors, text)
+		t.Errorf("%s: the last step passes without its !: exit code %d: %v\n%s", f.Law, res.ExitCode, res.Errors, text)
 	}
 }
 

@@ -277,7 +277,7 @@ func TestCustomOperator(t *testing.T) {
 			replays(t, operators(true), f)
 			if !strings.Contains(string(f.File), "kind: CustomResourceDefinition") ||
 				strings.Contains(string(f.File), "name: plain") {
-				t.Errorf("%s is not minimized, or too small:\n%s", f.Law, f.File)
+				t.Errorf("the file of %s lacks the CRD, or contains an object that is not needed:\n%s", f.Law, f.File)
 			}
 		}
 	}

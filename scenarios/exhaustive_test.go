@@ -67,7 +67,7 @@ func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 		t.Errorf("%q", fixed)
 	}
 	if x.Coverage.Complete {
-		t.Error("five states are not everything")
+		t.Error("a search that is limited to five states is reported as complete")
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the first steps of a file, those before index until, under other schedules. If until is negative, it
-// runs the steps before the first explore or mutant. If two runs of one schedule differ, the error is a
+// Explore runs the first steps of a file under other schedules, up to the step with the index until. If until is
+// negative, it runs the steps before the first explore or mutant. If two runs of one schedule differ, the error is a
 // [*explore.Disagreement].
 func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOptions) (*Exploration, error) {
 	if until < 0 {
@@ -101,8 +101,8 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 	return x, err
 }
 
-// finish adds what was exercised. It counts schedules that violate EXACT-7 separately, because worlds that do not
-// settle have a separate exit code.
+// finish adds what was exercised. It counts schedules that do not settle (EXACT-7) separately, because they have a
+// separate exit code.
 func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
 	x.Uncompared = p.uncompared()
@@ -132,7 +132,6 @@ func (x *Exploration) finish(p *Script) {
 	}
 }
 
-// stop records the first reason why an exploration is incomplete.
 func (x *Exploration) stop(why string) {
 	if x.Complete = false; x.Stopped == "" {
 		x.Stopped = why

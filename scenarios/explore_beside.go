@@ -64,7 +64,7 @@ func (a *asked) look(r *Run) {
 	}
 }
 
-// kinds returns the kinds that a controller declares.
+// kinds returns the kinds that a controller declares in Owns and MayEdit.
 func kinds(c *host.Controller) []string {
 	var all []string
 	for _, gvk := range slices.Concat(c.Owns, c.Contract.MayEdit) {

@@ -57,7 +57,8 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 	return nil, fmt.Errorf("the written failure of %s does not pass", f.Law)
 }
 
-// script adds the steps before last, with comments and settings.
+// script adds the steps up to and including last, with comments and settings. If last is nil, it adds all steps, and a
+// settle.
 func (t *counterexampleText) script(last *Step) {
 	p := t.program
 	add := func(text string, bang, golden bool) {

@@ -25,9 +25,9 @@ const (
 // have passed, which changes the world.
 const longer = time.Minute
 
-// compareEnds returns the difference between the settled world and the settled worlds of quiet runs, or "". It skips a
-// world with another failure. Most worlds are equal to the first quiet run, so other quiet runs are made only if
-// necessary.
+// compareEnds returns the difference between the settled world and the settled worlds of quiet runs, or "". It compares
+// nothing if the law same-end does not count, or if one of these worlds has not settled. Most worlds are equal to the
+// first quiet run, so other quiet runs are made only if necessary.
 func compareEnds(r *Run, s *Step) string {
 	l, _ := r.registry.law(sameEnd)
 	if l == nil || r.counting.only != nil && !r.counting.only[l] || r.settled.how.Middle != "" || !r.settled.how.Settled {
@@ -71,8 +71,8 @@ func (r *Run) script(s *Step) *Script {
 		idle: r.course.idle}
 }
 
-// learn runs the steps before s in the quiet schedules from, ..., to-1. Schedule 0 is the default schedule, the others
-// are random. If a quiet run cannot be compared with, learn returns why.
+// learn runs the steps before s in the quiet schedules with the numbers from, from+1, up to to-1. Schedule 0 is the
+// default schedule, the others are random. If a quiet run cannot be compared with, learn returns why.
 func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 	p := r.script(s)
 	var halt func() bool
@@ -125,7 +125,7 @@ func (a *attentive) Pick(n int, label string) int {
 	return a.Seed.Pick(n, label)
 }
 
-// Next chooses among the actions of the class that comes first in promptness.
+// Next returns the default action or, if draws is set, a random one of the actions that come first in promptness.
 func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	if a.halt != nil && a.halt() {
 		return -1

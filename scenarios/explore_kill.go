@@ -94,7 +94,7 @@ func (p *Script) unused(mutant string) string {
 	return ""
 }
 
-// kill runs the mutant under one schedule. It reports whether a law was violated.
+// kill runs the mutant under one schedule. It reports whether a law was violated, or the world did not settle.
 func (p *Script) kill(k *Killed, c sim.Choices) bool {
 	k.Tried++
 	run, out := p.once(c)

@@ -74,7 +74,6 @@ func deeds(n map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// third returns the verb in the third person.
 func third(v string) string {
 	if strings.HasSuffix(v, "ch") {
 		return v + "es"

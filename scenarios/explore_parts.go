@@ -47,9 +47,9 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether a step deletes an object that the user changed before, for example by removing its reference,
-// or an object with another owner that is in the file. Such a step is not removed: without it, a correct controller,
-// which leaves the object alone, would fail the expectation.
+// clears reports whether exact-sum is violated, and a step deletes an object that the user changed before, for example
+// by removing its reference, or that the file contains with a ControllerRef. Such a step is not removed: without it, a
+// correct controller, which leaves the object alone, would also fail.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]

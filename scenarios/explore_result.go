@@ -97,7 +97,6 @@ func (x *Exploration) Text() string {
 	return b.String()
 }
 
-// count sets the number of schedules that violated a law.
 func (x *Exploration) count(name string, n int) {
 	if x.Laws == nil {
 		x.Laws = map[string]campaign.Often{}

@@ -196,7 +196,8 @@ func (r *results) exploration(interrupted bool) *Exploration {
 	return x
 }
 
-// minimize minimizes the failures that have not been minimized, and writes the results. again repeats a failed run.
+// minimize minimizes the failures that have not been minimized, and writes the results. The function again repeats a
+// run.
 func (r *results) minimize(ctx context.Context, o ExploreOptions, x *Exploration,
 	again func(f *campaign.Failure) (*explore.Failing, error)) error {
 	for _, f := range slices.Clone(r.Failures) {

@@ -132,8 +132,8 @@ func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Count
 }
 
 // subject returns the script in the form for package explore. Nearly every expectation fails in an empty world, for
-// many reasons. Therefore a smaller run must fail with the same text, and after the same last fault. If the failure
-// does not occur in the default schedule, it must not occur there in the smaller script.
+// many reasons. Therefore, if an expectation fails, a smaller run must fail with the same text, and after the same last
+// fault. If the failure does not occur in the default schedule, it must not occur there in the smaller script.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Violation
 	s := explore.Shrinkable{}

@@ -18,7 +18,7 @@ const sameEnd = "same-end"
 // ends contains the settled worlds of quiet runs of the steps before a step.
 type ends struct {
 	first, draws sync.Once // the default schedule; random runs, which are made if a world differs from it
-	none         string    // why the run in the default schedule cannot be compared with; "" if it can
+	none         string    // why no world can be compared with the default schedule's; "" if worlds can
 	drawsNone    string    // the same for the random runs
 	end          end       // the settled world of the run in the default schedule
 	differ       map[string]bool
@@ -55,9 +55,9 @@ type endOf struct {
 	fields  map[string]map[string][]string
 }
 
-// walk calls note for each text, number and boolean below a field. The items of a list have the same path; if they have
-// a type, the path contains the type. A condition that is False is skipped, because it may only mean that the condition
-// was True before.
+// walk calls the function note for each text, number and boolean below a field. The items of a list have the same path;
+// if they have a type, the path contains the type. A condition that is False is skipped, because it may only mean that
+// the condition was True before.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -89,7 +89,7 @@ func states(path, value string) bool {
 	})
 }
 
-// differing adds the kinds and fields in which two worlds differ to a set.
+// differing adds to the set differ the kinds and fields in which two worlds differ.
 func (e end) differing(from end, differ map[string]bool) {
 	e.compare(from, func(path, _ string) { differ[path] = true })
 }
@@ -118,7 +118,7 @@ func (q *ends) leaves() string {
 // mostEnds is the maximal number of differences in a text. Further differences are only counted.
 const mostEnds = 3
 
-// difference returns how the world differs from that of a quiet run, or "". It skips the paths in not.
+// difference returns how the world differs from that of a quiet run, or "". It skips the paths in the set not.
 func (e end) difference(quiet end, not map[string]bool) string {
 	var told []string
 	e.compare(quiet, func(path, text string) {
@@ -133,7 +133,8 @@ func (e end) difference(quiet end, not map[string]bool) string {
 	return strings.Join(told, "; ")
 }
 
-// compare calls found for each kind with different numbers of objects, and for each field with different values.
+// compare calls the function found for each kind with different numbers of objects, and for each field with different
+// values.
 func (e end) compare(quiet end, found func(path, text string)) {
 	for _, kind := range union(e, quiet) {
 		here, there := e.kind(kind), quiet.kind(kind)

@@ -61,7 +61,8 @@ func (f *File) difference(o Options) (where, causes string) {
 	return "", ""
 }
 
-// run executes the steps. It continues after an output that differs from the golden text. It stops at any other error.
+// run executes the steps and returns the hash of the run. It continues after an output that differs from the golden
+// text. It stops at any other error.
 func (res *Result) run(f *File, o Options) uint64 {
 	r := newRun(o.Registry, f)
 	defer r.stop()
@@ -173,7 +174,7 @@ func Unread(path string, err error) *Result {
 	return r
 }
 
-// add records an error. The first error sets the verdict.
+// add records an error. The first error sets the verdict, but a later usage error replaces it.
 func (r *Result) add(err error) {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -22,7 +22,7 @@ func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	}
 	for _, l := range g.Laws {
 		if !killers[l.ID] && !slices.Contains(others, l.ID) {
-			t.Errorf("no mutant is killed by %s %s as its own", l.ID, l.Name)
+			t.Errorf("no mutant is made for the law %s %s", l.ID, l.Name)
 		}
 	}
 }

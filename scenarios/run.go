@@ -80,7 +80,7 @@ func (c *course) follow(s explore.Schedule) {
 	c.choices, c.races = c.keys, true
 }
 
-// newRun starts a run with an empty cluster and the default schedule.
+// newRun starts a run in the default schedule. The cluster contains only the installed objects of the file.
 func newRun(g *Registry, f *File) *Run {
 	server := g.server()
 	if f.base != nil {

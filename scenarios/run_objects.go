@@ -29,7 +29,6 @@ func (r *Run) target(object string) (target, error) {
 	return parseTarget(r.names(), r.at(), object)
 }
 
-// lookup returns a stored object, or nil.
 func (r *Run) lookup(t target) metav1.Object {
 	if k := r.t.Server.Kind(t.kind.GVK); k != nil {
 		if o, ok := r.t.Server.Lookup(k, t.namespace, t.name).(metav1.Object); ok {
@@ -148,8 +147,8 @@ func (r *Run) start(process string, c host.Controller) error {
 	})
 }
 
-// Unserved describes, in one line, the kinds that a controller needs but the server does not have. It returns "" if
-// there are none.
+// Unserved describes, in one line, the first kind that a controller needs but the server does not have. It returns ""
+// if there is none.
 func Unserved(server *fakeapi.Server, c host.Controller) string {
 	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
 	for _, route := range c.Routes {

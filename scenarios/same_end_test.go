@@ -122,7 +122,7 @@ func TestSameEnd(t *testing.T) {
 			x, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 100})
 			must(t, err)
 			if x.Uncompared != c.leaves {
-				t.Errorf("it leaves out %q", x.Uncompared)
+				t.Errorf("the comparison leaves out %q", x.Uncompared)
 			}
 			if c.says == "" {
 				if len(x.Failures) > 0 {

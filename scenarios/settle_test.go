@@ -105,7 +105,7 @@ func TestRunawayIsWrittenSoon(t *testing.T) {
 				t.Fatalf("%v\n%s", err, x.Text())
 			}
 			if syncs > 25*500 {
-				t.Errorf("%d syncs to find, shrink and write what fails after 500", syncs)
+				t.Errorf("%d syncs to find, minimize and write a failure of 500 syncs", syncs)
 			}
 			f := x.Failures[0]
 			if n := strings.Count(string(f.File), "\n"); n > 400 {
@@ -124,7 +124,7 @@ func TestRunawayIsExaminedSoon(t *testing.T) {
 	x, err := scenarios.Explore(t.Context(), parse(t, "controllers unsettled\napply world.yaml\nsettle\n"), -1, g,
 		scenarios.ExploreOptions{Schedules: 50, Workers: 1, Whole: true, LawsOnly: true, Steps: 300})
 	if err != nil || x.Schedules > 2 || !broken(x, "EXACT-7") {
-		t.Errorf("%v: %d schedules: %+v", err, x.Schedules, x.Said)
+		t.Errorf("%v; %d schedules, want at most 2, and a violation of EXACT-7: %+v", err, x.Schedules, x.Said)
 	}
 	if syncs > 4*300 {
 		t.Errorf("%d syncs in runs of 300 steps", syncs)
@@ -227,7 +227,7 @@ func TestRetriesRace(t *testing.T) {
 		}
 		seeds := count()
 		if n := len(seeds); n <= runs/100 || n >= runs/2 {
-			t.Errorf("%v: in %d of %d runs the retry came before both", s, n, runs)
+			t.Errorf("strategy %v: in %d of %d runs the retry came before both the action and the event", s, n, runs)
 		}
 		t.Logf("%v: %d of %d", s, len(seeds), runs)
 	}

@@ -76,7 +76,7 @@ func TestExhaustiveShardsAreOneSearch(t *testing.T) {
 		}
 		many, busy := searchedBy(t, f, shards, time.Duration(shards)*most)
 		if many == nil {
-			t.Errorf("%s: %d shards need more than %d times as long as one", path, shards, shards)
+			t.Errorf("%s: %d shards take more than %d times as long as one", path, shards, shards)
 			continue
 		}
 		compared++

@@ -72,7 +72,6 @@ func (v *Verb) replayed() bool {
 	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }
 
-// verbNamed returns the verb with a name, or nil.
 func verbNamed(table []*Verb, name string) *Verb {
 	for _, v := range table {
 		if v.Name == name {

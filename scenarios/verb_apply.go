@@ -76,7 +76,8 @@ func (c *checker) apply(s *Step, sec *section) error {
 	return refused
 }
 
-// eachSection sends the manifests in the sections that a step names. If the server refuses a manifest, it continues.
+// eachSection sends the manifests in the sections that a step names. If the server refuses a manifest, it continues,
+// and returns the first refusal at the end.
 func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(*manifest.Manifest) error) error {
 	var first *refused
 	all, err := r.manifests(s, find)

@@ -307,8 +307,8 @@ func checkFunc(c *checker, s *Step) error {
 	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
 }
 
-// ensure calls a function of the registry, and returns its error or "". If a time limit interrupted a reconcile, the
-// world has not settled, and ensure returns "".
+// ensure evaluates same-end, or calls a function of the registry, and returns the error or "". If a time limit
+// interrupted a reconcile, the world has not settled. Then a function is called only for a step with "!".
 func (r *Run) ensure(s *Step) string {
 	if s.comparesEnds() {
 		return r.compare(r, s)

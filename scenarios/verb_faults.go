@@ -111,8 +111,8 @@ func (f *File) restartsStale() bool {
 	})
 }
 
-// revision parses a revision, which is a number or the name of a mark. The returned function finds the mark's revision
-// at the time of the restart.
+// revision parses a revision: a number of writes before the latest one, or the name of a mark. The returned function
+// finds the revision at the time of the restart.
 func (r *Run) revision(from string) (func() uint64, error) {
 	if from == "" {
 		return func() uint64 { return 0 }, nil

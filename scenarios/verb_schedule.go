@@ -60,7 +60,8 @@ one of its file.`,
 	},
 }
 
-// recorded runs a script under the recorded schedule. It returns the decisions of the run.
+// recorded returns the recorded schedule. It sets the faults, the mutant and the strictness of the script to those of
+// the step.
 func (s *Step) recorded(p *Script) (explore.Schedule, error) {
 	p.atOnce, p.Faults, p.Strict = false, s.faults(), p.Strict || s.flag("strict")
 	if name, ok := s.Param("mutant"); ok {

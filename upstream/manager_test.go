@@ -22,7 +22,7 @@ func TestManagerHasUpstreamsNames(t *testing.T) {
 	known := slices.Concat(m.Runs, m.Absent, slices.Collect(maps.Keys(m.Aliases)))
 	for name := range want {
 		if !slices.Contains(known, name) {
-			t.Errorf("%s is not known", name)
+			t.Errorf("the controller %s of kube-controller-manager is not known here", name)
 		}
 	}
 	// Each controller of the table has a name of upstream's, or an alias of one.
@@ -35,14 +35,14 @@ func TestManagerHasUpstreamsNames(t *testing.T) {
 	for alias, ours := range m.Aliases {
 		name := want[alias]
 		if before, ok := of[name]; ok && before != ours {
-			t.Errorf("%s stands for %s and %s", name, before, ours)
+			t.Errorf("%s is the name of both %s and %s", name, before, ours)
 		}
 		of[name] = ours
 	}
 	off := app.ControllersDisabledByDefault()
 	for name, ours := range of {
 		if starts := slices.Contains(m.Runs, ours); starts == slices.Contains(off, name) {
-			t.Errorf("%s is started: %t", name, starts)
+			t.Errorf("%s is started here by default: %t", name, starts)
 		}
 	}
 }

@@ -80,7 +80,6 @@ func (l *life) thread(goroutine int64) uint64 {
 	return n
 }
 
-// reply returns the answer to an executed call as a message.
 func (c *call) reply(now int64) wire.Message {
 	c.pass()
 	if c.err != nil {

@@ -111,7 +111,8 @@ func recovered(logged string) string {
 	return text
 }
 
-// place returns the first line of a stack that is not in a library. If all lines are, it returns the first line.
+// place returns the first source line of a stack that is not in a library. If all lines are in libraries, it returns
+// the first line.
 func place(stack string) string {
 	first := ""
 	for f := range frames(stack) {
@@ -200,7 +201,7 @@ func goroutines(dump string) (all []goroutine) {
 // outside the standard library.
 func (g *goroutine) locate(stack string) {
 	var found frame
-	outer := false // a caller in package sync has been seen
+	outer := false // a caller outside of package sync has been seen
 	for f := range frames(stack) {
 		if f.creates {
 			break
@@ -217,7 +218,8 @@ func (g *goroutine) locate(stack string) {
 	}
 }
 
-// deadlock describes the goroutines with these numbers, which wait for each other. It returns "" if there are none.
+// deadlock describes goroutines that wait for each other, given by their numbers in circle. It returns "" for no
+// numbers.
 func deadlock(circle []string, all []goroutine) string {
 	if len(circle) == 0 {
 		return ""
@@ -271,7 +273,7 @@ func (b *Binary) wait(waits []string) {
 	}
 }
 
-// awaited maps the state of a goroutine that waits for something outside the bubble to the text for a message.
+// awaited maps the state of a waiting goroutine to the text that a message uses for what it waits for.
 var awaited = map[string]string{
 	"IO wait":             "I/O",
 	"sync.Mutex.Lock":     "a mutex",

@@ -131,7 +131,7 @@ func (l *life) tell(m wire.Message) bool {
 	return true
 }
 
-// pass advances the clock of the process until the program makes a request or ends, or its clock reaches until.
+// pass advances the clock of the process to the given time. It stops earlier if the program makes a request or ends.
 func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 	asked := len(l.asked)
 	l.passing = true

@@ -48,13 +48,14 @@ const ahead = 2
 // rehearsals is the number of schedules that Reuse tries.
 const rehearsals = 6
 
-// Reuse lets one process of a function serve many lives in sequence. The condition is that a used process answers a
-// world exactly like a new process: the hash of the run covers every request and answer. Some work happens only once in
-// a process, for example filling caches. It is done in discarded worlds before the first life.
+// Reuse lets each process serve many lives in sequence. The condition is that a used process answers a world exactly
+// like a new process: the hash of a run covers every request and answer. Some work happens only once in a process, for
+// example filling caches. It is done in discarded worlds before the first life.
 //
 // Reuse tests the condition: two processes run the same schedules in opposite order. If their hashes differ, or if the
 // program leaves anything behind, every life gets a new process, and why is the reason in one line. No life may be
-// running during Reuse. World is called again for each new process.
+// running during Reuse. The function world is called again for each new process. If it is nil, every life gets a new
+// process.
 func (b *Binary) Reuse(world World) (why string) {
 	b.Close()
 	b.world = nil
@@ -133,7 +134,7 @@ func (s *single) run(world World, seed uint64) (wrote string, hash uint64) {
 }
 
 func (s *single) take() *process {
-	if s.goes || s.why != "" { // another replica uses the process, or the process has ended
+	if s.goes || s.why != "" { // another replica uses the process, or it cannot serve another life
 		return s.binary.start()
 	}
 	s.begun, s.goes = true, true
@@ -201,7 +202,7 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 		p := b.start()
 		if b.world != nil {
 			one := &single{binary: b, process: p}
-			if one.warm(b.world); one.why != "" { // the error appears in the first life of the process
+			if one.warm(b.world); one.why != "" { // p is useless; the new process is not warmed: its first life shows the error
 				p = b.start()
 			}
 		}

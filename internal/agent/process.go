@@ -17,13 +17,13 @@ import (
 type process struct {
 	cmd     *exec.Cmd
 	root    string      // the process's own directory
-	stamp   []time.Time // modification times in root before the first life
+	stamp   []time.Time // modification times in root before the current life
 	in      *os.File    // receives commands
 	out     *bufio.Reader
 	outFile *os.File
 	crash   log           // what the runtime prints
 	printed log           // what the program prints
-	all     *log          // the program's output in all lives; nil before the first life
+	all     *log          // the output of all lives of its replica; nil between lives
 	waited  chan struct{} // closed when the process has ended
 	broken  error         // why the process could not be started
 	ending  error         // how the process ended without a command
@@ -159,7 +159,7 @@ func (w *watchdog) look() {
 	}
 }
 
-// finish ends the program and its world. It returns why the process cannot be used for another life, or "".
+// finish ends the program's life in the process. It returns why the process cannot be used for another life, or "".
 func (p *process) finish(now int64) (why string) {
 	if p.broken != nil {
 		return p.broken.Error()
@@ -187,8 +187,8 @@ func (p *process) finish(now int64) (why string) {
 	return ""
 }
 
-// tell sends a command and waits for the report. Meanwhile, ask answers the program's requests. An error means that the
-// process has ended, and describes how.
+// tell sends a command and waits for the report. Meanwhile, the function ask answers the program's requests. An error
+// means that the process could not be started or has ended, and says why.
 func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wire.Message, error) {
 	if p.broken != nil {
 		return nil, p.broken
@@ -238,10 +238,10 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 	return nil, p.ending
 }
 
-// most is the number of bytes of a program's output that are kept.
+// most is the number of last bytes of a program's output that are certainly kept.
 const most = 1 << 20
 
-// log keeps the last bytes that were written to it.
+// log keeps the last bytes that were written to it: at least most, if there are so many.
 type log struct {
 	mu   sync.Mutex
 	text []byte
@@ -270,7 +270,6 @@ func (l *log) String() string {
 	return string(l.text)
 }
 
-// last returns the last non-empty lines.
 func (l *log) last(n int) []string {
 	lines := strings.FieldsFunc(l.String(), func(r rune) bool { return r == '\n' })
 	return lines[max(0, len(lines)-n):]

@@ -12,7 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Controller returns a controller that runs the program. The fields of as tell the laws which writes to expect.
+// Controller returns a controller that runs the program. The fields of the parameter as tell the laws which writes to
+// expect.
 func (b *Binary) Controller(as host.Controller) host.Controller {
 	return b.hosted(as, b)
 }
@@ -79,7 +80,7 @@ func (r *room) replicas(b *Binary) (n int) {
 	return n
 }
 
-// now returns the world's time in the unit of the protocol.
+// now returns the world's time in the unit of the protocol: nanoseconds since 1970.
 func (r *room) now() int64 { return sim.Epoch.Add(r.clock.Elapsed()).UnixNano() }
 
 // next returns the time until the earliest timer of all programs.
@@ -92,7 +93,8 @@ func (r *room) next() (least time.Duration, any bool) {
 	return least, any
 }
 
-// beside advances the clocks of all programs until the time to, or until a program makes a request or ends.
+// beside advances the clocks of all programs to the given time. It stops earlier if a program makes a request or ends.
+// It returns the time that was reached.
 func (r *room) beside(to time.Duration) time.Duration {
 	for {
 		first := r.first(to)

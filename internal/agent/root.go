@@ -165,7 +165,8 @@ func (l *life) project() {
 	}
 }
 
-// write replaces the files of a volume.
+// write writes the files of a volume. It removes the files of those Keys that the object lacks; a nil object has no
+// keys.
 func (p *Projection) write(dir string, obj runtime.Object) error {
 	data := map[string][]byte{}
 	switch o := obj.(type) {

@@ -32,7 +32,7 @@ type Actor struct {
 	Sort Sort
 
 	known    *Controller // the controller, for an actor of sort Known
-	manager  string      // its name in managedFields, by default derived from the agent
+	manager  string      // its name in managedFields, which client-go by default derives from the user agent
 	controls []string    // the owner kinds, in the form of [groupKind], for which it creates dependents
 	reports  []string    // the kinds whose status it writes
 	reads    lookedAt
@@ -63,7 +63,7 @@ type named struct {
 type actors struct {
 	rules      Rules
 	known      map[string]*Controller // by service account
-	byIdentity map[[2]string]*Actor   // by user, and by user agent where the user alone does not identify the actor
+	byIdentity map[[2]string]*Actor   // by user and user agent
 	byName     map[named]*Actor
 }
 
@@ -231,7 +231,7 @@ func (a *Auditor) claimable(kind string) bool {
 	})
 }
 
-// accounts maps controllers of the table to their service accounts in kube-controller-manager.
+// accounts maps names of reference controllers to their service accounts in kube-controller-manager.
 var accounts = map[string][]string{
 	"replicaset":  {"replicaset-controller"},
 	"replication": {"replication-controller"},

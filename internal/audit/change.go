@@ -20,7 +20,7 @@ type change struct {
 	assumed bool // before was derived from after: its owners are known, its contents are not
 	family  bool // the object belongs to the actor, directly or through its owners
 	says    edit
-	edited  string // the kind of an edited object, as by [groupKind], if programs may be responsible for this kind
+	edited  string // the kind of an edited object, as "Kind.group", if programs may be responsible for this kind
 	index   int    // index of the record of this change
 }
 
@@ -132,7 +132,8 @@ func (c *change) fill() {
 	}
 }
 
-// unspoken returns the object as it was before a write that sets only some fields. Other fields count as unchanged.
+// unspoken returns the object as it was before a write that sets only some fields. The fields that the write does not
+// set are taken from the version after it.
 func (c *change) unspoken() *Object {
 	b, n, put := *c.before, c.after, c.verb != "patch"
 	if put || !c.asked.owners {
@@ -162,7 +163,7 @@ func (c *change) unspoken() *Object {
 		b.spec, b.specSum = n.spec, n.specSum
 	}
 	if n.deleting() && !b.deleting() {
-		b.DeletionTimestamp = n.DeletionTimestamp // an eviction may have set it in the meantime
+		b.DeletionTimestamp = n.DeletionTimestamp // for example by an eviction: its response does not contain the object
 	}
 	return &b
 }

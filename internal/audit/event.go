@@ -14,7 +14,7 @@ import (
 // line is not kept in memory.
 type event struct {
 	at          time.Time // stageTimestamp
-	order       uint64    // sort key: the resource version that the write made, else the latest one before the event
+	order       uint64    // sort key: the resource version that the write made, otherwise the latest one before the event
 	user, agent string
 	verb        string
 	uri         string // only the query of requestURI

@@ -120,8 +120,9 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	}
 }
 
-// of records the owner of the contested object. If the history follows the controllers of the object, it is their
-// common owner reference in held. Otherwise it is the object's controller at the last write of the cycle.
+// of records the owner of the contested object. The parameter held contains the different controllers of the object in
+// the cycle, if the history is about controllers. A single controller is the owner, and with several there is no owner.
+// If held is empty, the owner is the object's controller at the last write of the cycle.
 func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
 	if r.shared = len(held) > 1; r.shared {
 		return

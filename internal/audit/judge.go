@@ -261,7 +261,7 @@ func sameController(a, b *Object) bool {
 	return (x == nil) == (y == nil) && (x == nil || x.UID == y.UID)
 }
 
-// vanish removes an object of which the log shows that it is gone, although no write deleted it.
+// vanish removes an object that does not exist according to the log, although no write deleted it.
 func (a *Auditor) vanish(n *entry) {
 	a.store.remove(n)
 	a.forgotten(n)

@@ -186,7 +186,7 @@ func TestTakenToAndFro(t *testing.T) {
 		t.Errorf("%s", r.Text(120))
 	}
 	if violators := r.Violators(); violators[0] != opTwo {
-		t.Errorf("the first to take it is not the first violator: %v", violators)
+		t.Errorf("the first program that takes the object is not the first violator: %v", violators)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestViolatorsOfAFightWithoutItsBeginning(t *testing.T) {
 		}
 		if len(r.Fights) != 1 || strings.Join(r.Violators(), " ") != want ||
 			!strings.Contains(strings.Join(strings.Fields(r.Text(100)), " "), says) {
-			t.Errorf("managed fields %v: %s", managed, r.Text(100))
+			t.Errorf("with managedFields: %t; wrong fights, violators or text:\n%s", managed, r.Text(100))
 		}
 	}
 }
@@ -242,7 +242,7 @@ func TestTextIsPlain(t *testing.T) {
 			text := r.Text(100)
 			line := strings.TrimRight(forged, "\u2028")
 			if strings.ContainsAny(text, "\x1b\u202e\u2028\x00") || strings.Contains(text, line) {
-				t.Errorf("it is not plain: %q", text)
+				t.Errorf("the report contains control characters or the forged line: %q", text)
 			}
 			if strings.Contains(log, `\u001b`) && (!strings.Contains(text, `\x1b[31m\u202e`) || len(r.Fights) == 0) {
 				t.Errorf("the text does not name the existing object: %s", text)

@@ -256,8 +256,8 @@ func (o *Object) gone() bool {
 		(o.DeletionGracePeriodSeconds == nil || *o.DeletionGracePeriodSeconds == 0)
 }
 
-// undeleted returns the object as it was before its deletion was requested. It also removes finalizers of deletion
-// policies that a client set earlier.
+// undeleted returns the object as it was before its deletion was requested. It also removes the finalizers of deletion
+// policies, even if a client set them earlier.
 func (o *Object) undeleted() *Object {
 	c := *o
 	c.DeletionTimestamp, c.DeletionGracePeriodSeconds = nil, nil

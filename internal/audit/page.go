@@ -233,7 +233,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	return s
 }
 
-// alike removes both bodies of a record if one body is unknown. Otherwise its fields would be shown as changed.
+// alike removes both bodies of a record if only one is known, because all its fields would be shown as changed.
 func alike(r *sim.Record) {
 	before, _ := r.Before.(*Object)
 	after, _ := r.After.(*Object)

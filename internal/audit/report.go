@@ -278,7 +278,8 @@ func ownerName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) +
 
 const mostLines = 5
 
-// told adds a change to an object's story. Writes that change only status are left out.
+// told adds a change to an object's story. It leaves out updates of other fields than owners, labels and spec, such as
+// status, and updates that are not the begin of a deletion.
 func (n *entry) told(c *change) {
 	if c.before != nil && !c.says.owner && !c.says.labels && !c.says.spec && !c.says.deletes && !c.says.refs {
 		return

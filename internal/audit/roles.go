@@ -125,7 +125,8 @@ func (a *Auditor) introduce(s law.Actor) {
 }
 
 // inFamily reports whether an object belongs to the actor, directly or through its owners. This holds if the actor
-// created the object or one of its owners, or if the actor creates dependents for the kind of an owner.
+// created the object or one of its owners, wrote the object's owner references, or creates dependents for the kind of
+// an owner.
 func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	if c.entry != nil && c.entry.maker == c.who {
 		return true
@@ -195,7 +196,7 @@ func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	return !d.labels || !a.unselects(c, owner)
 }
 
-// unselects reports whether a change of labels changes whether the owner's selector matches.
+// unselects reports whether a change of labels changes whether the owner's selector matches: false if it is unknown.
 func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	known := a.controllerOf(owner)
 	o, _ := a.object(owner.UID)

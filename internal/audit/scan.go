@@ -96,7 +96,7 @@ func space(b []byte, i int) int {
 }
 
 // members calls f with each member of a JSON object, until f returns false. Values are raw JSON. members returns an
-// error if the object ends too early.
+// error if the text is not an object, or if the object ends too early.
 func members(b []byte, f func(key, value []byte) bool) error {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// longest is the maximal length of a line. API servers do not write longer lines, so they are skipped.
+// longest is the maximal length of a line. Longer lines are skipped: API servers do not write such lines.
 const longest = 64 << 20
 
 const strayLong stray = "lines of more than 64 MB"
@@ -188,7 +188,7 @@ func (s *Source) advance(f *file) error {
 	}
 }
 
-// close closes a file. A file in which no line is an audit event is an error.
+// close closes a file. A file that has lines, but no audit event, is an error.
 func (s *Source) close(f *file, err error) error {
 	if f.stream != nil {
 		f.stream.Close()

@@ -49,7 +49,6 @@ type entry struct {
 	use, bodies      *list.Element
 }
 
-// ref returns the object's reference for records.
 func (n *entry) ref() sim.Ref {
 	r := sim.Ref{Kind: n.kind, Namespace: n.place.namespace, Name: n.place.name}
 	if n.now != nil {
@@ -74,7 +73,7 @@ func newStore() *store {
 
 func (s *store) at(p place) *entry { return s.objects[p] }
 
-// current reports whether the known state of an object is complete.
+// current reports whether an object is known, and no later write to it can have been lost.
 func (s *store) current(n *entry) bool {
 	return n != nil && n.now != nil && !n.late && n.epoch == s.epoch
 }
@@ -131,14 +130,12 @@ func (s *store) weigh(n *entry, sign int) {
 	}
 }
 
-// light returns the object without its body.
 func (o *Object) light() *Object {
 	c := *o
 	c.spec, c.status = nil, nil
 	return &c
 }
 
-// remove forgets an object.
 func (s *store) remove(n *entry) {
 	s.weigh(n, -1)
 	s.uses.Remove(n.use)

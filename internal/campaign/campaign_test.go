@@ -222,7 +222,7 @@ func TestCutOff(t *testing.T) {
 		var m Merge
 		if err := m.ReadFile(path); err != nil || n < begin != (len(m.Results) == 0) || n >= begin && m.Results[0].Done() != done ||
 			(len(m.Cut) == 0) != (n > 0 && whole[n-1] == '\n') {
-			t.Fatalf("cut at %d: %v, %+v", n, err, m)
+			t.Fatalf("a file that is cut at byte %d is read as: %v, %+v", n, err, m)
 		}
 		l, err := Open(dir, head, Shard{0, 1}, func(*Record) error { return nil })
 		if err != nil || l.Done() != done || l.Continued != (n >= begin) {
@@ -233,7 +233,7 @@ func TestCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m = (Merge{}); m.ReadFile(path) != nil || m.Results[0].Done() != 30 || len(m.Cut) > 0 {
-			t.Fatalf("cut at %d and continued: %+v", n, m)
+			t.Fatalf("a shard that continues a file cut at byte %d has: %+v", n, m)
 		}
 	}
 }

@@ -75,7 +75,6 @@ type cutOff struct{ where string }
 
 func (c *cutOff) Error() string { return c.where + ": the last record is cut off" }
 
-// beginning is the start of every result file.
 const beginning = `{"threelaws"`
 
 // isCut reports whether an incomplete first line is the beginning of a [Head].

@@ -9,7 +9,6 @@ import (
 	"slices"
 )
 
-// mostMembers is the maximal number of hashes that a [Set] stores.
 const mostMembers = 1 << 20
 
 // Set is a set of 64-bit hashes in bounded memory. It is exact up to a million members. A larger set stores only its

@@ -130,7 +130,7 @@ func bare(m manifest) manifest {
 }
 
 // finishes lists, for kinds that complete (a Job ends, a Pod becomes ready), the controllers that complete their
-// objects. Other kinds, such as Deployments, need With. Each further controller would be hit by faults and judged.
+// objects. For other kinds, such as Deployments, use With: faults hit each added controller, and laws judge it.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
 	"Job":                   {"job", "kubelet"},
@@ -138,8 +138,8 @@ var finishes = map[string][]string{
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 }
 
-// finish adds the controllers that complete the objects that the subject created in a quiet run. It reports if it added
-// any.
+// finish adds the controllers that complete the objects that the subject created in a run without faults. It reports
+// whether it added any.
 func (s *operator) finish(r *quiet) bool {
 	var more []string
 	for _, rec := range r.writes() {

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// selector describes how a controller selects the objects that it adopts, as found in quiet runs.
+// selector describes how a controller selects the objects that it adopts, as found in runs without faults.
 type selector struct {
 	field  bool // the controller adopts by spec.selector of the owner
 	labels []label
@@ -104,7 +104,7 @@ func (s *operator) adopts(orphan manifest) (adopted bool, why string) {
 }
 
 // selects returns the selector in spec.selector. The field may be a label selector or a map of labels. selects returns
-// nil if there is no such field.
+// nil if there is no such field, or if it is empty or invalid.
 func selects(owner map[string]any) labels.Selector {
 	field, ok, _ := unstructured.NestedMap(owner, "spec", "selector")
 	if !ok || len(field) == 0 {
@@ -239,8 +239,8 @@ const (
 	never
 )
 
-// deletedOnes finds the kinds whose dependents are not created again after a deletion. Examples are requests, runs and
-// backups: the owner records that they were created.
+// deletedOnes finds the kinds whose dependents are not created again after a deletion, or only later. Examples are
+// requests, runs and backups: the owner records that they were created.
 func (f *found) deletedOnes(s *operator) error {
 	if s.lasts > 0 {
 		return nil // the controller creates objects at certain times, so a new object proves nothing
@@ -266,7 +266,8 @@ func (f *found) deletedOnes(s *operator) error {
 	return nil
 }
 
-// recreates deletes dependents of the settled sample, and reports when the sample has as many dependents as before.
+// recreates deletes dependents of the settled sample, and reports when the sample has as many as before. It returns
+// atOnce if this cannot be tested.
 func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 	if len(deleted) == 0 {
 		return atOnce, nil

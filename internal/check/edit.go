@@ -114,8 +114,7 @@ func (e *edit) set(object map[string]any, value any) {
 	join(object, value.(map[string]any), false)
 }
 
-// join applies a merge patch to an object. If nulls is set, the object is a patch itself, and nulls of the second are
-// kept.
+// join applies a merge patch to an object. If nulls is set, the object is also a merge patch, and takes over nulls.
 func join(object, patch map[string]any, nulls bool) {
 	for key, value := range patch { //detcheck:ordered the keys are independent
 		if below, is := value.(map[string]any); is {
@@ -133,7 +132,6 @@ func join(object, patch map[string]any, nulls bool) {
 	}
 }
 
-// paths returns the paths of the fields that the edit changes.
 func (e *edit) paths() (paths [][]string) {
 	if len(e.path) > 0 {
 		return [][]string{e.path}
@@ -176,7 +174,6 @@ func (e *edit) number(n int64) any {
 	return copied
 }
 
-// brief formats a value in one short line.
 func brief(v any) string {
 	switch v := v.(type) {
 	case nil:

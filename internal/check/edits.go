@@ -11,10 +11,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mostEdits is the maximal number of edits that are tried on a sample.
+// mostEdits is the maximal number of edits that are tried on a sample, in addition to Operator.Edits.
 const mostEdits = 16
 
-// mostFollowed limits the further fields that are tried for a whole program. Each takes several slow quiet runs.
+// mostFollowed is the number of edits with a reaction of a whole program after which no more are tried. Each takes
+// several slow runs.
 const mostFollowed = 3
 
 // edits finds the fields of the sample that the controller reacts to, and how many dependents each edit results in.
@@ -72,16 +73,8 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
-// late returns why a case is skipped. If not all fields were edited, time was the reason.
-func (f *found) late(why string) string {
-	if f.hurried {
-		return "no time was left to edit all fields of its sample's spec"
-	}
-	return why
-}
-
-// two edits a sample that wants one dependent, so that it wants two. Cases that scale down one dependent to none show
-// nothing. two returns the run of the edited sample, or nil if it found no such edit.
+// The method two edits the sample if it wants one dependent, so that it wants two. Cases that scale down one dependent
+// to none show nothing. The result is the run of the edited sample, or nil if there is no such edit.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil

@@ -22,7 +22,7 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 }
 
 // inherited finds finalizers that the controller removes but does not add, for example those of an earlier version. In
-// the test, the sample also has a finalizer of another program. If it is removed too, nothing is found.
+// the test, the sample also has a finalizer of another program. If the controller removes that too, nothing is found.
 func (f *found) inherited(s *operator) error {
 	listed := s.owner.GetFinalizers()
 	if len(listed) == 0 {
@@ -47,7 +47,8 @@ func (f *found) inherited(s *operator) error {
 	return nil
 }
 
-// handed finds finalizers that one controller of the operator adds and another one removes. Both may write them.
+// handed finds finalizers that one controller of the operator adds and another one removes. Both controllers may write
+// them.
 func (f *found) handed(s *operator, r *quiet) {
 	ours := func(process string) bool {
 		return process == r.process || slices.ContainsFunc(s.Others, named(process))

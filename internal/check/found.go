@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// found holds what quiet runs show about a controller.
+// found holds what runs without faults show about a controller.
 type found struct {
 	creates    []creation
 	owns       []schema.GroupVersionKind // kinds that it creates and owns, or creates and should own
@@ -90,7 +90,8 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// look runs the controller in quiet worlds. It fails if the controller does nothing, or if a world cannot be set up.
+// look runs the controller in worlds without faults. It fails if the controller does nothing, or if a world cannot be
+// set up.
 func (s *operator) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
@@ -190,8 +191,8 @@ func (f *found) names(s *operator) error {
 	return nil
 }
 
-// alone finds the kinds that a whole program reconciles even without the sample. An ownerless copy of such a kind is no
-// orphan.
+// alone finds the kinds of the operator's CRDs that a whole program reconciles even without the sample. An ownerless
+// copy of such a kind is no orphan.
 func (f *found) alone(s *operator) error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -224,7 +225,8 @@ func defines(kind schema.GroupKind) func(manifest) bool {
 	}
 }
 
-// note records from a quiet run the created objects, their owners, the controller's finalizers, and its other writes.
+// The method note takes from a run the created objects, their owners, the controller's finalizers, and its other
+// writes.
 func (f *found) note(r *quiet) {
 	declared := r.s.Controller.Owns
 	f.owns = slices.Clone(declared)
@@ -307,7 +309,8 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// deletions finds out for each deletion policy which process deletes the dependents.
+// deletions finds out for each deletion policy whether the controller itself deletes dependents, and objects without a
+// reference.
 func (f *found) deletions(s *operator) error {
 	for _, policy := range policies {
 		r, err := s.run(s.owner)

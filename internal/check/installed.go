@@ -47,7 +47,6 @@ func (s *operator) leaveOut(m manifest, why string) {
 	s.notes = append(s.notes, "left out "+m.at()+": "+why)
 }
 
-// put creates an object unless it exists.
 func (s *operator) put(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if s.server.Lookup(k, m.GetNamespace(), m.GetName()) != nil {

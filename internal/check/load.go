@@ -219,7 +219,8 @@ func (s *operator) accept() error {
 	return nil
 }
 
-// prune removes unknown fields, like a server without strict field validation. Many repositories have outdated samples.
+// prune removes unknown fields from custom objects, like a server without strict field validation. It does so only for
+// whole programs: many of their repositories have outdated samples.
 func (s *operator) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if k == nil || !s.Controller.Hosted() {

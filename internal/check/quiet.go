@@ -33,7 +33,7 @@ type quiet struct {
 	began   int // index of the first record after the last user action
 }
 
-// These constants limit the steps of a quiet run between two user actions. Those of whole programs are slower.
+// These constants limit the steps of a quiet run between two user actions. Steps of whole programs take longer.
 const (
 	mostQuietSteps   = 50_000
 	mostProgramSteps = 10_000
@@ -102,7 +102,8 @@ func (r *quiet) kindOf(rec *sim.Record) schema.GroupVersionKind {
 	return r.Server.KindOf(rec.After.(runtime.Object)).GVK
 }
 
-// does executes a user action, and runs the world until it settles. The error is a refusal of the server.
+// does executes a user action, and runs the world until it settles. The error is a refusal of the server, or the
+// context's.
 func (r *quiet) does(req *fakeapi.Request) error {
 	r.began = r.World.History.Len()
 	if _, err := r.Request(req); err != nil {

@@ -157,7 +157,6 @@ func only(had, plain []manifest) (list []mark) {
 	return list
 }
 
-// same reports whether kind, namespace and name are equal.
 func (m manifest) same(o manifest) bool {
 	return m.GroupVersionKind() == o.GroupVersionKind() && m.GetNamespace() == o.GetNamespace() && m.GetName() == o.GetName()
 }
@@ -232,7 +231,8 @@ func (k *kept) String() string {
 	return fmt.Sprintf("%s, which comes from %s, when that is removed", &k.marks[0], k.edit.name)
 }
 
-// removed is a case: optional fields of the sample are removed and added again, except one.
+// removed is a case: optional fields of the sample are removed and added again, except the last field, which stays
+// removed.
 func (f *found) removed(s *operator) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
 	if len(f.removes) == 0 {

@@ -33,8 +33,8 @@ func (w *wants) of(owner runtime.Object) int {
 	return -1
 }
 
-// want finds how many dependents an owner wants for certain field values: the number that an owner has that was created
-// with these values. The number is unknown if an owner that was edited to these values has a different number.
+// want finds how many dependents an owner wants for certain field values: the number of an owner that is created with
+// these values. The number is unknown if an owner that was edited to these values has a different number.
 func (f *found) want(s *operator) error {
 	if len(f.dependents) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 	return nil
 }
 
-// active counts the dependents that their owner wants. Revisions and workloads with 0 replicas do not count.
+// active returns the number of those dependents that their owner wants (see counts).
 func (f *found) active(s *operator, dependents []manifest) (n int) {
 	for _, d := range dependents {
 		if f.counts(s, d.Unstructured) {
@@ -146,8 +146,8 @@ func (f *found) active(s *operator, dependents []manifest) (n int) {
 	return n
 }
 
-// counts reports whether an owner wants a dependent. A dependent with 0 replicas counts only if the sample's own
-// dependents are created with 0 replicas.
+// counts reports whether an owner wants a dependent: not if it is a revision, or of a kind whose events enqueue
+// nothing. A dependent with 0 replicas counts only if the sample's own dependents are created with 0 replicas.
 func (f *found) counts(s *operator, dependent runtime.Object) bool {
 	gvk := dependent.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {

@@ -153,7 +153,8 @@ func (f *found) edit(s *operator) place {
 	return p
 }
 
-// follow is a case: the sample is edited, the edit is undone, and then it is repeated, while the controller works.
+// follow is a case: while the controller works, the sample is edited, the edit is undone, and then repeated. The
+// repeated edit f.scale has one dependent less than the sample, if possible.
 func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
@@ -195,7 +196,7 @@ func gone(m manifest) casefile.Action {
 	return casefile.Action{Verb: line}
 }
 
-// owned returns a copy of m with a ControllerRef to by, which must exist when the step runs.
+// owned returns a copy of the object m with a ControllerRef to another object, which must exist when the step runs.
 func owned(m, by manifest) manifest {
 	c := manifest{m.DeepCopy()}
 	c.Object["metadata"].(map[string]any)["ownerReferences"] = []any{reference(by)}
@@ -208,7 +209,7 @@ func reference(to manifest) map[string]any {
 		"uid": "$(uid " + to.at() + ")", "controller": true}
 }
 
-// rival returns an owner of a kind that the controller neither reads nor writes.
+// rival returns an owner of a kind that the controller neither reads nor writes, or an empty manifest.
 func (f *found) rival(s *operator) manifest {
 	for _, text := range []string{"{apiVersion: v1, kind: ConfigMap}", "{apiVersion: v1, kind: Secret}",
 		"{apiVersion: v1, kind: ServiceAccount}",
@@ -265,10 +266,10 @@ func (s *operator) timed(user []casefile.Action) []casefile.Action {
 	return user
 }
 
-// propagation formats a deletion policy for the verb delete.
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
-// less returns the value of the field of f.scale that is one less than the sample's. ok is false if none would remain.
+// less returns the value of the field of f.scale that is one less than the sample's. ok is false if there is no such
+// field, or if no dependent would remain.
 func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
 		return nil, false

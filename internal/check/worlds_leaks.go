@@ -93,7 +93,8 @@ func fullName(o runtime.Object) string {
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
-// cleared checks that a deleted owner leaves no more objects than its deletion in a quiet run leaves.
+// cleared returns a check that a deleted owner leaves no more objects than those in without, or nil if without is
+// empty.
 func cleared(owner manifest, without []remains) scenarios.Func {
 	if len(without) == 0 {
 		return nil
@@ -161,7 +162,7 @@ func (f *found) unseen(s *operator) place {
 }
 
 // dependentUnseen is a case: a watch gap hides that a dependent was created and deleted. No event shows that the
-// dependent is missing, so the owner is edited to enqueue it.
+// dependent is missing, so an edit of the owner enqueues the owner.
 func (f *found) dependentUnseen(s *operator) place {
 	p := place{name: "dependent-unseen", settled: true}
 	if f.second.Unstructured != nil {
@@ -193,8 +194,9 @@ func (f *found) dependentUnseen(s *operator) place {
 	return p
 }
 
-// expectNothing checks that a deleted sample leaves no more objects than its deletion in a quiet run leaves. If the
-// controller deletes objects itself, the case has no fault stale: in an older list, the owner would still exist.
+// expectNothing checks that a deleted sample leaves no more objects than its deletion in a run without faults. If the
+// controller deletes objects itself, the case has no fault stale: a controller that starts from an older list may still
+// see the owner, and create its objects again.
 func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)

@@ -69,7 +69,7 @@ func barred(why string, list []*place) (all []place) {
 	return all
 }
 
-// lone returns why no case can use dependents, or "".
+// lone returns why cases with dependents and a rival owner are impossible, or "".
 func (f *found) lone(rival manifest) string {
 	switch {
 	case len(f.dependents) == 0:
@@ -80,7 +80,7 @@ func (f *found) lone(rival manifest) string {
 	return ""
 }
 
-// makes returns an error if the server refuses an object beside the sample.
+// makes returns an error if the server refuses an object in a world without the sample.
 func (s *operator) makes(m manifest) error {
 	r, err := s.run(m)
 	if err == nil {
@@ -104,7 +104,7 @@ func both(a, b scenarios.Func) scenarios.Func {
 	}
 }
 
-// stays checks that an object exists and still has its controller.
+// stays returns a check that an object exists and has a controller of the owner's kind.
 func stays(m, owner manifest) scenarios.Func {
 	return func(user host.Client) error {
 		o, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
@@ -196,7 +196,6 @@ func (f *found) firsts() []manifest {
 	})
 }
 
-// gives reports whether a dependent has a fixed name.
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
 
 // copies returns the first error of creating copies of the dependents.

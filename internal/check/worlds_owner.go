@@ -67,7 +67,7 @@ func (f *found) again(s *operator) []casefile.Action {
 }
 
 // held is a case: a finalizer of another program delays the deletion of the sample. If the controller has finalizers,
-// it could remove this one by overwriting the list. So the user adds to an existing list by a JSON patch.
+// it could remove this finalizer by overwriting the list. So the user adds it to an existing list, by a JSON patch.
 func (f *found) held(s *operator) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
@@ -107,7 +107,7 @@ func (f *found) nothingOf(owner manifest) scenarios.Func {
 	})
 }
 
-// eachLeft returns a check that calls ask with all objects of the kinds that the controller creates.
+// eachLeft returns a check that calls the function ask for each object of the kinds that the controller owns.
 func (f *found) eachLeft(ask func(o metav1.Object, kind string) error) scenarios.Func {
 	kinds := append([]schema.GroupVersionKind(nil), f.owns...)
 	return func(user host.Client) error {
@@ -143,7 +143,7 @@ func (f *found) stillThere() scenarios.Func {
 // In the following cases the world settles before the decisive step, so every controller has seen the latest state.
 // Therefore they also test whole programs, for which it is not known when they read an object.
 
-// terminating is a case: while the sample is terminating, it is edited, or an object that it could adopt is created.
+// terminating is a case: while the sample is terminating, it is edited, and an object that it could adopt is created.
 func (f *found) terminating(s *operator) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))

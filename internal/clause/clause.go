@@ -120,7 +120,7 @@ func ByID(id string) *Clause {
 var names = regexp.MustCompile(`\b([A-Z]+(?:-[A-Z]+)*)(?:-(\d+)([a-z]?)(?:\.\.(\d+))?)?`)
 
 // In lists the IDs of the clauses that a text names, without duplicates. A range such as WATCH-1..6 stands for all its
-// clauses. A name of the right form is listed even if there is no such clause.
+// clauses. A name with a number is listed even if there is no such clause.
 func In(text string) []string {
 	var ids []string
 	add := func(id string) {

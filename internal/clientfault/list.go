@@ -109,7 +109,8 @@ func (l *List) do(r *rule) (done []Shown) {
 	return []Shown{r.shown()}
 }
 
-// released lists the hold faults that a release ends: those with the same client pattern, or all for the pattern *.
+// released lists the hold faults that a release ends: those with the same client pattern, or all for the pattern *. If
+// the release names a kind, only faults on this kind end.
 func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	var held []string
 	for _, r := range rules {
@@ -183,7 +184,7 @@ func (s Shown) String() string {
 
 // Strike returns the effect of the faults on a request or on the opening of a watch. The server calls it before it
 // executes the request. nil means no fault. If several faults would make the request fail, only the first one does, but
-// every fault counts the request.
+// every matching fault counts the request.
 func (l *List) Strike(req *fakeapi.Request, isWatch bool) *Strike {
 	if l == nil {
 		return nil

@@ -44,7 +44,7 @@ type rule struct {
 	by              time.Duration    // delay: the duration
 
 	seen   int // the number of matching requests
-	struck int // the number of requests that the fault struck
+	struck int // the number of requests or watches that the fault struck
 }
 
 // String formats the rule as a fault line.
@@ -184,8 +184,8 @@ func answerWords() (words []string) {
 	return words
 }
 
-// can reports whether a server can give this response to a request. A conflict is possible only for writes. For a
-// deletion it is possible only if the request has a resource version.
+// can reports whether a server can give this response to a request. A conflict is possible only for writes, and for a
+// deletion only if the request has a resource version. A watch cannot fail after its execution.
 func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	switch {
 	case verb == watches:
@@ -199,8 +199,8 @@ func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	return !reads(verb)
 }
 
-// status returns the error with the text of the real server. For these codes, the real server reports a conflict,
-// priority and fairness, a slow store, a shutdown, or a timeout.
+// status returns the error with the text of the real server: for a conflict (409), for too many requests (429), for a
+// slow store (500), at a shutdown (503), or for a timeout (504).
 func (a *answer) status(req *fakeapi.Request) *apierrors.StatusError {
 	switch a.code {
 	case http.StatusConflict:

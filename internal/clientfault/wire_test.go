@@ -184,11 +184,11 @@ func TestHoldOutlivesHistory(t *testing.T) {
 		select {
 		case <-held:
 		case <-time.After(30 * time.Second):
-			t.Fatalf("%d are in its store, want %d", len(have.List()), n+1)
+			t.Fatalf("the paused client has %d objects in its store, want %d", len(have.List()), n+1)
 		}
 	}
 	if s.asked("held WATCH") == 0 {
-		t.Error("its watch has not ended")
+		t.Error("the watch of the paused client has not ended")
 	}
 }
 
@@ -209,7 +209,7 @@ func TestHoldKeepsBookmarks(t *testing.T) {
 		got = append(got, e.Type)
 	}
 	if !slices.Equal(got, []watch.EventType{watch.Added, watch.Bookmark}) {
-		t.Errorf("it is sent %v", got)
+		t.Errorf("the paused watch receives %v, want the initial list", got)
 	}
 }
 
@@ -284,7 +284,7 @@ func TestFail(t *testing.T) {
 			if executed := err == nil; executed != c.commits {
 				t.Errorf("executed: %t, want %t", executed, c.commits)
 			}
-			if c.commits { // if the server refuses the request, this is returned
+			if c.commits { // if the server refuses the request, the client gets the refusal
 				s.ask("fail op-" + with + " create cm with=" + with)
 				if err := create(t, op, "second-"+with); !apierrors.IsAlreadyExists(err) {
 					t.Errorf("a second create of the name: %v", err)

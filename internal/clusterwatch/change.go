@@ -104,7 +104,7 @@ func (c *change) items(path string, was, is []item, sets []set) {
 	}
 }
 
-// words returns the values of the entry's key.
+// words returns the values of the key of a list item, joined by slashes.
 func (e item) words() string {
 	var key map[string]any
 	_ = json.Unmarshal([]byte(strings.TrimPrefix(e.key, "k:")), &key)
@@ -130,7 +130,7 @@ func (c *change) has(path string) bool {
 	return slices.ContainsFunc(c.leaves, func(l leaf) bool { return strings.HasPrefix(l.path, path) })
 }
 
-// text formats a value as JSON, without times.
+// text formats a value: a string as it is, and other values as JSON, without times.
 func text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -171,7 +171,6 @@ func isTime(v any) bool {
 
 func sumOf(s string) uint64 { return maphash.String(seed, s) }
 
-// short encodes a hash in a few letters and digits.
 func short(n uint64) string { return strconv.FormatUint(n, 36)[:6] }
 
 func tree(m map[string]string) any {

@@ -105,8 +105,8 @@ func (c *Cluster) Tick(now time.Time) {
 	}
 }
 
-// Pending reports whether a report may become due soon without any change. It ignores objects that are still within the
-// time that they may be terminating.
+// Pending reports whether a report may become due soon without any change, or a kind is not listed yet. It ignores
+// objects that are still within the time that they may be terminating.
 func (c *Cluster) Pending() bool {
 	for _, sorts := range c.open {
 		for s := range sorts {
@@ -138,7 +138,8 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 
 func nobody(*entry) string { return "" }
 
-// referrer returns the manager that last wrote an object's owner references. If none did later, this is the creator.
+// referrer returns the manager that last wrote an object's owner references. If no known change wrote them, this is the
+// creator.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
 		if l := e.lines[i]; l.Did == "create" || slices.Contains([]string{"owners"}, l.Change) {

@@ -196,7 +196,7 @@ func (c *Cluster) fields(x *change) {
 	}
 }
 
-// writer returns the manager that wrote a field last.
+// writer returns the manager that wrote a field last, or the manager of the whole change if nobody owns the field now.
 func (l *leaf) writer(x *change) string {
 	if who := newest(l.by); who != "" {
 		return who
@@ -244,7 +244,7 @@ func (c *Cluster) counts(x *change) {
 	}
 }
 
-// loose reports whether all owners that select the object may count it.
+// loose reports whether an object without a controller may count for each owner that selects it.
 func (o *Version) loose() bool {
 	return o != nil && o.of.claimable() && o.controller() == nil && !o.terminating() && !o.ended
 }

@@ -65,7 +65,7 @@ type follower struct {
 	known  bool // the kind was listed at least once
 }
 
-// follow lists and watches the objects of a kind. It returns when ctx is done, or when the server forbids it.
+// follow lists and watches the objects of a kind. It returns when ctx is done, or when the server refuses the kind.
 func (r *Reader) follow(ctx context.Context, k *ServedKind, news chan<- heard, whole bool) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -118,7 +118,6 @@ func (o *Version) ref() string {
 
 func (o *Version) controller() *metav1.OwnerReference { return metav1.GetControllerOfNoCopy(o) }
 
-// terminating reports whether the object was deleted and still exists.
 func (o *Version) terminating() bool { return o != nil && o.DeletionTimestamp != nil }
 
 // set is the part of a manager's fieldsV1 below a field.
@@ -249,7 +248,6 @@ func byHand(manager string) bool {
 	})
 }
 
-// somebody returns the manager's name, or "(unknown)" for "".
 func somebody(who string) string {
 	if who == "" {
 		return "(unknown)"

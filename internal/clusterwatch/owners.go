@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// refKind returns the kind of an owner reference. nil means that the kind is not watched.
+// refKind returns the kind of an owner reference. nil means that the kind is not watched or not listed yet.
 func (c *Cluster) refKind(r *metav1.OwnerReference) *ServedKind {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)
 	if err != nil {

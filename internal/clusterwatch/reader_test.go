@@ -188,7 +188,7 @@ func TestReaderLeavesOut(t *testing.T) {
 	}
 }
 
-// It is an error if no kind may be listed, or if a requested kind does not exist.
+// It is an error if the server forbids the lists of all kinds, or if a requested kind does not exist.
 func TestReaderErrors(t *testing.T) {
 	s := &server{answer: func(_ *server, w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)

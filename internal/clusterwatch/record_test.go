@@ -80,7 +80,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	before := live()
 	churn(5000)
 	if grown := live() - before; grown > 1<<18 {
-		t.Errorf("it has grown by %d bytes in 15,000 events", grown)
+		t.Errorf("the heap has grown by %d bytes in 15,000 events", grown)
 	}
 	runtime.KeepAlive(w)
 }

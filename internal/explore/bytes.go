@@ -7,7 +7,7 @@ type Bytes struct {
 	pos  int
 }
 
-// Pick returns the next byte modulo n.
+// Pick returns the next byte modulo n, or the next two bytes if n exceeds 256. After the last byte it returns 0.
 func (b *Bytes) Pick(n int, _ string) int {
 	if n <= 1 || b.pos >= len(b.Data) {
 		return 0

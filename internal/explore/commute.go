@@ -68,8 +68,8 @@ func compareOrders(a, b *swap) *Conflict {
 }
 
 // swap is the source of choices for Commute. In the first run it follows the uniform schedule of the seed, and picks a
-// pair of independent actions; each pair has the same probability. In a replay it takes the actions of the pair in the
-// order in pair, and then ends the run.
+// pair of independent actions; each pair has the same probability. In a replay it takes the two actions in the order of
+// the field pair, and then ends the run.
 type swap struct {
 	seed    *sim.Seed
 	draw    *sim.Seed

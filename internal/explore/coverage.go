@@ -60,7 +60,6 @@ func (c *Coverage) timers() []string {
 	return []string{fmt.Sprintf("more than %d early timers in a run", c.EarlyTimers)}
 }
 
-// stop records the first reason why the search is incomplete.
 func (c *Coverage) stop(why string) {
 	if c.Stopped == "" {
 		c.Stopped = why
@@ -70,7 +69,8 @@ func (c *Coverage) stop(why string) {
 // noSchedule is why a search is incomplete if no schedule ended.
 const noSchedule = "no schedule came to its end"
 
-// conclude decides whether the search is complete. It is not complete if no schedule ended and no run violated a law.
+// conclude decides whether the search is complete. A whole search is not if no schedule ended and no run violated a
+// law.
 //
 // It is also incomplete if a run was cut at a fight. Fights are detected by the history, which is not part of the
 // state, so states after the cut may be missing. A complete search without fights proves that there are none: every

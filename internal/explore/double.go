@@ -120,7 +120,6 @@ func (t trace) before(i int) []sim.Request {
 	return t.requests
 }
 
-// decision returns the i-th decision about an action.
 func (t trace) decision(i int) (step int, what string) {
 	for _, e := range t.entries {
 		if e.Kind == Pick {

@@ -331,7 +331,6 @@ func (s *search) failed(out *Outcome) {
 	})
 }
 
-// schedule returns the decisions on the stack.
 func (s *search) schedule() Schedule {
 	var list Schedule
 	step := 0

@@ -153,7 +153,6 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 	return len(d.todo) > 0
 }
 
-// mayBeEarly reports whether the bound allows another early timer in this run.
 func (s *search) mayBeEarly() bool { return s.Early < 0 || s.early < s.Early }
 
 // wake explores a known state again: the actions that were asleep at every earlier visit and are awake now. Actions

@@ -12,7 +12,7 @@ import (
 // If time passes in a cycle, the state does not recur. The controller may be waiting then; the program's own bound
 // decides whether it waits too long.
 
-// findCycle records a cycle if the state at d occurred earlier in the run.
+// findCycle records a cycle if the state of a decision occurred earlier in the run.
 func (s *search) findCycle(d *decision) {
 	for i := len(s.stack) - 2; i >= 0; i-- {
 		e := &s.stack[i]
@@ -27,7 +27,7 @@ func (s *search) findCycle(d *decision) {
 	}
 }
 
-// fair reports whether no enabled action is starved in the cycle that begins at the decision from. Faults are ignored.
+// fair reports whether no enabled action is starved in the cycle that begins at the index from. Faults are ignored.
 func (s *search) fair(from int, d *decision) bool {
 	for i, a := range d.actions {
 		if a.Class != sim.Fault && s.starved(from, d.ids[i]) {
@@ -37,7 +37,8 @@ func (s *search) fair(from int, d *decision) bool {
 	return true
 }
 
-// starved reports whether an action was enabled at every decision since from, but never taken.
+// starved reports whether an action was enabled at every decision of the cycle that begins at the index from, but was
+// never taken.
 func (s *search) starved(from int, id uint64) bool {
 	for i := from; i < len(s.stack)-1; i++ {
 		e := &s.stack[i]

@@ -2,8 +2,8 @@ package explore
 
 import "slices"
 
-// round makes every kind of attempt once. It reports whether the failure became smaller. A pass first removes large
-// chunks, then smaller ones, down to single entries. If a round changes nothing, no single removal helps.
+// round tries every kind of simplification once. It reports whether the failure became smaller. A pass first removes
+// large chunks, then smaller ones, down to single entries. If a round changes nothing, no single removal helps.
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained
@@ -17,7 +17,6 @@ func (s *shrinker) round() bool {
 	return s.postpone() || gained
 }
 
-// removeParts removes chunks of the remaining parts.
 func (s *shrinker) removeParts() bool {
 	gained := false
 	present := func() (at []int) {

@@ -79,7 +79,7 @@ func (p *PCT) Bound() float64 {
 	return 1 / (float64(len(p.threads)) * math.Pow(float64(p.k), float64(p.depth-1)))
 }
 
-// Depth returns d.
+// Depth returns the depth of the bugs to find.
 func (p *PCT) Depth() int { return p.depth }
 
 // Pick draws uniformly.

@@ -54,7 +54,6 @@ type result struct {
 	unfit     error
 }
 
-// failed returns an error if the result ends the exploration.
 func (r *result) failed() error {
 	if r.disagree != nil {
 		return r.disagree
@@ -73,7 +72,6 @@ func newTally(k, from int) *tally {
 	return &tally{&Drawn{Length: k, From: from}, map[uint64]struct{}{}, map[uint64]struct{}{}}
 }
 
-// next returns the index of the next run to add.
 func (t *tally) next() int { return t.report.From + t.report.Runs }
 
 func (t *tally) add(r *result) {

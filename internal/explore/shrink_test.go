@@ -69,7 +69,7 @@ func TestShrinkKeepsTheEarlyTimer(t *testing.T) {
 		{{"send", "mine", 0}, {"send", "mine", 0}, {"expect", "v0", 0}},
 	}}
 	if out := toy.run(Follow(nil)); len(out.Findings) > 0 {
-		t.Fatal("the default schedule lets time pass early")
+		t.Fatal("the default schedule violates the law without an early timer")
 	}
 	violation, from := failing(t, toy.run)
 	got, err := Shrink(just(toy.run), violation, from, 10_000)
@@ -200,8 +200,7 @@ func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	}
 }
 
-// A run that never ends by itself is ended when Enough returns true. TestShrunkIsMinimal tries to remove every single
-// decision without using the shrinker's passes.
+// A run that never ends by itself is ended when Enough returns true.
 func TestShrinkEndsALongRun(t *testing.T) {
 	toy := adders(2, 1)
 	violation, from := failing(t, toy.run)

@@ -113,7 +113,7 @@ func TestKilledSearchContinues(t *testing.T) {
 			var sum Coverage
 			for lives := 0; n.mark == nil || !n.mark.Ended; lives++ {
 				if lives > 10_000 {
-					t.Fatalf("seed %d: no end", seed)
+					t.Fatalf("seed %d: the search does not end", seed)
 				}
 				runs, dead := 0, false
 				n.cover = Coverage{}
@@ -158,7 +158,7 @@ func TestKilledSearchContinues(t *testing.T) {
 		}
 	}
 	if killed < 60 || woken < 3 {
-		t.Errorf("%d kills and %d sleeping runs prove too little", killed, woken)
+		t.Errorf("the test had only %d kills and %d sleeping runs", killed, woken)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestRangesAreTheWholeExploration(t *testing.T) {
 			part.From, part.Runs = r[0], r[1]
 			part.Save = func(rep *Drawn, list []uint64) error {
 				if rep.From != runs {
-					t.Errorf("a part begins at %d after %d runs", rep.From, runs)
+					t.Errorf("a saved part begins at index %d, but %d runs were saved before", rep.From, runs)
 				}
 				runs, failed = runs+rep.Runs, failed+rep.Failed
 				for _, h := range list {

@@ -23,7 +23,7 @@ func TestUnfit(t *testing.T) {
 			r, err := Config{New: func() Runner { return program }, Runs: 50, Workers: 1, Double: double,
 				All: true}.Run(t.Context())
 			if !errors.Is(err, why) || runs != good+1 || r.Runs > good {
-				t.Errorf("after %d good runs: %d of %d, %v", good, r.Runs, runs, err)
+				t.Errorf("after %d good runs, the report has %d of %d runs; error %v", good, r.Runs, runs, err)
 			}
 		}
 	}

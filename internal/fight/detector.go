@@ -218,7 +218,7 @@ func (p *Path[A]) Restart(v Visit[A]) { p.visits = append(p.visits[:0], v) }
 // Clear removes the history.
 func (p *Path[A]) Clear() { p.visits = p.visits[:0] }
 
-// Visit adds a state. If the history has it already, Visit returns the cycle that ends with v, otherwise nil.
+// Visit adds a state. If the state recurs after others, Visit returns the cycle that ends with v, otherwise nil.
 func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	if n := len(p.visits); n > 0 && p.visits[n-1].State == v.State {
 		return nil

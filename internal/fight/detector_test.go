@@ -88,7 +88,7 @@ func TestDetectorOfManyThreads(t *testing.T) {
 			found = found || again
 		}
 		if found != (starved < 0) {
-			t.Errorf("thread %d starves: found %v", starved, found)
+			t.Errorf("if thread %d starves, a fight is found: %v", starved, found)
 		}
 	}
 }

@@ -109,7 +109,6 @@ func (f *finder) note(format string, args ...any) {
 	}
 }
 
-// abs returns an absolute path for a path in the repository.
 func (f *finder) abs(name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kustomization returns the kustomization file of a directory, or "".
 func kustomization(dir string) string {
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
 		file := filepath.Join(dir, name)
@@ -253,7 +252,6 @@ func (f *finder) kustomizeError(dir string, err error) error {
 	return fmt.Errorf("%s: kustomize: %s", where, oneLine(text))
 }
 
-// oneLine joins the lines of a text and limits its length.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > 400 {

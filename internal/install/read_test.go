@@ -142,7 +142,7 @@ metadata: {name: s}
 		t.Fatalf("samples %v", r.Samples)
 	}
 	if diff := cmp.Diff([]string{"Secret /s examples/base/secret.yaml"}, shown(r.Samples[0].Beside)); diff != "" {
-		t.Errorf("beside it: - want, + got\n%s", diff)
+		t.Errorf("objects beside the sample: - want, + got\n%s", diff)
 	}
 }
 

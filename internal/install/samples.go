@@ -59,7 +59,8 @@ func (f *finder) findSamples(context.Context) error {
 	return nil
 }
 
-// unserved notes objects that may be samples but cannot be used: a CRD has their group, but not their kind or version.
+// unserved adds notes about objects that cannot be samples, because a CRD has their group, but not their kind or
+// version.
 func (f *finder) unserved(files []string) {
 	var groups, kinds []string
 	for _, crd := range f.CRDs {

@@ -223,7 +223,7 @@ func TestWorkload(t *testing.T) {
 			wantNote(t, r, c.want+" has no replicas: it is taken to have one")
 			for _, o := range r.Objects {
 				if o.GetName() == c.want {
-					t.Errorf("%s is among the objects as well", c.want)
+					t.Errorf("the workload %s is also among the objects", c.want)
 				}
 			}
 		})
@@ -276,7 +276,7 @@ spec: {selector: {app: admission}}
 		}
 	}
 	if _, has, _ := unstructured.NestedMap(r.CRDs[0].Object, "spec", "conversion"); has {
-		t.Error("the CRD has its conversion webhook")
+		t.Error("the CRD still has a conversion webhook")
 	}
 	wantNote(t, r, "1 of 2 webhooks of mixed are left out: Deployment admission serves them, for which no program runs")
 	wantNote(t, r, "2 of 2 webhooks of another are left out: ")

@@ -78,7 +78,7 @@ func violates(run *scenarios.Run, f *scenarios.Failure) bool {
 }
 
 // Leave writes the page of a failure next to the file that replays it. It makes git ignore the page, because only the
-// file should be committed. found returns the run before it was minimized, or nil.
+// file should be committed. The function found, if not nil, returns the run before it was minimized, or nil.
 func Leave(path string, p *render.Page, found func() *render.Page) error {
 	text, err := page.Counterexample(p, found).HTML()
 	if err != nil {

@@ -47,8 +47,8 @@ type Feed struct {
 	readers int
 }
 
-// New returns the feed of a world. look locks the world and calls its argument. Displayed times begin at from. name
-// distinguishes this run of the world from other runs.
+// New returns the feed of a world. The function look locks the world and calls its argument. Displayed times are
+// relative to the parameter from. name distinguishes this run of the world from other runs.
 func New(look func(see func(World)), from time.Duration, name string) *Feed {
 	return &Feed{look: look, name: name, kept: Kept, every: 250 * time.Millisecond, beat: 15 * time.Second,
 		patience: 10 * time.Second, closed: make(chan struct{}), run: page.NewLive(from)}
@@ -62,7 +62,7 @@ type place struct{ epoch, parts int }
 
 func (f *Feed) id(p place) string { return fmt.Sprintf("%s-%d-%d", f.name, p.epoch, p.parts) }
 
-// placeOf parses an event ID. For the ID of another run it returns the zero place.
+// placeOf parses an event ID. For an invalid ID, or the ID of another run, it returns the zero place.
 func (f *Feed) placeOf(id string) (p place) {
 	words := strings.Split(id, "-")
 	if len(words) != 3 || words[0] != f.name {

@@ -119,7 +119,7 @@ func TestReaders(t *testing.T) {
 	}
 	w.happen(5)
 	if e := early.next(); e.Keep.Records != 10 || len(e.Records) != 5 {
-		t.Errorf("after five more: keeps %d and has %d records", e.Keep.Records, len(e.Records))
+		t.Errorf("after five more: an event keeps %d and has %d records, want 10 and 5", e.Keep.Records, len(e.Records))
 	}
 	for _, c := range []struct {
 		after      string
@@ -135,7 +135,7 @@ func TestReaders(t *testing.T) {
 	w.laws = []render.Mark{{Record: 12, Law: "never-fight"}}
 	w.Unlock()
 	if e := early.next(); len(e.Breaks) != 1 || len(e.Records) != 0 {
-		t.Errorf("after a verdict: %+v", e)
+		t.Errorf("after a violation, want an event with the violation and no record: %+v", e)
 	}
 }
 
@@ -152,11 +152,11 @@ func TestRunIsBounded(t *testing.T) {
 			restarts++
 		}
 		if n := e.Keep.Records + len(e.Records) - e.First; n > 100 {
-			t.Fatalf("a reader has %d records", n)
+			t.Fatalf("a reader has %d records, want at most 100", n)
 		}
 	}
 	if restarts < 4 || restarts > 9 {
-		t.Errorf("of 400 records 50 to 100 are kept, and the run was begun %d times", restarts)
+		t.Errorf("the run was restarted %d times in 400 records, want 4 to 9", restarts)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestForeignRequestsAreRefused(t *testing.T) {
 		}
 		if w.Code != 418 && (w.Header().Get("X-Content-Type-Options") != "nosniff" ||
 			w.Header().Get("Cross-Origin-Resource-Policy") != "same-origin") {
-			t.Errorf("%s may be taken in by other pages: %v", c.ask, w.Header())
+			t.Errorf("%s has no header against its use by other pages: %v", c.ask, w.Header())
 		}
 	}
 }
@@ -249,7 +249,7 @@ func TestSlowReader(t *testing.T) {
 	r := &reluctant{ResponseRecorder: httptest.NewRecorder(), world: w}
 	f.stream(r, httptest.NewRequest("GET", events, nil))
 	if r.writes != 2 || r.held || r.late {
-		t.Errorf("%d writes; the world was held: %t; without a deadline: %t", r.writes, r.held, r.late)
+		t.Errorf("%d writes, want 2; one with the lock: %t; one without a deadline: %t", r.writes, r.held, r.late)
 	}
 	if f.readers != 0 {
 		t.Errorf("%d readers are still counted", f.readers)

@@ -198,12 +198,12 @@ func Inside(v reflect.Value) reflect.Value {
 	return v
 }
 
-// empty reports whether a value is absent or has no entries.
 func empty(v reflect.Value) bool {
 	return !v.IsValid() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
 }
 
-// identical reports whether two values are equal. Structs are never identical: their fields are compared one by one.
+// identical reports whether two values are equal. It returns false for structs, because their fields are compared one
+// by one, unless they have their own JSON format.
 func identical(a, b reflect.Value) bool {
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
 		return false

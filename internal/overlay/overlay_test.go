@@ -47,10 +47,10 @@ func TestOwnToolchainIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := overlay.Make(&own, cache); again != path || err != nil {
-		t.Errorf("made again, it is %s, %v; it was %s", again, err, path)
+		t.Errorf("the second Make returns %s, %v; the first returned %s", again, err, path)
 	}
 	if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) {
-		t.Errorf("it was written twice: %v", err)
+		t.Errorf("the second Make wrote the overlay again: %v", err)
 	}
 }
 

@@ -49,8 +49,8 @@ func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path returns an edit of a function in package os. The function then passes its parameter name through hostedPath,
-// which returns another path in a hosted process.
+// path returns an edit of a function in package os. The edited function passes one of its parameters, a path, through
+// hostedPath, which returns another path in a hosted process. name is the name of this parameter.
 func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }

@@ -156,7 +156,6 @@ type Break struct {
 	Story    []string `json:"story,omitempty"` // the events as sentences; for a fight, those of its cycle
 }
 
-// mostStory is the maximal number of sentences about a fight.
 const mostStory = 6
 
 // broken adds a violation to the run, unless the run has it already.

@@ -117,8 +117,8 @@ func (l *Live) grow(records []sim.Record) {
 	l.next += len(records)
 }
 
-// finish updates the lines of records from index from on, and what depends on all records: violations and lanes. It
-// returns the number of lines that did not change.
+// finish updates the lines of the records that begin at the index from, and what depends on all records: violations and
+// lanes. It returns the number of lines that did not change.
 func (l *Live) finish(from int) int {
 	h := l.src.History
 	marks := l.inSight()
@@ -194,7 +194,8 @@ func (l *Live) broke(marks []render.Mark) {
 // Parts returns the number of parts.
 func (l *Live) Parts() int { return len(l.parts) }
 
-// Since returns, as JSON, what a page needs that has this many parts. It returns nil if the page has all parts.
+// Since returns, as JSON, the changes for a page that has the first known parts. It returns nil if the page has all
+// parts.
 func (l *Live) Since(known int) ([]byte, error) {
 	if known >= len(l.parts) {
 		return nil, nil
@@ -234,8 +235,8 @@ func before(standing, records []sim.Record) []sim.Record {
 	return standing[max(0, len(standing)-mostBegun):]
 }
 
-// LiveHTML returns the page of a run that is streamed from the URL from on the same server. The stream consists of
-// server-sent events that contain a [Part] each.
+// LiveHTML returns the page of a run that is streamed from a URL of the same server. The stream consists of server-sent
+// events that contain a [Part] each.
 func LiveHTML(title, from string) []byte {
 	nothing := NewLive(0)
 	nothing.Begin(nil, 0, nil)

@@ -39,8 +39,8 @@ func Failure(name string, p *render.Page) Source {
 // mostFound is the maximal number of records of the run before minimizing. It keeps pages small, because they are sent.
 const mostFound = 2000
 
-// Counterexample returns the page of a failure. It shows the minimized run, and the run before minimizing. found
-// returns the text page of the latter, or nil.
+// Counterexample returns the page of a failure. It shows the minimized run, and the run before minimizing. The function
+// found, if not nil, returns the text page of that run, or nil.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("minimized", p)
 	if found == nil {
@@ -234,7 +234,7 @@ func (m *maker) record(r *sim.Record) Record {
 	return j
 }
 
-// position returns the position of a record in the run, counted from 1, or 0.
+// position returns the position of a record in the run, counted from 1, or 0 if the record is not in the run.
 func (m *maker) position(index int) int { return max(0, index-m.base+1) }
 
 func (m *maker) process(r *sim.Record) int {

@@ -208,7 +208,7 @@ func TestPrinted(t *testing.T) {
 	p.Printed = []render.Printed{{Process: "operator", Lines: []string{"it <starts>"}}}
 	run := Of("printed", Failure("minimized", p)).Runs[0]
 	if !reflect.DeepEqual(run.Printed, p.Printed) {
-		t.Errorf("the page has %v", run.Printed)
+		t.Errorf("the page has the output %v", run.Printed)
 	}
 }
 
@@ -232,7 +232,7 @@ func (r *reader) read(t *testing.T, l *Live) {
 		t.Fatal(err)
 	}
 	if p.Keep.Records > len(r.Records) || p.Keep.Lines > len(r.Lines) {
-		t.Fatalf("a reader with %d records and %d lines should keep %+v", len(r.Records), len(r.Lines), p.Keep)
+		t.Fatalf("a reader with %d records and %d lines must keep %+v", len(r.Records), len(r.Lines), p.Keep)
 	}
 	p.Records = append(r.Records[:p.Keep.Records:p.Keep.Records], p.Records...)
 	p.Lines = append(r.Lines[:p.Keep.Lines:p.Keep.Lines], p.Lines...)
@@ -308,7 +308,7 @@ func TestLiveCountsRefusals(t *testing.T) {
 		l.Add(h.Records[i:i+1], nil)
 	}
 	if n := len(l.run.Lines); n != 5 || l.run.Lines[2].Did != "refused x5: 409 Conflict" {
-		t.Errorf("%d lines, the third says %q", n, l.run.Lines[2].Did)
+		t.Errorf("%d lines, want 5; the third is %q", n, l.run.Lines[2].Did)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestLiveBeginsAgain(t *testing.T) {
 	l.Add(h.Records[:60], []render.Mark{{Record: 3, Law: "dont-share"}, {Record: 51, Law: "never-fight",
 		Cycle: []int{48, 51}}})
 	if l.Len() != 60 || l.Next() != 60 {
-		t.Fatalf("%d records, next %d", l.Len(), l.Next())
+		t.Fatalf("the run has %d records and expects record %d next, want 60 and 60", l.Len(), l.Next())
 	}
 	gone := h.Records[45] // o-15 does not exist at the end
 	gone.Index, gone.Step, gone.Verb, gone.Before, gone.After = 60, 200, "delete", gone.After, nil
@@ -380,6 +380,6 @@ func TestLivePolicy(t *testing.T) {
 	}
 	still, err := Of("", Whole("", pagetest.Hostile(), nil)).HTML()
 	if err != nil || strings.Contains(string(still), "connect-src") || strings.Contains(string(still), "EventSource") {
-		t.Error("a page that is a file sends requests", err)
+		t.Error("a page in a file contains code that sends requests", err)
 	}
 }

@@ -105,7 +105,8 @@ func (v *Version) meta(version any) {
 	}
 }
 
-// replaced returns the lines that differ between two versions of equal length. It returns nil if too many lines differ.
+// replaced returns the lines that differ between two versions. It returns nil if their lengths differ, or too many
+// lines.
 func replaced(a, b []int) (put []int) {
 	if len(a) != len(b) {
 		return nil
@@ -181,7 +182,8 @@ func decoded(version any) (map[string]any, error) {
 	return map[string]any{"value": value}, nil
 }
 
-// compareKeys compares keys so that they have the same order as in kubectl: kind and metadata come first.
+// compareKeys puts apiVersion, kind, metadata and spec first, in this order, and sorts the other keys by name. For most
+// kinds, kubectl has the same order.
 func compareKeys(a, b string) int {
 	place := func(k string) int {
 		return slices.Index([]string{"spec", "metadata", "kind", "apiVersion"}, k)

@@ -49,7 +49,8 @@ type Quiet struct {
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity and begins a new step. The first step is short, but reaches the next timer of a program.
+// Stir records activity and begins a new step. Without Next, the step is short. With Next, it reaches the next timer,
+// or is long if no timer is set.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now
@@ -88,7 +89,7 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records that a program made a request without an event. there is the time of the request.
+// Asked records that a program made a request without an event, at the time there.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()
@@ -103,7 +104,7 @@ func (q *Quiet) Wake() {
 	}
 }
 
-// lastChange returns the time of the last change of an object other than an event.
+// lastChange returns the time of the last change of an object that is not an Event.
 func (q *Quiet) lastChange() time.Duration {
 	for ; q.seen < q.history.Len(); q.seen++ {
 		if r := q.history.At(q.seen); r.Op == sim.Commit && r.Object.Kind != "Event" {

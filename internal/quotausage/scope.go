@@ -181,7 +181,6 @@ func measuredIn(name corev1.ResourceName, kind string) bool {
 
 const requests = corev1.DefaultResourceRequestsPrefix
 
-// ofPods reports whether a quota's name refers to Pods.
 func ofPods(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,

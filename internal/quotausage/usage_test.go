@@ -31,7 +31,7 @@ func TestMeasures(t *testing.T) {
 			t.Errorf("%s measures %s: %t", c.name, of, got)
 		}
 		if counted := CountOf(of) == corev1.ResourceName(c.name); counted && !c.want {
-			t.Errorf("%s is how %s are counted", c.name, of)
+			t.Errorf("the quota name %s counts the objects of %s", c.name, of)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestScopes(t *testing.T) {
 			MatchExpressions: []corev1.ScopedResourceSelectorRequirement{c.scope}}}}
 		for name, pod := range pods() {
 			if got := Governs(q, pod); got != c.holds(name) {
-				t.Errorf("%s %s for %s: %v", c.scope.ScopeName, c.scope.Operator, name, got)
+				t.Errorf("scope %s %s matches pod %s: %v", c.scope.ScopeName, c.scope.Operator, name, got)
 			}
 		}
 		if Governs(q, &corev1.Service{}) {

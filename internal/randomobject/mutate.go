@@ -197,7 +197,6 @@ func (m *Mutator) changeMap(v reflect.Value, name string, depth int) {
 	v.SetMapIndex(key, value)
 }
 
-// fill sets some fields of a new value.
 func (m *Mutator) fill(v reflect.Value, name string, depth int) {
 	if atom := atoms[v.Type()]; atom != nil {
 		atom(m, v)

@@ -64,7 +64,7 @@ type Act struct {
 	Verb string  // "7: delete"
 }
 
-// Acts returns the lines that contain records of a cycle.
+// Acts returns the writes in those lines that contain records of a cycle.
 func Acts(h *sim.History, lines []Line, cycle []int) []Act {
 	var acts []Act
 	for i := range lines {

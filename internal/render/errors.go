@@ -187,7 +187,7 @@ type Printed struct {
 	Lines   []string `json:"lines"`
 }
 
-// The numbers of output lines that a page shows, for all programs together.
+// The limits of the output on a page: lines with errors and other lines of all programs, and characters of a line.
 const (
 	logErrors = 5
 	logOthers = 3

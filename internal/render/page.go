@@ -1,6 +1,6 @@
 // Package render formats histories as text: the timeline of a scenario, the page of a failing run, the cycle of a
-// fight, and ownership as a tree or in DOT. All text fits into 100 columns and needs no colour. It contains no UIDs and
-// resource versions, so that a schedule has the same text in every run.
+// fight, and ownership as a tree or in DOT. By default, text fits into 100 columns. It contains no UIDs and resource
+// versions, so that a schedule has the same text in every run.
 //
 // The package reads the metadata of objects, mainly the owners ([Owners]). Other changes are differences of versions.
 package render
@@ -42,7 +42,7 @@ type Page struct {
 	heads  [2]int          // numbers of the lines above the two trees
 }
 
-// NewPage returns the page of a violation. Records before index from are the initial world, which is not shown. The
+// NewPage returns the page of a violation. Records before the index from are the initial world, which is not shown. The
 // caller sets Title, Small, Replay and Picture.
 func NewPage(h *sim.History, b Mark, from int) *Page {
 	to := b.Record + 1
@@ -196,7 +196,6 @@ func (p *Page) trees(h *sim.History) {
 		slices.ContainsFunc(Objects(h, h.Len()), func(o Object) bool { return len(o.Owners) > 0 })
 }
 
-// pane returns a tree, or the text none if there are no objects.
 func pane(objs []Object, none string) string {
 	if len(objs) == 0 {
 		return none + "\n"
@@ -229,7 +228,7 @@ func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref
 	return append(refs, ownersAmong(objs, refs)...)
 }
 
-// ownersAmong returns the owners of refs that are in objs, so that both trees show them.
+// ownersAmong returns the owners of the objects in refs, so that both trees show them.
 func ownersAmong(objs []Object, refs []sim.Ref) []sim.Ref {
 	var owners []sim.Ref
 	for _, o := range objs {

@@ -155,7 +155,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// Cycle finds a cycle if the lines repeat, with generated names replaced, and if the cycle undoes its changes.
+// Cycle finds lines that repeat if generated names are ignored. Creations without deletions are no cycle.
 func TestCycle(t *testing.T) {
 	var lines []render.Line
 	add := func(who, verb, object string) {
@@ -175,7 +175,7 @@ func TestCycle(t *testing.T) {
 		add("rs/b", "create", "pod/b-1")
 	}
 	if first, last, ok := render.Cycle(lines); ok {
-		t.Errorf("creating many is no fight, but %d-%d was found", first, last)
+		t.Errorf("creations alone are no fight, but the cycle %d-%d was found", first, last)
 	}
 }
 

@@ -15,7 +15,7 @@ func Story(lines []Line, width int) string {
 type layout struct {
 	indent string
 	width  int
-	most   int                // maximal number of lines; of a longer story, the violations and the last lines are kept
+	most   int                // maximal number of lines; a longer story keeps the violations, and its first and last lines
 	time   func(*Line) string // formats the time
 	fold   bool               // if there is little space, a change is written below its line
 }

@@ -165,7 +165,7 @@ func TestOwnersAtEveryViolation(t *testing.T) {
 			t.Errorf("%s: owners before are %s", c.name, p.Before)
 		}
 		if p.Draw("dot"); p.Picture != "dot" {
-			t.Errorf("%s: an owner can be drawn, but is not", c.name)
+			t.Errorf("%s: the page has no picture of the owner", c.name)
 		}
 	}
 	gone := sim.Record{Op: sim.Commit, Process: "gc", Verb: "delete", Object: set, Before: owner}
@@ -179,7 +179,7 @@ func TestOwnersAtEveryViolation(t *testing.T) {
 		t.Errorf("before a creation the owners are %q", p.Before)
 	}
 	if p.Draw("dot"); p.Picture != "" {
-		t.Error("a picture with only boxes is offered")
+		t.Error("the page has a picture, but there are no edges")
 	}
 }
 
@@ -219,7 +219,7 @@ func TestErrors(t *testing.T) {
 	h2 := tape(sim.Record{Op: sim.Commit, Object: owner, After: thing()},
 		end("gc", sim.Ref{Name: "delete " + uid}, "not seen yet", ""))
 	if got := render.ErrorsBefore(h2, 2); len(got) != 1 || got[0].Key != "delete cm/owner" {
-		t.Errorf("a key that is a unique id is shown as %+v", got)
+		t.Errorf("a key that contains a UID is shown as %+v", got)
 	}
 	if got := render.ErrorsBefore(h, 1); len(got) != 1 || got[0].Text != "cured" {
 		t.Errorf("before the key succeeded, the errors are %+v", got)
@@ -294,6 +294,6 @@ func TestLongStory(t *testing.T) {
 	}
 	whole := render.Story(p.Lines, render.Width)
 	if strings.Contains(whole, " more") || !strings.Contains(whole, " 101 ") {
-		t.Error("the story alone leaves something out")
+		t.Error("Story leaves something out")
 	}
 }

@@ -282,7 +282,6 @@ func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	grow(func(object, owner string) (string, bool) { return owner, p.about[object] })
 }
 
-// told formats the time of a line in milliseconds.
 func (l *Line) told() string {
 	from, to := round(l.From), round(l.To)
 	if from == to {
@@ -291,7 +290,6 @@ func (l *Line) told() string {
 	return from.String() + ".." + to.String()
 }
 
-// round rounds a time to milliseconds, unless it is shorter than a millisecond.
 func round(at time.Duration) time.Duration {
 	if at < time.Millisecond {
 		return at

@@ -123,7 +123,7 @@ func Replaced(h *sim.History, r *sim.Record) bool {
 func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	l := Line{From: r.At, To: r.At, Verb: r.Verb, Count: 1, Records: []int{r.Index}}
 	if !r.Object.IsZero() {
-		l.Object = strings.TrimSuffix(r.Object.String(), "/") // the server generates the name of this create
+		l.Object = strings.TrimSuffix(r.Object.String(), "/") // a refused create with generateName has no name
 	}
 	show := false
 	switch r.Op {

@@ -32,7 +32,8 @@ var (
 	bark = func(text string) { panic(text) }
 )
 
-// Watch starts a watchdog. asking returns the invariant that is being evaluated, or "". Any goroutine may call it.
+// Watch starts a watchdog. The function asking returns the invariant that is being evaluated, or "". It may be called
+// on any goroutine.
 func Watch(asking func() string) *Dog {
 	d, each, began := &Dog{}, tick, make(chan struct{})
 	d.timer = time.AfterFunc(each, func() {

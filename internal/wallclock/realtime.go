@@ -65,8 +65,8 @@ func (r *Runner) Do(req *fakeapi.Request) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response { return r.trial.Cluster.As(who, req) })
 }
 
-// Fail handles a request that a fault makes fail, and returns told. If commits is set, it executes the request first;
-// if the server refuses it, Fail returns the refusal.
+// Fail handles a request that a fault makes fail, and returns the response told. If commits is set, it executes the
+// request first; if the server refuses it, Fail returns the refusal.
 func (r *Runner) Fail(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response {
 		return r.trial.Cluster.AsFailing(who, req, told, commits)

@@ -4,7 +4,7 @@
 //	cd kubectltest && go run ./comparison [-v | -cycle]
 //
 // Two answers match if both succeed or have the same HTTP status (see outcome). The objects must have the same owner
-// references and finalizers, and both must be terminating or not. For a DELETE, only the status is compared. A case
+// references and finalizers, and both or none must be terminating. For a DELETE, only the status is compared. A case
 // with a request that a typed client cannot send is left out. The fakes set no uids, so the command sets them. With -v
 // it names each case that differs or is left out, with the reason. With -cycle it only measures how long an adoption
 // takes.

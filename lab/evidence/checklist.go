@@ -49,7 +49,7 @@ func outgrown(recorded string) item {
 
 const vectors = "fakeapi/testdata/vectors/"
 
-// gated returns the item about ControllerRef without a garbage collector.
+// gated returns the item about ControllerRefs if the garbage collector is disabled.
 func gated(id string) item {
 	return item{"has ControllerRef whether or not the garbage collector is enabled", []string{id}, ""}
 }
@@ -173,7 +173,7 @@ func (it item) tick(p part, s *Sheet, cover []*Cover, g *scenarios.Registry, roo
 	return t
 }
 
-// killOf names a mutant of the controller that the clause's law finds, and its scenario.
+// killOf names a mutant of the controller that the clause's law finds, or for a clause without a law, a scenario.
 func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	for _, k := range c.Kills {
 		for _, m := range g.Mutants {
@@ -188,7 +188,7 @@ func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	return ""
 }
 
-// holds lists the newest eras that keep a clause and the older ones that violate it.
+// holds lists the newest eras that keep a clause or do not exercise it, and all eras that violate it.
 func (r *Examination) holds(c *clause.Clause) string {
 	var held, broken, unexercised []string
 	applies := 0

@@ -126,8 +126,8 @@ func whole(f *scenarios.File) bool {
 	})
 }
 
-// in parses a scenario again, with its controllers in an era, "" for the last one. A controller without that era
-// runs in its last one.
+// The function in parses a scenario again, with its controllers in an era; "" means the last one. A controller without
+// that era runs in its last one.
 func in(name string, text []byte, era string, g *scenarios.Registry, all []ControllerEra) (*world, error) {
 	f, err := scenarios.Parse(name, text)
 	if err != nil {

@@ -84,7 +84,7 @@ func (p *Sources) number() {
 	}
 }
 
-// apply returns src with the edits. An edit that encloses another comes first. Line numbers do not change.
+// apply returns src with the edits. In the list, an edit that encloses another comes first. Line numbers do not change.
 func apply(src []byte, file *token.File, edits []edit) []byte {
 	type insert struct {
 		at   int

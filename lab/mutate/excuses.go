@@ -114,7 +114,7 @@ var ofAll = []Excuse{
 		"no two objects in a namespace have the same name"},
 }
 
-// Reasons of several rows.
+// Files, mutations and reasons of several rows.
 const (
 	expectationsFile = "controllers/internal/expectations/expectations.go"
 

@@ -145,7 +145,6 @@ func (f *finder) add(op Op, n ast.Node, text string) int {
 	return id
 }
 
-// text returns the source of a node in one line.
 func (f *finder) text(n ast.Node) string {
 	file := f.pkg.Fset.File(n.Pos())
 	return strings.Join(strings.Fields(string(f.src[file.Offset(n.Pos()):file.Offset(n.End())])), " ")
@@ -204,7 +203,7 @@ func (f *finder) turn(n *ast.BinaryExpr) {
 	f.edits = append(f.edits, edit{from: n.OpPos, to: n.OpPos + token.Pos(len(n.Op.String())), before: ",", cut: true})
 }
 
-// returns mutates a return statement: it negates a boolean result, or drops an error.
+// The method returns mutates a return statement: it negates a boolean result, or drops an error.
 func (f *finder) returns(n *ast.ReturnStmt) {
 	if len(n.Results) == 0 || len(f.funcs) == 0 {
 		return

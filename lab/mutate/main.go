@@ -22,7 +22,7 @@ type Options struct {
 	Root      string   // the directory of the module that is mutated
 	Only      []string // packages to mutate; empty for all
 	List      bool     // print the mutations without trying any
-	Verbose   bool     // print which check found each
+	Verbose   bool     // print which check found each mutant
 	Quick     bool     // use only default schedules and tests
 	By        []string // the packages, and "scenarios", whose checks are tried; empty for all
 	Again     string   // a file with the output of a run with Verbose: the mutants that it found count as found

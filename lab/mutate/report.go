@@ -135,7 +135,7 @@ func like(pattern, text string) bool {
 func (e *Excuse) String() string { return e.File + " " + e.Func + ": " + e.What }
 
 // Forgive assigns survivors the first excuse that covers them. It returns the unused excuses of the packages that were
-// tried. An excuse for several packages may be used by a package that was not tried.
+// tried, without excuses for several packages: a package that was not tried may need them.
 func Forgive(fates []*Fate, table []Excuse) (stale []*Excuse) {
 	tried := map[string]bool{}
 	for _, f := range fates {

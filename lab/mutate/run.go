@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
-// Fates returns the fates of untried mutants.
+// Fates returns a new Fate for each mutation. It says that no check has reached or killed the mutant yet.
 func Fates(all []*Mutation) []*Fate {
 	fates := make([]*Fate, len(all))
 	for i, m := range all {
@@ -54,9 +54,9 @@ type list struct {
 	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
 }
 
-// Run runs checks against the mutants that are alive. It tries a mutant with the checks that execute it and that which
-// accepts, first those that reach most mutants per second. All checks together may take budget of processor time; 0 is
-// no limit.
+// Run runs checks against the mutants that are alive. It tries a mutant with the checks that reach it, if the function
+// which returns true for them, first those that reach most mutants per second. The checks of a mutant may take budget
+// of processor time together; 0 means no limit. At least one check is tried.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {
@@ -157,7 +157,6 @@ func (l *list) turnTo(fates []*Fate) {
 	}
 }
 
-// cost returns the time of a check per mutant that it reaches.
 func (l *list) cost(check int) float64 {
 	return float64(l.took[check]) / float64(max(l.pertinent[check], 1))
 }

@@ -152,7 +152,8 @@ func (f *finder) forMutants(d *ast.FuncDecl) bool {
 	return said && !lives
 }
 
-// uses calls say for each identifier below a node. dead says whether only handmade mutants reach the identifier.
+// The method uses calls the function say for each identifier below a node. The argument dead says whether only handmade
+// mutants reach the identifier.
 func (f *finder) uses(root ast.Node, dead bool, say func(name *ast.Ident, dead bool)) {
 	ast.Inspect(root, func(n ast.Node) bool {
 		switch n := n.(type) {

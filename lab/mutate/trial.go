@@ -235,7 +235,7 @@ func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
 const mainFile = "mutated_main_test.go"
 
 // Tests returns the tests of a package as checks, or nil if there are none. If deep is set, a check is a test or
-// subtest without subtests, and the pattern only selects checks, like -run.
+// subtest without subtests, and the parameter only is a pattern that selects checks, like -run.
 func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
 	if err != nil || len(files) == 0 {

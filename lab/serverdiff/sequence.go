@@ -28,7 +28,7 @@ type plan struct {
 	mutator   *randomobject.Mutator
 	namespace string
 	prefix    string            // prefix of the names of cluster-scoped objects
-	stored    map[string][]byte // by path, the last answer
+	stored    map[string][]byte // by path, the last answer with the object
 	made      map[string]bool   // paths of all objects ever stored
 }
 
@@ -187,7 +187,7 @@ func encode(obj runtime.Object) []byte {
 	return raw
 }
 
-// note records an answer for later requests.
+// note updates the stored objects after a successful request. Later requests use them.
 func (p *plan) note(r *request, status int, body []byte) {
 	var obj struct {
 		Kind     string

@@ -20,8 +20,8 @@ func Registry() *scenarios.Registry {
 	return g
 }
 
-// with returns laws and the invariants of controllers outside this module. If several invariants have the same ID, it
-// returns one of them, which checks each controller with that controller's own invariant.
+// with returns laws, and the invariants of controllers that are not among them. If several invariants have the same ID,
+// it adds one of them, which checks each controller with that controller's own invariant.
 func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	for i := range controllers {
 		for _, l := range controllers[i].Contract.Laws() {
@@ -33,9 +33,10 @@ func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	return laws
 }
 
-// Complete returns a copy of a registry, with the controllers, aliases and reaper of this module added. If the registry
-// has no laws, all laws are added. A controller in the registry has precedence over a controller of this module with
-// the same name. Mutants are not added, because each needs a scenario in which a law finds it.
+// Complete returns a copy of a registry, with the controllers and aliases of this module added. Fields that the
+// registry does not set, such as Laws and Reaper, get the values of this module. A controller in the registry has
+// precedence over one of this module with the same name and era. Mutants are not added: each needs a scenario in which
+// a law finds it.
 func Complete(g *scenarios.Registry) *scenarios.Registry {
 	full := scenarios.Registry{}
 	if g != nil {

@@ -222,7 +222,8 @@ func readYAML(field, path string) ([]part, error) {
 	return parts, nil
 }
 
-// near lists the names in the directory of a path that does not exist, for an error message.
+// near returns the end of an error about a path that does not exist: a name that is near, a hint if the directory does
+// not exist either, or "".
 func near(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

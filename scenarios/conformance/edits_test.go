@@ -199,7 +199,7 @@ func TestEveryFieldIsEdited(t *testing.T) {
 	edits := caseOf(plan, "edit").World(nil).User
 	for _, field := range []string{"enabled", "size", "hosts", "ports"} {
 		if !slices.ContainsFunc(edits, func(a casefile.Action) bool { return strings.Contains(a.Verb, `"`+field+`":`) }) {
-			t.Errorf("edit leaves %s alone: %v", field, edits)
+			t.Errorf("the case edit does not edit the field %s: %v", field, edits)
 		}
 	}
 	for _, name := range []string{"edit", "removed", "scale", "recreated/background", "replaced"} {

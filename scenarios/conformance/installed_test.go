@@ -162,19 +162,19 @@ func TestInstalledAndWrong(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	x, err := c.Explore(t.Context(), filepath.Join(dir, "case"), scenarios.ExploreOptions{Out: dir})
 	if err != nil || len(x.Failures) == 0 {
-		t.Fatalf("nothing is found (%v)", err)
+		t.Fatalf("no violation is found (%v)", err)
 	}
 	text := string(x.Failures[0].File)
 	if x.Failures[0].Law != "take-ownership" || !strings.Contains(text, "install ../crd/widgets.yaml installed.yaml\n") ||
 		!strings.Contains(text, "name: config") {
-		t.Errorf("%s is found, and written as\n%s", x.Failures[0].Law, text)
+		t.Errorf("%s is violated, and the file is\n%s", x.Failures[0].Law, text)
 	}
 	path, err := kept.Keep(dir, x.Failures[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r := kept.Replay(c.Registry(), path); r.Page == nil || r.Page.Violation.Law != "take-ownership" {
-		t.Errorf("it is replayed as %+v", r)
+		t.Errorf("the replay is %+v", r)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestPollingProgram(t *testing.T) {
 	})
 	plan := planned(t, s)
 	if plan.Unsettled {
-		t.Fatalf("it does not settle:\n%s", plan)
+		t.Fatalf("the world does not settle:\n%s", plan)
 	}
 	c := casefile.Case(placed(t, plan, "one-owner"))
 	x, err := c.Explore(t.Context(), "one-owner", scenarios.ExploreOptions{Steps: 30_000})

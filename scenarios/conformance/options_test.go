@@ -23,11 +23,11 @@ func TestSkip(t *testing.T) {
 	}
 	for _, v := range plan.Verdicts(cases) {
 		if v.Name == "dont-interfere" && (v.State != check.Skipped || v.Why != "issue 12") {
-			t.Errorf("dont-interfere is %s: %s", v.State, v.Why)
+			t.Errorf("the skipped law dont-interfere is %s: %s", v.State, v.Why)
 		}
 	}
 	if c := caseOf(plan, "faults"); c.Skip != "slow" {
-		t.Errorf("faults is skipped: %q", c.Skip)
+		t.Errorf("the case faults is skipped with the reason %q", c.Skip)
 	}
 }
 
@@ -46,10 +46,10 @@ func TestAccept(t *testing.T) {
 		if x.known {
 			told.X = simtest.Check(t, w)
 		} else if told.X, _ = w.Explore(t.Context(), x.of); w.Accept(told.X.Failures[0]) != "" {
-			t.Errorf("%s: what is not known is accepted", x.of)
+			t.Errorf("%s: a violation that is not accepted counts as accepted", x.of)
 		}
 		if (len(told.Known) > 0) != x.known {
-			t.Errorf("%s: known are %v", x.of, told.Known)
+			t.Errorf("%s: the accepted violations are %v", x.of, told.Known)
 		}
 	}
 }

@@ -46,7 +46,6 @@ const (
 	usually = time.Minute
 )
 
-// first returns the first sample, or "" if there is none.
 func (s *Subject) first() string {
 	if len(s.Samples) == 0 {
 		return ""
@@ -92,7 +91,7 @@ type running struct {
 	until   time.Time // the time at which the cases must end; zero for no limit
 	samples int       // the number of samples that have not been tested yet
 	met     []Accept
-	partial bool // some cases were left out
+	partial bool // some cases were not run for lack of time, or because flags select others; skipped cases do not count
 }
 
 // try tests the operator with one sample.
@@ -219,7 +218,7 @@ func tell(t *testing.T, v *check.Verdict) {
 	})
 }
 
-// written returns the case that wrote a failure's file, or nil. Its directory has the names of test and case.
+// written returns the case that wrote a failure's file, or nil. The file's directory has the names of test and case.
 func written(cases []check.DerivedCase, test, file string) *check.DerivedCase {
 	dir := filepath.Base(filepath.Dir(file))
 	for i := range cases {

@@ -45,10 +45,10 @@ func TestTicks(t *testing.T) {
 			if c.says != "" {
 				shows(t, plan, "  by clock    "+c.says+"\n")
 			} else if strings.Contains(plan.String(), "by clock") {
-				t.Errorf("it is shown as\n%s", plan)
+				t.Errorf("the plan has a line about ticks:\n%s", plan)
 			}
 			if plan.Unsettled {
-				t.Errorf("it does not settle:\n%s", plan)
+				t.Errorf("the world does not settle:\n%s", plan)
 			}
 		})
 	}

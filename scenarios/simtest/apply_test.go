@@ -28,7 +28,7 @@ func TestApply(t *testing.T) {
 			return nil
 		}}
 	if x := simtest.Check(t, c); x == nil || x.Schedules != 20 {
-		t.Errorf("Check hands over %v", x)
+		t.Errorf("Check returns %v, want 20 schedules", x)
 	}
 	for text, want := range map[string]string{
 		"apiVersion: v1\nkind: ConfigMpa\nmetadata: {name: a}\n": "User[1]:",

@@ -57,7 +57,7 @@ func TestInvariantOfCase(t *testing.T) {
 	}
 	right := of(keep)
 	if x, err := right.Explore(t.Context(), "w"); err != nil || len(x.Failures) > 0 {
-		t.Errorf("reports a right controller: %v, %v", x, err)
+		t.Errorf("a right controller is reported: %v, %v", x, err)
 	}
 	wrong := of(forgetful)
 	x, err := wrong.Explore(t.Context(), "w")

@@ -94,7 +94,7 @@ metadata: {name: bad}
 			case c.law == "" && len(x.Failures) > 0:
 				t.Errorf("broken:\n%s", x.Failures[0].Page.Text())
 			case c.law != "" && (len(x.Failures) == 0 || x.Failures[0].Law != c.law):
-				t.Errorf("%s is not broken: %+v", c.law, x.Failures)
+				t.Errorf("%s is not the first violated law: %+v", c.law, x.Failures)
 			}
 		})
 	}

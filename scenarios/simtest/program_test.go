@@ -134,7 +134,7 @@ func TestRequestsAreCompared(t *testing.T) {
 			case test.want == "" && err != nil:
 				t.Errorf("it differs: %v", err)
 			case test.want != "" && (err == nil || !regexp.MustCompile(want).MatchString(err.Error())):
-				t.Errorf("%v\nis not worded as %s", err, want)
+				t.Errorf("%v\ndoes not match %s", err, want)
 			}
 		})
 	}
@@ -184,14 +184,14 @@ func TestKeptFileOfAProgramThatChanged(t *testing.T) {
 	}
 	fails, then, text := replay()
 	if !fails {
-		t.Fatalf("it does not fail: %s", text)
+		t.Fatalf("the replay does not fail: %s", text)
 	}
 	stamp = "now"
 	if fails, now, text := replay(); !fails || now == then {
-		t.Errorf("with other content it fails: %v, hashes %s and %s: %s", fails, then, now, text)
+		t.Errorf("with other values, the replay fails: %t, with the hashes %s and %s: %s", fails, then, now, text)
 	}
 	first = "events"
 	if _, _, text := replay(); !strings.Contains(text, "the schedule does not fit the file: ") {
-		t.Errorf("with another request: %q", text)
+		t.Errorf("with another request, the file still fits: %q", text)
 	}
 }

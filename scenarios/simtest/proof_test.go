@@ -180,10 +180,10 @@ func (p *proof) prove(t *testing.T, name string, n *tally) (states int) {
 			n.naive.Add(1)
 		}
 		if what := all.lacks(other); what != "" {
-			t.Errorf("%s: %s reduce away %s", name, reduction, what)
+			t.Errorf("%s: a search with %s does not find %s", name, reduction, what)
 		}
 		if what := other.lacks(all); what != "" {
-			t.Errorf("%s: only with %s is reached %s", name, reduction, what)
+			t.Errorf("%s: only a search with %s finds %s", name, reduction, what)
 		}
 	}
 	if all, c, err := p.search(explore.Exhaust{Early: -1}); err != nil {

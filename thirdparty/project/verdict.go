@@ -51,7 +51,6 @@ func (s *Project) verdict(t *testing.T, all []*world) string {
 // shown is the number of lines of a timeline that the section shows.
 const shown = 45
 
-// middle removes the middle of a long timeline.
 func middle(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	if len(lines) <= shown {
@@ -62,7 +61,6 @@ func middle(text string) string {
 		strings.Join(tail, "")
 }
 
-// wrapped breaks text into lines of the page's width.
 func wrapped(text string) string {
 	var b strings.Builder
 	at := 0

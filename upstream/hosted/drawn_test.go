@@ -65,7 +65,7 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 		case left > 0:
 			w.World.Clock.Advance(left)
 		case left < 0 && !e.unsettled:
-			t.Fatalf("%s settled %v too late for its next act", d, -left)
+			t.Fatalf("%s settled %v after the time of its next act", d, -left)
 		}
 		if err := a.on(w); err != nil {
 			t.Fatal(err)

@@ -174,16 +174,16 @@ func Controllers() []host.Controller {
 	return all
 }
 
-// Registry returns the registry of the command threelaws with upstream's controllers added, such as "controllers
-// replicaset@upstream".
+// Registry returns the registry of the command threelaws with upstream's controllers added, for example
+// "replicaset@upstream".
 func Registry() *scenarios.Registry {
 	g := builtin.Registry()
 	g.Controllers = append(Controllers(), g.Controllers...) // of several with one name, the last is the default
 	return g
 }
 
-// Controller returns upstream's controller with this name. It has the declarations of as, a controller of the same
-// objects. The feature gates in off are disabled.
+// Controller returns upstream's controller with this name. It has the declarations of the parameter as, a controller of
+// the same objects. The feature gates in off are disabled.
 func Controller(name string, as host.Controller, off ...featuregate.Feature) host.Controller {
 	as.Era = Era
 	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name, off) })

@@ -190,7 +190,7 @@ func TestCollectorsScheduleIsOneRun(t *testing.T) {
 		}
 	}
 	if seen != len(twofold) {
-		t.Errorf("of the %d worlds, %d exist", len(twofold), seen)
+		t.Errorf("of the %d listed worlds, %d exist", len(twofold), seen)
 	}
 }
 

@@ -155,7 +155,7 @@ func Read(r io.Reader) (Message, error) {
 	return m, err
 }
 
-// Write writes the message.
+// Write writes the length of the message, and the message.
 func (m Message) Write(w io.Writer) error {
 	whole := binary.BigEndian.AppendUint32(make([]byte, 0, len(m)+4), uint32(len(m)))
 	_, err := w.Write(append(whole, m...))

@@ -98,8 +98,8 @@ func (t *Tally) String() string {
 		t.Exchanges, t.Statuses, share(t.Statuses), t.Answers, share(t.Answers))
 }
 
-// Through runs a case to its end, and calls tell for each response that differs. It compares only the initial events of
-// a watch, at the exchange that opens the watch.
+// Through runs a case to its end, and calls the function tell for each response that differs. It compares only the
+// initial events of a watch, at the exchange that opens the watch.
 func Through(s *Server, v *vectors.Recording, sum *Tally, tell func(ex *vectors.Exchange, sent string, why error)) {
 	b, err := s.start(v)
 	if err != nil {

@@ -47,7 +47,7 @@ func On(id int) bool {
 	return on == id
 }
 
-// Not returns is, or its negation if the mutation is on.
+// Not returns its argument, or the negation of it if the mutation is on.
 func Not[T ~bool](id int, is T) T { return is != T(On(id)) }
 
 // Less returns a < b, or a <= b if the mutation is on.

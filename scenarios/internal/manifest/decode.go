@@ -137,7 +137,6 @@ func (d *decoder) kind(n *yaml.Node) (*fakeapi.Kind, error) {
 	return nil, d.Wrong(d.line(name), "%s", UnknownKind(name.Value, d.DefinedBy(name.Value), kinds))
 }
 
-// child returns the value of a key in a mapping, or nil.
 func child(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
@@ -217,7 +216,6 @@ func find(n *yaml.Node, path string) *yaml.Node {
 	return at
 }
 
-// steps splits a field path at dots and brackets.
 func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }

@@ -122,8 +122,8 @@ func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	return m.PutIn(server)
 }
 
-// PutIn creates the object on such a server, or merges it into an existing object. It returns why the server refused
-// it, or "".
+// PutIn creates the object on a server that is only used for checking, or merges it into an existing object. It returns
+// why the server refused it, or "".
 func (m *Manifest) PutIn(server *fakeapi.Server) string {
 	k := server.Kind(m.Kind.GVK)
 	if k == nil {
@@ -192,7 +192,7 @@ func ReplaceUIDs(text []byte, uid func(expr, object string) (string, error)) ([]
 	return out, first
 }
 
-// WithUIDs returns the manifest with UIDs in place of the expressions.
+// WithUIDs returns the manifest with UIDs in place of the expressions $(uid OBJECT).
 func (m *Manifest) WithUIDs(uid func(expr, object string) (string, error)) (*Manifest, error) {
 	if !m.uids {
 		return m, nil

@@ -230,7 +230,6 @@ func toSelector(raw map[string]any) (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(&s)
 }
 
-// field returns the value at a path in a tree, or nil.
 func field(tree any, path ...string) any {
 	m, _ := tree.(map[string]any)
 	v, _, _ := unstructured.NestedFieldNoCopy(m, path...)

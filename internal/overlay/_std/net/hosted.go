@@ -39,7 +39,6 @@ func hostedClose() {
 	hostedPort = 49152
 }
 
-// hostedListen returns a listener in memory.
 func hostedListen(network, address string) (Listener, error) {
 	fail := func(err error) (Listener, error) { return nil, &OpError{Op: "listen", Net: network, Err: err} }
 	l := &hostedListener{conns: make(chan Conn), done: make(chan struct{})}

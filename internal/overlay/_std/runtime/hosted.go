@@ -9,10 +9,11 @@ import (
 // hostedTime is the time before a bubble begins. Package initialization may use it as a seed.
 const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 
-// hostedInit is called when the environment can be read.
+// hostedInit sets hosted.On. It is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle contains the wait reasons that count as idle in a hosted process. In these waits the world sends nothing.
+// hostedIdle contains the wait reasons that count as idle in a hosted process. The world sends nothing that ends such
+// waits.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,
@@ -73,7 +74,7 @@ func hostedNext() int64 { return getg().bubble.timers.wakeTime() }
 //go:linkname hostedGoroutine threelaws/agent.goroutine
 func hostedGoroutine() uint64 { return getg().goid }
 
-// hostedHolder returns the same for package internal/sync, which records it as the holder of a mutex.
+// hostedHolder returns the goroutine's number for package internal/sync, which records it as the holder of a mutex.
 //
 //go:linkname hostedHolder internal/sync.hostedGoroutine
 func hostedHolder() uint64 { return getg().goid }

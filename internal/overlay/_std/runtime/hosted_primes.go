@@ -13,7 +13,8 @@ var hostedPrimes = [2][32]uint16{
 // it, a program that generates certificates would spend most of its time searching primes.
 //
 // Only every eighth read of such a length returns a prime. The primality test also reads as many bytes, for each of its
-// five bases, and these must be less than the tested number. A bubble gets each prime once, so those of a key differ.
+// five bases, and these must be less than the tested number. A bubble gets each prime once, so a key has different
+// primes.
 func hostedPrime(b []byte) bool {
 	bubble := getg().bubble
 	if bubble == nil || len(b) != 128 && len(b) != 256 {

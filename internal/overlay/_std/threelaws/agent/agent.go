@@ -28,8 +28,8 @@ func Host(main func()) {
 	})
 }
 
-// HostFunction does the same for a function, which is called once in each world. The function serves until ctx is done.
-// It must end its goroutines before it returns.
+// HostFunction is like [Host], but for a function, which is called once in each world. The function serves until ctx is
+// done. It must end its goroutines before it returns.
 func HostFunction(run func(context.Context)) {
 	if !hosted.On {
 		return
