@@ -17,7 +17,7 @@ type Clock struct {
 	Horizon time.Duration
 
 	// Beside, if set, advances another clock together with this one, to a time since Epoch. It returns the time that
-	// the other clock has reached. This is earlier than to if an event has happened there.
+	// the other clock has reached, which is earlier if an event has happened there.
 	Beside func(to time.Duration) time.Duration
 
 	elapsed time.Duration

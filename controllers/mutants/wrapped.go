@@ -228,7 +228,8 @@ var operatorMutants = []mutant{
 		})},
 }
 
-// others calls do with a copy of each cached pod that the set selects and does not control.
+// others lists the cached pods that the ReplicaSet with this key selects and does not control. It calls the function do
+// with a copy of each.
 func (c *careless) others(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
 	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if err != nil || !exists {

@@ -62,9 +62,9 @@ type Handler struct {
 
 	// Faults, if set, applies to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
-	// Fail, if set, replaces Execute for a request that a fault makes fail. told is the response to return. If
-	// commits is set, Fail executes the request first, and returns an error of the server instead. The handler's lock
-	// is held.
+	// Fail, if set, replaces Execute for a request that a fault makes fail. It returns the parameter told. If commits
+	// is set, it executes the request first, and returns the server's error if the server refuses the request. The
+	// handler's lock is held.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is called with each created object, with the lock held. It returns a warning, or "".

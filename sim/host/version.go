@@ -33,7 +33,7 @@ type version struct {
 
 	views   []*version // the same object in other API versions
 	encoded []byte     // the encoding when it was stored; shows whether the cached object was changed in place
-	sync    uint64     // the reconcile that read it last; each reconcile checks it once
+	sync    uint64     // number of the last reconcile that read it; each reconcile adds it once to [worker].reads
 }
 
 // as returns the version in another API version.

@@ -21,7 +21,7 @@ type Invariant struct {
 	Recent time.Duration
 
 	ofWorld, ofContract memo
-	evaluated           atomic.Int64 // times, if ID names a law
+	evaluated           atomic.Int64 // number of calls of Check, if ID names a law
 }
 
 // memo holds a *Law that is created once. It is typed as any so that Invariant does not depend on Law.
@@ -35,7 +35,7 @@ type When uint8
 
 const (
 	WhenSettled  When = 1 << iota // when the world has settled: for each reconciled object, or for the world
-	BeforeCreate                  // at a create of a dependent; at a delete, as if each remaining one were created
+	BeforeCreate                  // at a create of a dependent; at a delete, as if each remaining dependent were created
 	AtWrite                       // at each create, update and delete
 	AtDelete                      // when a deletion is requested or completed
 )

@@ -89,7 +89,8 @@ func found(dependent runtime.Object) bool {
 		slice.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-// selects reports whether a Service has a selector. The slices of other Services have other managers.
+// selects reports whether the controller makes slices for a Service: if it has a selector and is not of type
+// ExternalName. Slices of other Services have other managers.
 func selects(svc *corev1.Service) bool {
 	return svc.Spec.Type != corev1.ServiceTypeExternalName && svc.Spec.Selector != nil
 }

@@ -1,5 +1,5 @@
-// Package scheduler binds each pod to the eligible node with the fewest pods. It ignores resources, preferences and
-// priorities.
+// Package scheduler binds each pod to the eligible node with the fewest pods. It respects the number of pods that a
+// node can hold, and ignores other resources, preferences and priorities.
 package scheduler
 
 import (
