@@ -9,8 +9,8 @@ import (
 )
 
 // Invariant is a rule for one kind of controller, or for one world, in addition to the laws. If it is in a
-// [Contract], it is checked for that controller. If it is in a case or in a conformance Subject, it is checked for
-// the whole world. Exploration, minimization and reports treat it as a law.
+// [Contract], it is checked for that controller. If it is in a casefile.Case or a conformance.Subject, it is checked
+// for the whole world. Exploration, minimization and reports treat it as a law.
 type Invariant struct {
 	ID       string // "one-bucket-per-claim"; the ID of a law ("EXACT-11") defines that law for the controller
 	Sentence string // what must hold, in one sentence; may be empty if ID names a law
@@ -35,7 +35,7 @@ type When uint8
 
 const (
 	WhenSettled  When = 1 << iota // when the world has settled: for each reconciled object, or for the world
-	BeforeCreate                  // at a create of a dependent; at a delete, as if each remaining dependent were created
+	BeforeCreate                  // at a create of a dependent; at a delete, as if each other dependent were created
 	AtWrite                       // at each create, update and delete
 	AtDelete                      // when a deletion is requested or completed
 )

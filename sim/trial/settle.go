@@ -56,7 +56,7 @@ func (l *Limits) fill(hosted bool) {
 	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-// counted holds the numbers of steps and writes before the first that counts. Those that do not count increase it.
+// counted holds how many steps and writes do not count for the limits: those before the settle, and those in a lull.
 type counted struct {
 	writes, steps int
 	wrote         int
