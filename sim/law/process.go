@@ -24,9 +24,9 @@ type process struct {
 	former      []work // the work of the previous incarnation, whose last requests may still arrive
 	queue       view.Queue
 
-	settled bool // the world has settled in this incarnation
-	synced  bool // every informer of this incarnation has had its initial list
-	early   int  // index of its first write before the initial lists; -1 for none
+	settled bool   // the world has settled in this incarnation
+	synced  bool   // every informer of this incarnation has had its initial list
+	early   int    // index of its first write before the initial lists; -1 for none
 	version uint64 // the newest version that a delivery had
 	kind    string // the kind of that delivery
 

@@ -46,7 +46,8 @@ func ready(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// endpointOf returns a Pod's endpoint. A terminating Pod serves while it is ready, but gets no new connections.
+// endpointOf returns a Pod's endpoint. A terminating Pod serves while it is ready, but gets no new connections, unless
+// the Service publishes Pods that are not ready.
 func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	family discoveryv1.AddressType) discoveryv1.Endpoint {
 	serving, terminating := ready(pod), pod.DeletionTimestamp != nil
