@@ -58,9 +58,9 @@ func (s *round) started(at time.Time) bool {
 	})
 }
 
-// clear applies the concurrency policy before a start. With Forbid, the result wait is true if a Job runs. With Replace,
-// clear deletes the running Jobs. forgotten is the number of running Jobs that the status does not list. Upstream
-// ignores those and starts another Job.
+// clear applies the concurrency policy before a start. With Forbid, the result wait is true if a Job runs. With
+// Replace, clear deletes the running Jobs. forgotten is the number of running Jobs that the status does not list.
+// Upstream ignores those and starts another Job.
 func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	if s.without.Forgotten {
 		forgotten = 0

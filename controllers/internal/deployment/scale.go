@@ -67,9 +67,9 @@ func (u *rollout) resize(ctx context.Context) error {
 	return u.writeStatus(ctx, u.count())
 }
 
-// share gives the Deployment's size to the only ReplicaSet with pods. If none has pods, it gives the size to the current
-// one, or to the newest if there is no current one. If several have pods and the current one has all wanted pods, it
-// scales the others to zero. Otherwise a rollout is under way, and share divides the change in proportion.
+// share gives the Deployment's size to the only ReplicaSet with pods. If none has pods, it gives the size to the
+// current one, or to the newest if there is no current one. If several have pods and the current one has all wanted
+// pods, it scales the others to zero. Otherwise a rollout is under way, and share divides the change in proportion.
 func (u *rollout) share(ctx context.Context) error {
 	running := keep(u.sets, active)
 	if rs := u.only(running); rs != nil || len(running) == 0 {

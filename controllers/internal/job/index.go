@@ -158,7 +158,7 @@ func (a *attempt) indexBackoff(i int) backoff {
 }
 
 // duplicates splits the active pods of an Indexed Job. surplus has the pods without a valid index, and of each index
-// all pods except the best. rest has the other pods.
+// all pods except the last in the order of [pod.Before]. rest has the other pods.
 func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod) {
 	ordered := slices.Clone(pods)
 	slices.SortStableFunc(ordered, byIndex)

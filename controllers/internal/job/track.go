@@ -208,7 +208,7 @@ func (a *attempt) finish() bool {
 	return true
 }
 
-// shedAll removes the finalizer from pods, and removes these pods from held.
+// shedAll removes the finalizer from pods, and removes these pods from the map held.
 func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[types.UID]bool) error {
 	var errs []error
 	for _, p := range pods {
