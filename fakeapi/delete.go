@@ -186,7 +186,7 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 }
 
 // beGraceful marks an object as terminating if its kind has graceful deletion. graceful reports whether obj was
-// changed. pending reports whether an earlier deletion is in progress and will not end later.
+// changed. pending reports whether an earlier graceful deletion is in progress and its end does not change.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
 	if c.k.row.Grace == nil {
 		return false, false
@@ -296,8 +296,8 @@ func (c *call) deleteCollection() Response {
 }
 
 // terminate deletes an object of a kind with its own procedure, such as a Namespace. The first request marks the
-// object. Later requests do not change it while Held is true for it. done reports whether the deletion needs no
-// further step.
+// object. Later requests do not change it while the kind's function Held returns true. done reports whether the
+// deletion needs no further step.
 func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, done bool, err error) {
 	if pre := opts.Preconditions; pre != nil {
 		if err := c.conditionMeta(old, pre.UID, pre.ResourceVersion); err != nil {

@@ -66,8 +66,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready encodes the next frame if an event is available, and reports this. Otherwise the caller should call it again
-// when changed is closed. over reports whether the watch has ended.
+// ready encodes the next frame if an event is available; ok is then true. Otherwise the caller should call it again
+// when the channel changed is closed. over reports whether the watch has ended.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {

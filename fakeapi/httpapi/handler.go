@@ -280,8 +280,8 @@ type Webhook struct {
 	CABundle   []byte // PEM; nil for the certificates of the system
 }
 
-// CallWebhooksVia is like [Handler.CallWebhooks], but uses the transports that means returns, and calls webhooks with
-// the lock held. It is for a server with a gate.
+// CallWebhooksVia is like [Handler.CallWebhooks], but uses the transports that the function means returns, and calls
+// webhooks with the lock held. It is for a server with a [Gate].
 func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
 		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})
