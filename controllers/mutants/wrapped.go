@@ -66,7 +66,7 @@ func first(do func(c *careless, ctx context.Context, key string) error) build {
 	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
-// wrap returns a ReplicaSet controller in a changed environment. It calls the function do, if set, before each reconcile.
+// wrap returns a ReplicaSet controller in a changed environment. Each reconcile first calls the function do, if set.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
 	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New

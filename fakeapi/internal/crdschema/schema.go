@@ -238,7 +238,8 @@ type Memo[T any] struct {
 // mostMade is the maximum number of cached values. The oldest is dropped first.
 const mostMade = 256
 
-// Of returns make's result for a schema at this path in a CRD. It calls make only once for equal arguments.
+// Of returns the result of the function make for a schema at this path in a CRD. If the result for equal arguments is
+// cached, it does not call the function.
 func (m *Memo[T]) Of(schema any, at string, make func() T) T {
 	text, err := json.Marshal(schema)
 	if err != nil {
