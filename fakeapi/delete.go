@@ -324,8 +324,7 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	return marked, true, nil
 }
 
-// still returns the current entry of an object after a webhook call. It is an error if none exists or it keeps
-// changing.
+// still returns an object's current entry after a webhook call. It is an error if none exists or it keeps changing.
 func (c *call) still(old *entry) (*entry, error) {
 	if c.s.current(c.k) != c.k {
 		return nil, c.errRedefined()

@@ -41,8 +41,7 @@ func New(c Choices) *World {
 	return w
 }
 
-// SetChoices changes the source of choices from now on. A scenario uses the default schedule for its setup and explores
-// afterwards.
+// SetChoices changes the source of later choices. A scenario uses the default schedule for its setup and explores then.
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)

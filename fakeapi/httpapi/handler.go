@@ -54,8 +54,7 @@ type Handler struct {
 	Address string
 	// Version is the answer to /version.
 	Version version.Info
-	// History is the minimum number of revisions to keep; 0 keeps all. A watch that is further behind gets 410
-	// Expired.
+	// History is the minimum number of revisions to keep; 0 keeps all. A watch further behind gets 410 Expired.
 	History uint64
 	// Execute, if set, replaces the server's Do. It is called with the handler's lock held.
 	Execute func(req *fakeapi.Request) fakeapi.Response

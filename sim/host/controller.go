@@ -171,8 +171,7 @@ type SyncFunc func(ctx context.Context, key string) error
 // Sync calls f.
 func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Stateless is a Reconciler that remembers nothing from one reconcile to the next, so exhaustive search can merge
-// equal states.
+// Stateless is a Reconciler that remembers nothing between reconciles, so exhaustive search can merge equal states.
 type Stateless func(ctx context.Context, key string) error
 
 // Sync calls f.

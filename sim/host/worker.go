@@ -162,7 +162,7 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish adds the key to the queue again after an error, or forgets its failures. It runs in the last step of the
+// finish adds the key to the queue again after an error, or forgets its failures. It runs in the last step of a
 // reconcile.
 func (w *worker) finish() {
 	p := w.process

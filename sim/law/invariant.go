@@ -46,8 +46,7 @@ type Facts struct {
 	Now        time.Time
 	Owner      runtime.Object   // the reconciled object; nil in an invariant of a world
 	Dependents []runtime.Object // the objects that Owner controls, without the written object
-	// The object before and after the write. Before is nil for a create, After for a delete; both are nil when
-	// settled.
+	// The object before and after the write. Before is nil for a create, After for a delete; when settled, both are.
 	Before, After runtime.Object
 
 	Reconciled bool // when settled: Owner was reconciled without error after its controller had received everything

@@ -222,8 +222,7 @@ func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 
 func (e *Expectations) Forget(key string) { delete(e.records, key) }
 
-// Waiting lists the keys with unfulfilled records, sorted. It includes expired records, because only an event enqueues
-// their keys.
+// Waiting lists the keys with unfulfilled records, sorted. Expired records count: only an event enqueues their keys.
 func (e *Expectations) Waiting() []string {
 	if len(e.records) == 0 {
 		return nil

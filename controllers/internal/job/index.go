@@ -51,7 +51,6 @@ func indexesOf(pods []*corev1.Pod) []int {
 	return list
 }
 
-// perIndex reports whether failures are limited per index.
 func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
 // failures returns how many earlier pods with the pod's index failed: counted are the failures that count towards the
@@ -217,8 +216,7 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 // maxPrefix is the length to which the server truncates generateName.
 const maxPrefix = 58
 
-// indexPrefix returns the generateName of an index's pods. It shortens the Job's name so that the index is not
-// truncated.
+// indexPrefix returns the generateName of an index's pods. It shortens the Job's name, so that the index stays whole.
 func indexPrefix(name string, i int) string {
 	suffix := "-" + strconv.Itoa(i) + "-"
 	if len(name)+len(suffix) > maxPrefix {

@@ -147,8 +147,7 @@ func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known 
 	c.remove(ctx, gone, nil)
 }
 
-// orphaned removes pods of nodes that were missing from the cache during the quarantine and that the server does not
-// have.
+// orphaned removes pods of nodes that the cache lacked during the quarantine and that the server does not have.
 func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	due := c.due(pods, known)
 	due = slices.DeleteFunc(due, func(name string) bool { return !c.gone(ctx, name) })
