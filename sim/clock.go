@@ -12,7 +12,7 @@ var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 // Clock is virtual time. It moves only when a timer fires or it is advanced. Nothing in a world may read another clock.
 type Clock struct {
 	// Horizon, since Epoch, is the limit to which a timer may move the clock while another action is possible. It keeps
-	// a run with an end time within that time. 0 means no limit.
+	// a call of Settle in package trial within its end time. 0 means no limit.
 	Horizon time.Duration
 
 	// Beside, if set, advances another clock together with this one, to a time since Epoch. It returns the time that

@@ -203,7 +203,7 @@ func (w *World) perform(a Action) {
 	panic("sim: took " + a.Key() + ", which no actor of the world offers")
 }
 
-// Do calls f as a step of its own, for example for a user action between two settles.
+// Do calls f as a step of its own, for example for a user action between two calls of Settle in package trial.
 func (w *World) Do(what string, f func()) {
 	w.steps++
 	w.hash.String(what)
