@@ -96,8 +96,8 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// reviewedDeletion calls the webhooks for a deletion, and returns the current entry. If that is not old, the object
-// has changed in the meantime, and the caller must check the new entry.
+// reviewedDeletion calls the webhooks for a deletion, and returns the current entry. If that is another one than old,
+// the object has changed in the meantime, and the caller must check the new entry.
 func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	calls := c.s.calls
 	if c.posted() {

@@ -301,8 +301,8 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	return err
 }
 
-// withCondition returns the conditions with the one of want's type replaced or added. Its time changes only if its
-// status does.
+// withCondition returns the conditions with the condition want, which replaces one of its type. The time changes only
+// if the status does.
 func withCondition(conditions []corev1.PodCondition, want corev1.PodCondition) []corev1.PodCondition {
 	all := slices.Clone(conditions)
 	i := slices.IndexFunc(all, func(c corev1.PodCondition) bool { return c.Type == want.Type })

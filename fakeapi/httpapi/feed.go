@@ -140,7 +140,7 @@ func (s *feed) mark(now time.Time) {
 	}
 }
 
-// see appends the events that show returns. If an object cannot be converted, it appends an error and ends the watch.
+// see appends the events that the function show returns. After a failed conversion it adds an error and ends the watch.
 func (s *feed) see(show func() ([]watch.Event, error)) {
 	events, err := show()
 	if s.events = append(s.events, events...); err != nil {

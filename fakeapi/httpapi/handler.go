@@ -85,8 +85,8 @@ type Handler struct {
 	aggregated discovery.Documents
 }
 
-// New returns a handler for a server. Use the server only through the handler and [Handler.With] afterwards. now
-// returns the time of each request.
+// New returns a handler for a server. Use the server only through the handler and [Handler.With] afterwards. The
+// function now returns the time of a request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: defaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}

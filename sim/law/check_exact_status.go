@@ -145,8 +145,8 @@ func (m *moments) inCache(value any) {
 	m.at(value, owner)
 }
 
-// at records an object at one moment. An adopted object counts for most even as it was before its adoption, because
-// the actor may have read it then.
+// at records an object at one moment. For the maximum, an adopted object counts even as it was before its adoption,
+// because the actor may have read it then.
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
 	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)

@@ -31,7 +31,7 @@ func (p *process) shown(r *sim.Record) {
 	}
 }
 
-// told updates known with the answer to a request of the process. A lost answer has no effect.
+// told updates p.known with the answer to a request of the process. A lost answer has no effect.
 func (p *process) told(r *sim.Record) {
 	if r.Lost || r.Incarnation != p.incarnation || !p.follows(r.Object.Kind) {
 		return

@@ -147,7 +147,7 @@ func (r *rule) text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// Check evaluates the rules for an object. was is its old state, or nil. Violations in unchanged parts are warnings.
+// Check evaluates the rules for an object and its old state, which may be nil. It only warns about unchanged parts.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
 	c.check(r.root, &place{}, now, was)
