@@ -275,7 +275,7 @@ type Cache struct {
 }
 
 type cacheKey struct {
-	obj   runtime.Object // a pointer, because stored objects never change
+	obj   runtime.Object // compared by its address, because a stored object never changes
 	media string
 }
 
