@@ -117,7 +117,7 @@ func TestWaitingForALockIsRest(t *testing.T) {
 	}
 }
 
-// A settle waits for a retry with the longest backoff of client-go's queues, even if there are regular requests
+// Settle waits for a retry with the longest backoff of client-go's queues, even if there are regular requests
 // meanwhile.
 func TestLongestBackOffIsWaitedFor(t *testing.T) {
 	w := trial.New(trial.Options{})
