@@ -168,7 +168,7 @@ func (t *tape) cuts(b *thing) {
 }
 
 // lateDependent adds that the collector receives a dependent during its work, and then removes the owner. It sent
-// that request as many records ago as the parameter left says.
+// that request -left records ago.
 func (t *tape) lateDependent(left int) {
 	a := set("a", 1)
 	b := a.dying(orphanFinalizer)
