@@ -112,7 +112,7 @@ func (s *Actor) isOf(apiVersion string) bool {
 	return s.For.Version == "" || s.For.Group == group && s.For.Version == version
 }
 
-// numbered reports whether pod is a name that a StatefulSet gives to a pod: the set's name and a number. This rule
+// numbered reports whether a StatefulSet gives this name to a pod: it is the set's name and a number. This rule
 // holds for every StatefulSet, whatever its actor's contract says (KIND-STS-1).
 func numbered(set, pod string) bool {
 	digits, its := strings.CutPrefix(pod, set+"-")
