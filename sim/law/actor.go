@@ -190,7 +190,7 @@ type Contract struct {
 	MaxUnavailable func(owner runtime.Object) int             // how many dependents fewer than Replicas the controller's own deletes may leave; nil: none
 	MaxActive      func(owner runtime.Object) int             // how many active dependents at one time, if Replicas is nil; negative: any number
 	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: all do
-	Identity       func(dependent runtime.Object) string      // no two dependents of an owner may have the same identity, such as a node
+	Identity       func(dependent runtime.Object) string      // two dependents of an owner may not share it, such as a node
 	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether two dependents may share an identity temporarily; nil: never
 	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this particular dependent; nil: any will do
 	BlocksCreate   func(owner, dependent runtime.Object) bool // whether this dependent forbids further creates for now; nil: never
