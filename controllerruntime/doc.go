@@ -42,5 +42,5 @@
 //   - These features are refused with an error that names them: other runnables and webhooks (unless they are in
 //     [Options.LeaveOut]), channel sources, watches added later, requests of another type, and clients made with
 //     GetConfig or GetHTTPClient.
-//   - Events are not written to the API ([Options.WriteEvents]).
+//   - Events are written to the API only with [Options.WriteEvents].
 package controllerruntime

@@ -228,8 +228,7 @@ func setItems(out client.ObjectList, items []runtime.Object, protobuf bool) erro
 	return meta.SetList(out, items)
 }
 
-// itemKind returns the kind that an item of a live list states. Items of built-in kinds state none, because they come
-// in protobuf.
+// itemKind returns the kind that an item of a live list states. Items in protobuf, of built-in kinds, state none.
 func (r apiReader) itemKind(k *fakeapi.Kind, f form) schema.GroupVersionKind {
 	if d, _ := k.Definition(); d == nil && f.as != unstructuredType && f.as != metadataType {
 		return schema.GroupVersionKind{}

@@ -122,8 +122,7 @@ func (s *Server) priorities() admission.Priorities {
 	return held[*schedulingv1.PriorityClass](s, priorityClassKind, "")
 }
 
-// errForbidden returns an admission plugin's error for an object. If the object has no name yet, it uses
-// generateName.
+// errForbidden returns an admission plugin's error for an object. If the object has no name, it uses generateName.
 func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
 	return apierrors.NewForbidden(c.k.groupResource(), cmp.Or(m.GetName(), m.GetGenerateName()), why)
 }

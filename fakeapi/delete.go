@@ -96,8 +96,8 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// reviewedDeletion calls the webhooks for a deletion, and returns the current entry. If that is not old, the object
-// has changed in the meantime, and the caller must check the new entry.
+// reviewedDeletion calls the webhooks for a deletion, and returns the current entry. If that is another one than old,
+// the object has changed in the meantime, and the caller must check the new entry.
 func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	calls := c.s.calls
 	if c.posted() {
@@ -186,7 +186,7 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 }
 
 // beGraceful marks an object as terminating if its kind has graceful deletion. graceful reports whether obj was
-// changed. pending reports whether an earlier deletion is in progress and will not end later.
+// changed. pending reports whether an earlier graceful deletion is in progress and its end does not change.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
 	if c.k.row.Grace == nil {
 		return false, false
@@ -296,8 +296,8 @@ func (c *call) deleteCollection() Response {
 }
 
 // terminate deletes an object of a kind with its own procedure, such as a Namespace. The first request marks the
-// object. Later requests do not change it while Held is true for it. done reports whether the deletion needs no
-// further step.
+// object. Later requests do not change it while the kind's function Held returns true. done reports whether the
+// deletion needs no further step.
 func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, done bool, err error) {
 	if pre := opts.Preconditions; pre != nil {
 		if err := c.conditionMeta(old, pre.UID, pre.ResourceVersion); err != nil {
@@ -324,8 +324,7 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	return marked, true, nil
 }
 
-// still returns the current entry of an object after a webhook call. It is an error if none exists or it keeps
-// changing.
+// still returns an object's current entry after a webhook call. It is an error if none exists or it keeps changing.
 func (c *call) still(old *entry) (*entry, error) {
 	if c.s.current(c.k) != c.k {
 		return nil, c.errRedefined()

@@ -29,7 +29,7 @@ type mutation struct {
 	due    map[string]bool // webhooks to call in the second round, by ID
 }
 
-// require moves the webhooks of asked to due, because the object has changed since their call.
+// require moves the webhooks in m.asked to m.due, because the object has changed since their call.
 func (m *mutation) require() {
 	maps.Copy(m.due, m.asked)
 	clear(m.asked)

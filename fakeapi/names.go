@@ -101,7 +101,7 @@ type tally struct {
 // floors are the highest numbers that a table has dropped. They replace missing tallies, so that no UID is reused.
 type floors struct{ past, made int }
 
-// count returns the number for a key, or floor if the key has no tally.
+// count returns the number for a key. If the key has no tally, it returns the parameter floor.
 func count(of *btree.BTreeG[tally], key string, floor int) int {
 	if known, ok := of.Get(tally{key: key}); ok {
 		return known.n

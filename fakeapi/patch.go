@@ -66,8 +66,7 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 	return obj, onlyMeta, c.matchName(m)
 }
 
-// patchMeta applies a patch that changes only metadata, without JSON. It returns nil if [call.patchWhole] must apply
-// it.
+// patchMeta applies a patch that changes only metadata, without JSON. It returns nil if it needs [call.patchWhole].
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {

@@ -145,7 +145,7 @@ func (c *call) evict() Response {
 	return Response{Object: success(), Code: http.StatusCreated}
 }
 
-// evictionOptions returns the options for the delete of the Pod. An eviction may contain dryRun in two places.
+// evictionOptions returns the options for the delete of the Pod. An eviction may contain dryRun in its query and body.
 func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOptions, error) {
 	if asked.DeleteOptions == nil {
 		return metav1.DeleteOptions{DryRun: dryRun}, nil
@@ -169,7 +169,8 @@ func disruptedAlready(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil
 }
 
-// spend takes a disruption from the Pod's budget. If it returns a Status, the eviction responds with it.
+// spend takes a disruption from the Pod's budget, unless no budget limits the eviction, or it is a dry run. If it
+// returns a Status, the eviction responds with it.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
 	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
@@ -300,7 +301,8 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	return err
 }
 
-// withCondition returns the conditions with want added or replaced. The time changes only with the status.
+// withCondition returns the conditions with the condition want, which replaces one of its type. The time changes only
+// if the status does.
 func withCondition(conditions []corev1.PodCondition, want corev1.PodCondition) []corev1.PodCondition {
 	all := slices.Clone(conditions)
 	i := slices.IndexFunc(all, func(c corev1.PodCondition) bool { return c.Type == want.Type })

@@ -153,8 +153,8 @@ func errorEvent(err error) watch.Event {
 	return watch.Event{Type: watch.Error, Object: &status}
 }
 
-// Done reports whether the watch has ended, after an ERROR event or a change of its CRD. After a change of the CRD, a
-// new watch from the last revision fails with 410.
+// Done reports whether the watch has ended: after an error, or a change of its CRD. After a change of the CRD, a new
+// watch from the last revision fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
 // see returns the watch event for a change. An object that begins to match is added. An object that no longer matches
@@ -195,7 +195,7 @@ func inNamespace(key, namespace string, namespaced bool) bool {
 	return !namespaced || len(key) > len(namespace) && key[len(namespace)] == '/' && key[:len(namespace)] == namespace
 }
 
-// Next returns the events since the last call. After an ERROR event it returns nil.
+// Next returns the events since the last call. After the last event of a watch that has ended, it returns nil.
 func (w *Watch) Next() []watch.Event {
 	if w.seen == w.s.version && len(w.initial) == 0 || w.failed && w.initial == nil {
 		return nil // a fast path: a simulation calls Next for each watch after each step

@@ -44,7 +44,7 @@ func (a Action) Key() string {
 	return a.Class.String() + " " + a.Actor + " " + a.Detail
 }
 
-// Same reports whether a and b have the same key.
+// Same reports whether two actions have the same key.
 func (a Action) Same(b Action) bool {
 	return a.Class == b.Class && a.Actor == b.Actor && a.Detail == b.Detail
 }
@@ -92,7 +92,7 @@ type Actor interface {
 	Offer(into []Action) []Action
 	// Take performs one action that Offer returned in this state.
 	Take(a Action)
-	// Footprint returns the footprint of a, if it is taken now.
+	// Footprint returns the footprint that the action has if it is taken now.
 	Footprint(a Action) Footprint
 }
 

@@ -9,15 +9,14 @@ import (
 // Epoch is the virtual time at which every world starts.
 var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// Clock is virtual time. It moves only when a timer fires or when it is advanced. Nothing in a world may read
-// another clock.
+// Clock is virtual time. It moves only when a timer fires or it is advanced. Nothing in a world may read another clock.
 type Clock struct {
 	// Horizon, since Epoch, is the limit to which a timer may move the clock while another action is possible. It keeps
-	// a settle with an end time within that time. 0 means no limit.
+	// a call of Settle in package trial within its end time. 0 means no limit.
 	Horizon time.Duration
 
 	// Beside, if set, advances another clock together with this one, to a time since Epoch. It returns the time that
-	// the other clock has reached. This is earlier than to if an event has happened there.
+	// the other clock has reached, which is earlier if an event has happened there.
 	Beside func(to time.Duration) time.Duration
 
 	elapsed time.Duration
@@ -41,8 +40,7 @@ func (c *Clock) Now() time.Time { return Epoch.Add(c.elapsed) }
 // Elapsed returns the virtual time since the start of the world.
 func (c *Clock) Elapsed() time.Duration { return c.elapsed }
 
-// After calls fire after d, in a step of its own. Owner and label are the timer's canonical key. A negative d counts
-// as zero.
+// After calls fire after d, in a step of its own. Owner and label are the timer's canonical key. d below 0 counts as 0.
 func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm {
 	c.seq++
 	a := &Alarm{At: c.elapsed + max(d, 0), Owner: owner, Label: label, Fire: fire, seq: c.seq}
@@ -51,8 +49,7 @@ func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm 
 	return a
 }
 
-// compareAlarms orders alarms by time, then by key, so that the order in which processes set them makes no
-// difference.
+// compareAlarms orders alarms by time, then by key. So the order in which processes set them makes no difference.
 func compareAlarms(a, b *Alarm) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label),
 		cmp.Compare(a.seq, b.seq))
@@ -109,8 +106,7 @@ func (c *Clock) within() bool {
 	return len(c.timers) > 0 && (c.Horizon == 0 || c.timers[0].At <= c.Horizon)
 }
 
-// Jump returns how far the clock would move if one of the next timers fired. It is 0 for an overdue timer, or without
-// timers.
+// Jump returns how far the clock would move if a next timer fired. It is 0 for an overdue timer, or without timers.
 func (c *Clock) Jump() time.Duration {
 	if len(c.timers) == 0 {
 		return 0

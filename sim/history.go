@@ -18,7 +18,7 @@ const (
 	FaultHit            // a fault, a paused watch, a switch of era, or the end of one: Verb is its name
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
 	Stuck               // when the world has settled: a process waits for an event that cannot come any more
-	Settled             // only faults are enabled: the world has settled
+	Settled             // the world has settled, or the time limit was reached: then Reason is set
 	Fighting            // the world's abstract state recurred with a write in between, or grows without end
 	Unsettled           // the run was stopped before the world settled
 )
@@ -72,8 +72,8 @@ type Record struct {
 type Guards struct {
 	UID, ResourceVersion bool
 
-	// Applies marks a server-side apply. It states the wanted fields, whatever object exists under that name. So it
-	// does not depend on what the process has read.
+	// Applies marks a server-side apply. Such a request states the wanted fields, whatever object exists under that
+	// name. So it does not depend on what the process has read.
 	Applies bool
 }
 

@@ -41,8 +41,7 @@ func New(c Choices) *World {
 	return w
 }
 
-// SetChoices changes the source of choices from now on. A scenario uses the default schedule for its setup and explores
-// afterwards.
+// SetChoices changes the source of later choices. A scenario uses the default schedule for its setup and explores then.
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)
@@ -204,7 +203,7 @@ func (w *World) perform(a Action) {
 	panic("sim: took " + a.Key() + ", which no actor of the world offers")
 }
 
-// Do calls f as a step of its own, for example for a user action between two settles.
+// Do calls f as a step of its own, for example for a user action between two calls of Settle in package trial.
 func (w *World) Do(what string, f func()) {
 	w.steps++
 	w.hash.String(what)

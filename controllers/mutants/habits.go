@@ -186,7 +186,7 @@ func (c *careless) retire(ctx context.Context, key string) error {
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &set.UID}, PropagationPolicy: &orphan})
 }
 
-// unlessItsPodsAreThere returns a route like do, except that it ignores new sets that select a cached pod.
+// unlessItsPodsAreThere returns a route like the given one, except that it ignores new sets that select a cached pod.
 func unlessItsPodsAreThere(do func(host.View, host.Event, *host.Effect)) func(host.View, host.Event, *host.Effect) {
 	return func(v host.View, e host.Event, out *host.Effect) {
 		there := false

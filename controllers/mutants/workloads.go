@@ -263,7 +263,8 @@ var sweepers = []mutant{
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// sweeper returns a StatefulSet controller. For a terminating set it deletes the claims for which its returns true.
+// sweeper returns a StatefulSet controller. For a terminating set it deletes the claims for which the function returns
+// true.
 func sweeper(its func(set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) bool) build {
 	return build{make: func() host.Controller {
 		c := statefulset.New(statefulset.Options{Era: statefulset.Current})

@@ -61,12 +61,12 @@ var wrappedMutants = []mutant{
 		})},
 }
 
-// first returns a ReplicaSet controller that calls do before each reconcile.
+// first returns a ReplicaSet controller that calls a function before each reconcile.
 func first(do func(c *careless, ctx context.Context, key string) error) build {
 	return build{make: func() host.Controller { return wrap(func(*host.Env) {}, do) }}
 }
 
-// wrap returns a ReplicaSet controller in a changed environment. It calls do, if not nil, before each reconcile.
+// wrap returns a ReplicaSet controller in a changed environment. Each reconcile first calls the function do, if set.
 func wrap(change func(env *host.Env), do func(c *careless, ctx context.Context, key string) error) host.Controller {
 	c := replicaset.New(replicas.Options{Era: replicas.Current})
 	inner := c.New
@@ -120,7 +120,7 @@ func (c *careless) Digest(h *sim.Hash) {
 	h.Word(sum)
 }
 
-// pods calls do for each cached pod in the namespace of the set with this key.
+// pods calls a function for each cached pod in the namespace of the set with this key.
 func (c *careless) pods(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
 	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if err != nil || !exists {
@@ -156,7 +156,7 @@ func (c *careless) disinherit(ctx context.Context, key string) error {
 	})
 }
 
-// sore is a client that deletes a pod if its adoption is refused as invalid.
+// sore is a client that deletes a pod if a patch of the pod, such as its adoption, is refused as invalid.
 type sore struct{ host.Client }
 
 func (s sore) Patch(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string,
@@ -228,7 +228,8 @@ var operatorMutants = []mutant{
 		})},
 }
 
-// others calls do with a copy of each cached pod that the set selects and does not control.
+// others lists the cached pods that the ReplicaSet with this key selects and does not control. It calls the function do
+// with a copy of each.
 func (c *careless) others(key string, do func(set replicas.Set, p *corev1.Pod) error) error {
 	obj, exists, err := c.env.Informer(replicaset.Kind.GVK).GetIndexer().GetByKey(key)
 	if err != nil || !exists {

@@ -3,6 +3,6 @@
 // that the controller reads. It also determines the actions of users and nodes, the requests that fail, the watches
 // that are paused, the crashes of the controller, and the time that passes.
 //
-// In such a world, a right controller may violate a law only if upstream's controller violates it too. The table of
-// findings lists these violations with their reasons, and the worlds in which they occur.
+// In such a world, a right controller may violate a law only if upstream's controller violates it too. The variable
+// findings in laws_test.go lists these violations with their reasons, and the worlds in which they occur.
 package randomworlds

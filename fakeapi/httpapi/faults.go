@@ -37,7 +37,8 @@ func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool
 	return s, nil
 }
 
-// fail executes a request with a failing fault. The caller must hold the lock.
+// fail answers a request that a fault makes fail. It executes the request only if the fault commits. If the server
+// refuses it, the answer is the refusal. The caller must hold the lock.
 func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Response {
 	told := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
 	if h.Fail != nil {

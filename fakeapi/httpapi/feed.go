@@ -66,8 +66,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready encodes the next frame if an event is available, and reports this. Otherwise the caller should call it again
-// when changed is closed. over reports whether the watch has ended.
+// ready encodes the next frame if an event is available; ok is then true. Otherwise the caller should call it again
+// when the channel changed is closed. over reports whether the watch has ended.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {
@@ -140,7 +140,7 @@ func (s *feed) mark(now time.Time) {
 	}
 }
 
-// see appends the events that show returns. If an object cannot be converted, it appends an error and ends the watch.
+// see appends the events that the function show returns. After a failed conversion it adds an error and ends the watch.
 func (s *feed) see(show func() ([]watch.Event, error)) {
 	events, err := show()
 	if s.events = append(s.events, events...); err != nil {

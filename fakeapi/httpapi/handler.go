@@ -54,17 +54,16 @@ type Handler struct {
 	Address string
 	// Version is the answer to /version.
 	Version version.Info
-	// History is the minimum number of revisions to keep; 0 keeps all. A watch that is further behind gets 410
-	// Expired.
+	// History is the minimum number of revisions to keep; 0 keeps all. A watch further behind gets 410 Expired.
 	History uint64
 	// Execute, if set, replaces the server's Do. It is called with the handler's lock held.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
 	// Faults, if set, applies to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
-	// Fail, if set, replaces Execute for a request that a fault makes fail. told is the response to return. If
-	// commits is set, Fail executes the request first, and returns an error of the server instead. The handler's lock
-	// is held.
+	// Fail, if set, replaces Execute for a request that a fault makes fail. It returns the parameter told. If commits
+	// is set, it executes the request first, and returns the server's error if the server refuses the request. The
+	// handler's lock is held.
 	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is called with each created object, with the lock held. It returns a warning, or "".
@@ -86,8 +85,8 @@ type Handler struct {
 	aggregated discovery.Documents
 }
 
-// New returns a handler for a server. Use the server only through the handler and [Handler.With] afterwards. now
-// returns the time of each request.
+// New returns a handler for a server. Use the server only through the handler and [Handler.With] afterwards. The
+// function now returns the time of a request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: defaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
@@ -280,8 +279,8 @@ type Webhook struct {
 	CABundle   []byte // PEM; nil for the certificates of the system
 }
 
-// CallWebhooksVia is like [Handler.CallWebhooks], but uses the transports that means returns, and calls webhooks with
-// the lock held. It is for a server with a gate.
+// CallWebhooksVia is like [Handler.CallWebhooks], but uses the transports that the function means returns, and calls
+// webhooks with the lock held. It is for a server with a [Gate].
 func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
 		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})

@@ -214,7 +214,7 @@ type answer struct {
 	code        int
 	warnings    []string
 	object      runtime.Object
-	list        *fakeapi.Response // with kind: a list
+	list        *fakeapi.Response // the response is a list of objects of kind
 	kind        *fakeapi.Kind
 	text        string
 	raw         []byte // encoded JSON

@@ -256,7 +256,7 @@ func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 			!slices.Contains(groups, "system:unauthenticated") {
 			u.Groups = append(u.Groups, "system:authenticated")
 		}
-	case name == "admin": // the real server adds the groups of this user only if the user sends credentials
+	case name == "admin": // system:masters belongs to admin's credentials, so an impersonated admin does not get it
 		u.Groups = []string{"system:authenticated"}
 	}
 	for key, values := range refusal.Extras(r.Header) {

@@ -83,7 +83,7 @@ func (a *alone) size() uint64 {
 	return a.sample[0].Value.Uint64()
 }
 
-// settle changes settings of the Go process once: see the documentation of the package.
+// settle changes settings of the Go process once, as the package's documentation lists them.
 var settle = sync.OnceFunc(func() {
 	utilruntime.ErrorHandlers = nil
 	utilruntime.PanicHandlers = append([]func(context.Context, any){toldOfPanic}, utilruntime.PanicHandlers...)

@@ -11,10 +11,9 @@ import (
 )
 
 // Concurrent returns a copy of ctl whose Sync may start goroutines, for example with an errgroup or in growing
-// batches.
-// Several of these goroutines may have requests pending at the same time. Each reconcile runs in the world's bubble
-// until all its goroutines wait. Then the schedule decides which pending request is executed or answered. Requests are
-// ordered by content, and equal requests by the start of their goroutines.
+// batches. Several of these goroutines may have requests pending at the same time. Each reconcile runs in the world's
+// bubble until all its goroutines wait. Then the schedule decides which pending request is executed or answered.
+// Requests are ordered by content, and equal requests by the start of their goroutines.
 //
 // A reconcile must not return while one of its goroutines waits for an answer, and it must not wait forever. Both
 // violate never-panic. In Sync and in New, time.Sleep and time.Now use the world's clock.

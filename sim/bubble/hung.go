@@ -98,7 +98,7 @@ func reason(state string) string {
 	return other
 }
 
-// from is a sort key of stacks: 0 if the goroutine's own code belongs to the program, 1 if it belongs to a library.
+// from returns the sort key of a stack: 0 if the goroutine's own code belongs to the program, 1 if to a library.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {

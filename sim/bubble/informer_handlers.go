@@ -84,7 +84,6 @@ func (h *handler) add(n notice) {
 	h.more.Signal()
 }
 
-// begin starts the delivery of notifications.
 func (h *handler) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -265,7 +265,7 @@ func madeOf(i cache.SharedIndexInformer) (m made) {
 	return m
 }
 
-// read copies the field with this name to into. The parameter of is a pointer to the struct.
+// read copies the field with this name to the variable *into. The parameter of is a pointer to the struct.
 func read[T any](of reflect.Value, name string, into *T) {
 	f := of.Elem().FieldByName(name)
 	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {

@@ -19,8 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// life is one run of a program, from its start to its end or crash. The program's requests wait here for their
-// answers.
+// life is one run of a program, from its start to its end or crash. It holds the requests that wait for their answers.
 type life struct {
 	room   *room
 	dead   chan struct{} // closed when the life ends, so that all its requests return

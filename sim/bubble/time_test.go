@@ -105,7 +105,7 @@ func TestRefusedCreations(t *testing.T) {
 	}
 }
 
-// A settle waits for a retry with the longest backoff of client-go's queues, even if there are regular requests
+// Settle waits for a retry with the longest backoff of client-go's queues, even if there are regular requests
 // meanwhile.
 // Then it ends after twenty minutes, although the requests go on.
 func TestLongestBackOffIsWaitedFor(t *testing.T) {

@@ -48,7 +48,7 @@ func (c *change) abstract() uint64 {
 // stream holds, in order, the changes that a watch has sent and its informer has not received.
 type stream struct {
 	changes []change
-	gone    int  // how many of changes are delivered
+	gone    int  // number of delivered entries at the beginning of changes
 	digest  fifo // digest of the changes that are not delivered
 }
 

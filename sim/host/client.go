@@ -34,8 +34,8 @@ func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response
 	return resp, nil
 }
 
-// Client returns a client that is not a process, for a user or a third party. Each call is executed at once, within the
-// current step.
+// Client returns a client for a user or a third party, which is not a process. Each call is executed at once, within
+// the current step.
 func (c *Cluster) Client(who string) Client {
 	return &client{server: c.server, send: func(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 		return c.Request(who, req), nil

@@ -45,8 +45,7 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns the state of a kind, which all its versions share. It creates the state of a kind that was added
-// later.
+// state returns the state of a kind, which all its versions share. It creates the state of a new kind.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
@@ -132,8 +131,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is like As, but answers with told. It executes the request only if commits is set. If the server then
-// refuses the request, AsFailing returns the refusal.
+// AsFailing is like As, but returns the parameter told. It executes the request only if commits is set. If the server
+// then refuses the request, AsFailing returns the refusal.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {
@@ -196,7 +195,7 @@ func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic(Misuse(text))
 }
 
-// met returns the Kind with which processes watch k.
+// met returns the Kind that processes use for the kind k, or k itself if the cluster does not know the kind.
 func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	if s := c.states[k]; s != nil {
 		return s.kind

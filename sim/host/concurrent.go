@@ -30,7 +30,7 @@ type concurrentKey struct{}
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 
 // inside calls f in the bubble in which the reconciles of the process run, so that channels and contexts that f makes
-// belong to that bubble. The parameter what names f in errors.
+// belong to that bubble. Without a bubble, it calls f directly. The parameter what names f in errors.
 func (p *Process) inside(what string, f func()) {
 	if !p.concurrent() {
 		if p.timed == nil {

@@ -36,8 +36,8 @@ type Controller struct {
 	Backoff Backoff // delays of a key whose reconcile failed; zero means client-go's defaults (WRITE-8)
 
 	// Goroutines, if set, runs New and each Sync as a [Program], so that a Sync may start goroutines. The program
-	// calls run once, and ends when run returns. It passes an Ask that waits until a call is answered. See Concurrent
-	// of package bubble.
+	// calls run once, with an Ask that waits until a call is answered, and ends when run returns. See Concurrent of
+	// package bubble.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
 	// Inside, if set, returns a function that runs New, handlers and syncs, one after another, so that time.Now
 	// returns the world's time in them. See Timed of package bubble.
@@ -171,8 +171,7 @@ type SyncFunc func(ctx context.Context, key string) error
 // Sync calls f.
 func (f SyncFunc) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Stateless is a Reconciler that remembers nothing from one reconcile to the next, so exhaustive search can merge
-// equal states.
+// Stateless is a Reconciler that remembers nothing between reconciles, so exhaustive search can merge equal states.
 type Stateless func(ctx context.Context, key string) error
 
 // Sync calls f.

@@ -46,8 +46,8 @@ func (p *Process) kill() (detail string) {
 	return detail
 }
 
-// Restart starts a new incarnation of a process. A running process crashes first. The new incarnation's initial lists
-// show revision from; 0 means the latest. An older revision models a lagging API server.
+// Restart starts a new incarnation of a process. A running process crashes first. The parameter from is the revision of
+// the new incarnation's initial lists; 0 means the latest. An older revision models a lagging API server.
 func (p *Process) Restart(from uint64) {
 	if p.manager != nil {
 		p.manager.Restart(from)

@@ -119,7 +119,7 @@ func digestMetaValue(name string, value any, generated bool, exact, abstract *si
 	}
 }
 
-// digestFields folds all fields except but, in the order of their names.
+// digestFields folds all fields except the one with the name but, in the order of their names.
 func digestFields(fields map[string]any, but string, h *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if k != but {

@@ -11,8 +11,8 @@ var relist = onWatch("relist", (*Process).Relist, func(i *informer) bool {
 	return i.synced && i.pending() > 1 && len(i.backlog) == 0
 }, engine.gaps)
 
-// resync delivers every cached object again, unchanged. It does not apply to a whole program, which has its own
-// resyncs.
+// resync delivers every cached object again, unchanged. A whole program has its own resyncs, so it does not apply
+// there.
 var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
 }, func(engine) []*fakeapi.Kind { return nil })

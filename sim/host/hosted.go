@@ -34,8 +34,8 @@ type hosted struct {
 	from    uint64                 // the revision of the first lists after the start; 0 for the latest
 }
 
-// Hosting returns a controller that hosts a whole program. make returns the program of a process. Hosting ignores
-// New, Routes and Workers of as. The other fields tell the laws what to expect of the program.
+// Hosting returns a controller that hosts a whole program. The parameter make returns the program of a process. Hosting
+// ignores New, Routes and Workers of the parameter as. Its other fields tell the laws what to expect of the program.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
 	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }

@@ -77,7 +77,7 @@ func (x *indexer) put(v *version) *version {
 	return old
 }
 
-// enter adds v to an index. It removes old from the index if old is not nil.
+// enter adds v to an index. It removes the version old from it, unless that is nil.
 func (x *indexer) enter(ix *index, v, old *version) {
 	values := x.valuesOf(ix, v)
 	if old != nil {

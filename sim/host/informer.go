@@ -93,7 +93,7 @@ func (i *informer) deliver() {
 	i.apply(&c, false)
 }
 
-// list performs the initial list at the revision from.
+// list performs the initial list at the revision in i.from.
 func (i *informer) list() {
 	at := i.from
 	if at == 0 {

@@ -61,9 +61,9 @@ func (p *Process) offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-// notice adds or removes the action that delivers an event of i. Functions that change whether events wait must call
-// it. This is faster than checking all informers: a garbage collector watches every kind, and most kinds never have
-// events.
+// notice adds or removes the action that delivers an event of the informer. Functions that change whether events wait
+// must call it. This is faster than checking all informers: a garbage collector watches every kind, and most kinds
+// never have events.
 func (i *informer) notice() {
 	has := !i.held && i.pending() > 0
 	if has == i.noticed {

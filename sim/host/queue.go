@@ -38,7 +38,7 @@ type Backoff struct{ First, Longest time.Duration }
 // bucket for all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// steps returns the number of failures after which the delay no longer increases. The state counts no more failures.
+// steps returns the number of failures after which the delay no longer increases. Digests count no more failures.
 func (b Backoff) steps() (n int) {
 	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
 		n++

@@ -131,7 +131,7 @@ func content(obj runtime.Object) any {
 	return obj
 }
 
-// leaves describes each field in which two values differ. at is the prefix of the paths.
+// leaves describes each field in which two values differ. The parameter at is the prefix of the paths.
 func leaves(at string, a, b any) (all []string) {
 	for _, l := range objectdiff.Of(a, b) {
 		was, is := objectdiff.Shorten(text(l.Was), text(l.Is))

@@ -34,7 +34,7 @@ func (x *indexer) lock() (unlock func()) {
 	return x.reads.Unlock
 }
 
-// keys returns list, and records it as read from the cache.
+// keys returns its argument, and records it as read from the cache.
 func (x *indexer) keys(list []string) []string {
 	if x.reader != nil {
 		x.reader.noteNamed(list)

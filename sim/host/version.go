@@ -33,7 +33,7 @@ type version struct {
 
 	views   []*version // the same object in other API versions
 	encoded []byte     // the encoding when it was stored; shows whether the cached object was changed in place
-	sync    uint64     // the reconcile that read it last; each reconcile checks it once
+	sync    uint64     // number of the last reconcile that read it; each reconcile adds it once to [worker].reads
 }
 
 // as returns the version in another API version.
@@ -292,8 +292,8 @@ func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtim
 	return v
 }
 
-// mutationOf returns the record of a cached object that was changed in place. The record names a field that changed;
-// the original is decoded from the stored encoding.
+// mutationOf returns the record of a cached object that was changed in place. For an object of a Go type, the record
+// names a field that changed: the original is decoded from the stored encoding.
 func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"

@@ -44,7 +44,7 @@ type worker struct {
 	live  []liveRead // objects that this reconcile has read from the server
 	reads []*version // cached versions that this reconcile has read, each once
 
-	// local is a digest of the inputs and requests of the reconcile, which determine its state: see resumeSync.
+	// local is a digest of the inputs and requests of the reconcile, which determine its state: see state.go.
 	local, abstract sim.Hash
 }
 
@@ -162,8 +162,8 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish adds the key to the queue again after an error, or forgets its failures. It runs on the coroutine, in the
-// last step of the reconcile.
+// finish adds the key to the queue again after an error, or forgets its failures. It runs in the last step of a
+// reconcile.
 func (w *worker) finish() {
 	p := w.process
 	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}

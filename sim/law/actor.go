@@ -29,8 +29,8 @@ const (
 
 // Reasons of records that end a run.
 const (
-	Disturbed = "disturbed" // Unsettled: a process is down or a watch is paused
-	CutShort  = "cut short" // Settled: the time limit was reached, and only timers for retries were left
+	Disturbed = "disturbed" // of an Unsettled record: a process is down or a watch is paused
+	CutShort  = "cut short" // of a Settled record: the time limit was reached, and only timers for retries were left
 )
 
 // Actor is a process that is judged: it runs a controller with a Contract.
@@ -92,7 +92,7 @@ func (s *Actor) counts(value any, m metav1.Object) bool {
 // leaves reports whether the actor ignores an owner ([Contract].Ignores).
 func (s *Actor) leaves(owner any) bool { return s.Ignores != nil && s.Ignores(objectOf(owner)) }
 
-// willing reports whether the actor would adopt an orphan that owner selects.
+// willing reports whether the actor would adopt an orphan that the owner selects.
 func (s *Actor) willing(owner any, kind string, orphan any) bool {
 	if s.leaves(owner) {
 		return false
@@ -112,7 +112,7 @@ func (s *Actor) isOf(apiVersion string) bool {
 	return s.For.Version == "" || s.For.Group == group && s.For.Version == version
 }
 
-// numbered reports whether pod is a name that a StatefulSet gives to a pod: the set's name and a number. This rule
+// numbered reports whether a StatefulSet gives this name to a pod: it is the set's name and a number. This rule
 // holds for every StatefulSet, whatever its actor's contract says (KIND-STS-1).
 func numbered(set, pod string) bool {
 	digits, its := strings.CutPrefix(pod, set+"-")
@@ -125,8 +125,8 @@ func (s *Actor) fits(owner, orphan any) bool {
 	return s.Adoptable == nil || s.Adoptable(objectOf(owner), objectOf(orphan))
 }
 
-// allowed returns by(owner), or 0 if by is nil: how far the number of dependents may differ from Replicas. It panics
-// if the number is negative. field is the name of by in the contract.
+// allowed calls the function by, and returns how far the number of the owner's dependents may differ from Replicas. It
+// returns 0 if the function is nil, and panics if the number is negative. field is the function's name in the contract.
 func (s *Actor) allowed(field string, by func(owner runtime.Object) int, owner any) int {
 	if by == nil {
 		return 0
@@ -145,8 +145,8 @@ func (s *Actor) floor(owner any) int {
 	return s.Replicas(objectOf(owner)) - s.allowed("MaxUnavailable", s.MaxUnavailable, owner)
 }
 
-// roof returns the maximum number of active dependents of an owner. It is 0 without surge if the actor ignores the
-// owner, and negative if the contract sets no limit.
+// roof returns the maximum number of active dependents of an owner: Replicas and MaxSurge. If the actor ignores the
+// owner, Replicas counts as 0. The result is negative if Replicas is.
 func (s *Actor) roof(owner any) int {
 	n := s.Replicas(objectOf(owner))
 	if s.leaves(owner) {
@@ -167,8 +167,8 @@ func (s *Actor) mostAtOnce(owner any) int {
 	return s.roof(owner)
 }
 
-// Contract says what a controller promises. Its functions must not change their arguments. If a law needs a field
-// that is not set, it is not checked.
+// Contract says what a controller promises. Its functions must not change their arguments. A law that needs an unset
+// field is not checked.
 type Contract struct {
 	Profile Profile // which laws apply
 
@@ -190,7 +190,7 @@ type Contract struct {
 	MaxUnavailable func(owner runtime.Object) int             // how many dependents fewer than Replicas the controller's own deletes may leave; nil: none
 	MaxActive      func(owner runtime.Object) int             // how many active dependents at one time, if Replicas is nil; negative: any number
 	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: all do
-	Identity       func(dependent runtime.Object) string      // no two dependents of an owner may have the same identity: a node, an ordinal
+	Identity       func(dependent runtime.Object) string      // two dependents of an owner may not share it, such as a node
 	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether two dependents may share an identity temporarily; nil: never
 	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this particular dependent; nil: any will do
 	BlocksCreate   func(owner, dependent runtime.Object) bool // whether this dependent forbids further creates for now; nil: never

@@ -259,7 +259,7 @@ func resolveAll(j *Judge, r *sim.Record) {
 
 // unblocked reports that the garbage collector made a reference of an object non-blocking, although no dependent of
 // the object waits for its own dependents, so no cycle exists. A cycle need not contain the object itself (RULES
-// K100). The violation is Committed if the actor's caches show a waiting dependent, or have changed since the
+// K100). The violation is Committed if the actor's caches show a waiting dependent, or may have changed since the
 // reconcile began.
 func (j *Judge) unblocked(r *sim.Record) {
 	w := &j.write

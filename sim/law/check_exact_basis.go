@@ -42,11 +42,11 @@ func ofFor(r *sim.Record) bool {
 	return r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace
 }
 
-// noOlderView checks EXACT-5. The violation is Informed if the process received a newer version before the reconcile
-// began. Deliveries during a reconcile do not count. It is Committed if only an earlier incarnation of the process
-// received a newer version. Then the actor could not know. But it could have sent the version that it read, and the
-// server would have refused the write. Such
-// conditional writes are never violations.
+// noOlderView checks EXACT-5, for writes that lose something (see destroys). The violation is Informed if the process
+// received a newer version before the reconcile began. Deliveries during a reconcile do not count. It is Committed if
+// only an earlier incarnation of the process received a newer version, or if the write reverts another client's change.
+// Then the actor could not know. But it could have sent the version that it read, and the server would have refused
+// the write. Such conditional writes are never violations.
 //
 // A server-side apply to another object than the reconciled one is exempt as well, because it does not depend on a view
 // of that object.
@@ -140,13 +140,14 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks evaluates the invariant for a creation of the dependent among the objects of all. It returns what is missing.
+// lacks evaluates the invariant for a creation of the dependent, if the objects are those that the function all
+// returns. The result says what is missing, or is "".
 func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
 	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
 		Get: namedIn(all)})
 }
 
-// nothing returns the objects of an empty world. A dependent that lacks nothing in it needs no other object.
+// nothing returns no objects. A dependent that lacks nothing in such an empty world needs no other object.
 func nothing(string) []runtime.Object { return nil }
 
 // madeOnNothing reports that a dependent was created although an object that it needs is missing. The violation is
@@ -259,9 +260,9 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	j.Report(s, what)
 }
 
-// usedIsKept checks FIN-3. The violation is Informed even if the cache shows no use of the object, because the use
-// may be too recent for the cache. It is Committed if the actor listed from the server in this reconcile and found no
-// use, or if the object that it read was unused.
+// usedIsKept checks FIN-3. The violation is Informed even if the cache shows no use of the object: a cache may lack
+// recent uses, so the actor must ask the server. It is Committed if the actor listed from the server in this reconcile
+// and found no use, or if the object that it read was unused.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {

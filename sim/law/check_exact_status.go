@@ -15,8 +15,8 @@ import (
 
 // exactStatus checks EXACT-8. During a run, a count may have any value that results if each dependent is read at some
 // moment between the start of the reconcile and the request. Once settled, it must match the stored objects. A count
-// that a write does not change is checked only once settled. A count that includes deleted dependents may lag, but
-// may never exceed the true number. Once settled, it must equal that number.
+// that a write does not change is checked only once settled. A count that includes deleted dependents may never exceed
+// the number that the owner has had. Once settled, it must be at least the number of existing dependents.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledStatuses()
@@ -145,8 +145,8 @@ func (m *moments) inCache(value any) {
 	m.at(value, owner)
 }
 
-// at records an object at one moment. An adopted object counts for most even as it was before its adoption, because
-// the actor may have read it then.
+// at records an object at one moment. For the maximum, an adopted object counts even as it was before its adoption,
+// because the actor may have read it then.
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
 	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)

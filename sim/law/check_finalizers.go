@@ -44,9 +44,9 @@ func (s *State) putOn(process, finalizer string) bool {
 	return p != nil && p.puts[finalizer]
 }
 
-// mayTakeOff reports whether a finalizer is the actor's own: the actor declares it or has added it. If an actor of
-// profile Ownership declares no finalizers, it may remove all except those of the server, and those that another
-// actor declares or has added.
+// mayTakeOff reports whether a finalizer is the actor's own: the actor declares it or has added it. The finalizers of
+// the server (orphan, foregroundDeletion) are the garbage collector's. If an actor of profile Ownership declares no
+// finalizers, it may remove all except those of the server, and those that another actor declares or has added.
 func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):
@@ -77,7 +77,7 @@ func (s *State) managed(finalizer string) bool {
 	})
 }
 
-// kept reports whether the actors that declare a finalizer give a reason to keep it on an object.
+// kept reports whether a running actor that declares a finalizer gives a reason to keep it on an object.
 func (s *State) kept(o *Object, finalizer string) bool {
 	return s.someWorks(func(p *process) bool {
 		return slices.Contains(p.Actor.Finalizers, finalizer) && p.Actor.keeps(s, o)
@@ -104,7 +104,7 @@ func (s *State) keptByOthers(namespace *Object) bool {
 	})
 }
 
-// someWorks reports whether is returns true for a running process with active watches.
+// someWorks reports whether a running process with active watches satisfies the condition.
 func (s *State) someWorks(is func(p *process) bool) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.works() && is(p) })
 }

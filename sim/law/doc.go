@@ -2,7 +2,7 @@
 // hold, its source, and a check that sees the records of the history one after another. The package does not know
 // where the history comes from: a simulated world, or an audit log.
 //
-// Six names are enough to check a run:
+// These names are enough to check a run:
 //
 //   - [All] returns the laws, each a [Law], in the order of the clause list.
 //   - [Contract] says what a controller promises: what it selects, how many dependents an owner wants, and which laws
@@ -58,11 +58,11 @@
 //     whose expectations were lowered.
 //   - SyncStart, SyncEnd: For with the key's namespace and name, even if no such object exists (UID ""). Message is
 //     the error.
-//   - FaultHit: Process is the process it hit. Verb is "crash" or "restart" (Incarnation: the one that ended, or the
-//     one that began), "stop" (for good), "hold" or "release" (Object.Kind, or "" for all kinds), "relist", "switch"
-//     (of era), or "synced" (every informer of this incarnation has had its initial list). With Process "apiserver",
-//     it is "downgrade" or "upgrade": in between, the server drops the controller field. The judge ignores other
-//     verbs.
+//   - FaultHit: Process is the process that the fault hit. Verb is "crash" (Incarnation is the one that ended),
+//     "restart" (the one that began), "stop" (for good), "hold" or "release" (Object.Kind, or "" for all kinds),
+//     "relist", "switch" (of era), or "synced" (every informer of this incarnation has had its initial list). With
+//     Process "apiserver", it is "downgrade" or "upgrade": in between, the server drops the controller field. The
+//     judge ignores other verbs.
 //   - Mutation, Stuck, Unsettled: Message. Fighting: Reason has the indexes of the records in the cycle ("3,5");
 //     Message is set if no state recurs.
 //   - Settled: everything is delivered and nothing is enabled. Liveness laws are checked here, for actors that are

@@ -9,8 +9,8 @@ import (
 )
 
 // Invariant is a rule for one kind of controller, or for one world, in addition to the laws. If it is in a
-// [Contract], it is checked for that controller. If it is in a case or in a conformance Subject, it is checked for
-// the whole world. Exploration, minimization and reports treat it as a law.
+// [Contract], it is checked for that controller. If it is in a casefile.Case or a conformance.Subject, it is checked
+// for the whole world. Exploration, minimization and reports treat it as a law.
 type Invariant struct {
 	ID       string // "one-bucket-per-claim"; the ID of a law ("EXACT-11") defines that law for the controller
 	Sentence string // what must hold, in one sentence; may be empty if ID names a law
@@ -21,7 +21,7 @@ type Invariant struct {
 	Recent time.Duration
 
 	ofWorld, ofContract memo
-	evaluated           atomic.Int64 // times, if ID names a law
+	evaluated           atomic.Int64 // number of calls of Check, if ID names a law
 }
 
 // memo holds a *Law that is created once. It is typed as any so that Invariant does not depend on Law.
@@ -35,7 +35,7 @@ type When uint8
 
 const (
 	WhenSettled  When = 1 << iota // when the world has settled: for each reconciled object, or for the world
-	BeforeCreate                  // at a create of a dependent; at a delete, as if each remaining one were created
+	BeforeCreate                  // at a create of a dependent; at a delete, as if each other dependent were created
 	AtWrite                       // at each create, update and delete
 	AtDelete                      // when a deletion is requested or completed
 )
@@ -46,8 +46,7 @@ type Facts struct {
 	Now        time.Time
 	Owner      runtime.Object   // the reconciled object; nil in an invariant of a world
 	Dependents []runtime.Object // the objects that Owner controls, without the written object
-	// The object before and after the write. Before is nil for a create, After for a delete; both are nil when
-	// settled.
+	// The object before and after the write. Before is nil for a create, After for a delete; when settled, both are.
 	Before, After runtime.Object
 
 	Reconciled bool // when settled: Owner was reconciled without error after its controller had received everything

@@ -30,8 +30,9 @@ func (j *Judge) evaluate(v *Invariant, f *Facts) string {
 	return j.guarded(v, f)
 }
 
-// trusted is the number of guarded calls of the Check of an invariant with the ID of a law. Later calls are not
-// guarded, because the guard takes longer than the Check functions of the controllers of this module.
+// trusted is how many calls of Check are guarded (see guarded) if the invariant has the ID of a built-in law, as the
+// invariants of this module's controllers have. The guard takes longer than their Check. For other invariants, all
+// calls are guarded.
 const trusted = 32
 
 // panicked returns where the code in a stack panicked, as " at file:line".
@@ -45,8 +46,7 @@ func panicked(stack []byte) string {
 	return ""
 }
 
-// guarded calls the Check of an invariant. It panics with a [Misuse] if Check reads an unknown kind or changes an
-// object.
+// guarded calls Check, and panics with a [Misuse] if Check reads an unknown kind or changes an object.
 func (j *Judge) guarded(v *Invariant, f *Facts) string {
 	given := map[runtime.Object]uint64{}
 	give := func(objs ...runtime.Object) {

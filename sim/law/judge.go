@@ -123,7 +123,7 @@ func (j *Judge) Observe(r *sim.Record) {
 }
 
 // heldTo returns the profile of the record's process. Without an actor, as for Settled, it returns the largest
-// profile, so that every law receives the record. Such laws look up the actors themselves.
+// profile: every law receives the record, and looks up the actors itself.
 func (p *process) heldTo() Profile {
 	if p == nil {
 		return Upstream
@@ -167,7 +167,7 @@ func (j *Judge) askEach() {
 	}
 }
 
-// collecting reports whether a garbage collector is running with active watches. It makes it the actor of the check.
+// collecting reports whether a garbage collector is running with active watches, and makes it the check's actor.
 func (j *Judge) collecting() bool {
 	j.actor = j.survey().collector
 	return j.actor != nil
@@ -186,7 +186,7 @@ func (j *Judge) settled(o *ownerCount) bool {
 	return o.works && j.binds(o.sub)
 }
 
-// survey returns the counts of the settled world. They are computed once for each record.
+// survey returns the counts of the settled world. They are computed once for each Settled record.
 func (j *Judge) survey() *settledCounts {
 	if !j.settledCounts.done {
 		j.settledCounts.take(&j.state)

@@ -24,11 +24,11 @@ type process struct {
 	former      []work // the work of the previous incarnation, whose last requests may still arrive
 	queue       view.Queue
 
-	settled bool // the world has settled in this incarnation
-	synced  bool // every informer of this incarnation has had its initial list
-	early   int  // index of its first write before the initial lists; -1 for none
-	version uint64
-	kind    string // the kind of the last delivery that set version
+	settled bool   // the world has settled in this incarnation
+	synced  bool   // every informer of this incarnation has had its initial list
+	early   int    // index of its first write before the initial lists; -1 for none
+	version uint64 // the newest version that a delivery had
+	kind    string // the kind of that delivery
 
 	reordered bool // it received events of two kinds in another order than they happened
 	wasOff    bool // it was down, paused or late for a while
@@ -56,7 +56,7 @@ type process struct {
 
 // work is what one worker is doing.
 type work struct {
-	owner types.UID // of For; "" when idle
+	owner types.UID // UID of the reconciled object, For; "" when idle
 	begun int       // index of the record of its SyncStart
 	at    time.Duration
 	key   view.Key

@@ -31,7 +31,7 @@ func (p *process) shown(r *sim.Record) {
 	}
 }
 
-// told updates known with the answer to a request of the process. A lost answer has no effect.
+// told updates p.known with the answer to a request of the process. A lost answer has no effect.
 func (p *process) told(r *sim.Record) {
 	if r.Lost || r.Incarnation != p.incarnation || !p.follows(r.Object.Kind) {
 		return
@@ -83,8 +83,8 @@ func (p *process) gap(kind string, record int) {
 	}
 }
 
-// learn adds a version of an object to known, unless a newer one is known. by is the worker that received it as the
-// answer to a request; nil for an event.
+// learn adds a version of an object to known, unless a newer one is known. The parameter by is the worker that
+// received the version as the answer to a request; nil for an event.
 func (p *process) learn(kind string, value any, m metav1.Object, record int, by *work) *view.Sight {
 	n, uid, version := &p.known, m.GetUID(), meta.Version(m)
 	e := n.ByUID[uid]
@@ -154,8 +154,8 @@ func (p *process) set(e *view.Sight, value any, m metav1.Object, record int, by 
 	e.Value, e.Meta = value, m
 }
 
-// moved adjusts the counts of workers, after an owner has got (by is 1) or lost (-1) an active dependent. doer is the
-// worker whose request changed it; nil for an event.
+// moved adjusts the counts of workers after a dependent was added to an owner (the parameter by is 1) or removed (-1).
+// It ignores inactive dependents. doer is the worker whose request changed the dependent; nil for an event.
 func (p *process) moved(owner types.UID, active bool, by int, doer *work) {
 	if owner == "" || !active {
 		return

@@ -112,9 +112,9 @@ func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)
 }
 
-// knowsAbsent reports whether a garbage collector knew that an owner does not exist: by a live read, in the
-// dependent's namespace or without a namespace, or by the event of its deletion. It is also true if a read showed the
-// owner waiting for its dependents, and if the judge has forgotten facts.
+// knowsAbsent reports whether a garbage collector knew that an owner does not exist: by a live read, in the dependent's
+// namespace or without a namespace, or by the event of the owner's deletion. It is also true if the last live read
+// showed that the owner waits for its dependents. If the judge has forgotten facts, it is always true.
 func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
 	if p.forgot || p.gone[ref.UID] || p.readWaiting(ref, namespace) {
 		return true

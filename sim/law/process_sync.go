@@ -260,8 +260,7 @@ func (m *createdUnseen) shown(what sim.Ref) {
 	*m = slices.DeleteFunc(*m, func(x created) bool { return x.at == at })
 }
 
-// gap removes the objects of a kind that was listed again. It keeps them while a reconcile that may have used them is
-// in progress.
+// gap removes the objects of a kind that was listed again. It keeps them during a reconcile that may have used them.
 func (m *createdUnseen) gap(p *process, kind string) {
 	if slices.ContainsFunc(p.workers, func(k work) bool { return k.busy }) {
 		return

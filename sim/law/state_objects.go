@@ -225,7 +225,7 @@ func (s *stored) unindex(o *Object, ref *metav1.OwnerReference) {
 	}
 }
 
-// activeUpTo counts the stored active dependents that an owner controls. It stops at enough; -1 means no limit.
+// activeUpTo counts the active dependents that an owner controls, up to the number enough; -1 means no limit.
 func (s *stored) activeUpTo(sub *Actor, owner types.UID, enough int) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {

@@ -39,8 +39,8 @@ func (l *recentlyDeleted) fold(r *sim.Record) {
 	}
 }
 
-// within returns the object at these coordinates and the time since its deletion, if that is less than long.
-// Otherwise it returns nil.
+// within returns the object at these coordinates and the time since its deletion, if that time is less than the
+// parameter long. Otherwise it returns nil.
 func (l *recentlyDeleted) within(at coords, long, now time.Duration) (any, time.Duration) {
 	if p, was := l.gone[at]; was && now-p.at < long {
 		return p.value, now - p.at
@@ -101,7 +101,7 @@ func (f *forbidden) note(uid types.UID, r *sim.Record) {
 	(*f)[uid] = r.Process
 }
 
-// fold removes the entries of other processes after a commit. Heartbeats and Events do not count.
+// fold removes the entries of processes other than the writer after a commit. Heartbeats and Events do not count.
 func (f forbidden) fold(r *sim.Record) {
 	if len(f) == 0 || r.Object.Kind == "Event" ||
 		r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
@@ -121,7 +121,8 @@ func (f forbidden) more(owner *Object) bool {
 	return is || anyOfThem
 }
 
-// asksAgain reports whether a process has retried a key whose creations are forbidden.
+// asksAgain reports whether the last reconcile of a key was a failed retry, and the server had refused a create for the
+// object of this key (see forbidden).
 func (s *State) asksAgain(p *process, k *view.Queued) bool {
 	o := s.Named(p.Actor.For.Kind, k.Namespace, k.Name)
 	return k.Again && o != nil && s.forbidden.more(o)

@@ -360,7 +360,7 @@ var _ = tells([]story{
 	}},
 })
 
-// fails adds that a reconcile of a set fails, and that the retry comes after wait.
+// fails adds that a reconcile of a set fails, and that the retry comes after the delay wait.
 func (t *tape) fails(a *thing, wait time.Duration) {
 	t.start("rs", a)
 	t.end("rs", a, "etcdserver: request timed out")

@@ -152,7 +152,7 @@ var _ = tells([]story{
 	}},
 })
 
-// ordinals stores a set, whose controller creates pods a-0 and a-1. The process by then deletes a-0.
+// ordinals stores a set, whose controller creates pods a-0 and a-1. Then the process with the name in by deletes a-0.
 func (t *tape) ordinals(want int, by string) (a, last *thing) {
 	a = set("a", want)
 	t.exist(a)

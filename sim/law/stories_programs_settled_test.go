@@ -143,7 +143,7 @@ var _ = tells([]story{
 		}},
 })
 
-// goesBefore stores a terminating fleet with a pod, and calls then.
+// goesBefore stores a terminating fleet with a pod, and calls the function then.
 func (t *tape) goesBefore(then func()) (own *thing) {
 	was := fleet("own", 2)
 	own = was.dying("example.com/foreign")
@@ -155,7 +155,7 @@ func (t *tape) goesBefore(then func()) (own *thing) {
 	return own
 }
 
-// comesBack stores a pod of a fleet that was deleted and recreated. It calls then before the pod appears.
+// comesBack stores a pod of a fleet that was deleted and recreated. It calls the function then before the pod appears.
 func (t *tape) comesBack(then func(), finalizers ...string) (p *thing) {
 	own := fleet("own", 0)
 	next := own.again()

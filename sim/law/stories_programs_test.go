@@ -39,7 +39,7 @@ func (t *tape) labels(f func(own, other, p *thing) *thing) {
 	t.writes(f, func(_, p *thing) *thing { return p.labelled("seen") })
 }
 
-// writes adds that the program changes a pod that f returns. If to returns nil, the program deletes it.
+// writes adds that the program changes a pod that f returns. If the function to returns nil, the program deletes it.
 func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing) *thing) {
 	own, other := fleet("own", 1), fleet("other", 1)
 	t.exist(own, other)
@@ -53,7 +53,7 @@ func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing
 	t.unattributed(verb, is, is, after).Process = "doubling"
 }
 
-// limits adds that the program creates made pods for an owner that allows most.
+// limits adds that the program creates as many pods as made says, for an owner that allows the number most.
 func (t *tape) limits(most, made int) (own, last *thing) {
 	own = fleet("q", most)
 	own.Kind = "Queue"
@@ -296,7 +296,7 @@ func TestAProgramThatCollects(t *testing.T) {
 // denied adds that the server refuses a program's creation of a pod, and that the world settles.
 func (t *tape) denied(code int) { t.deniedBefore(code, func() {}) }
 
-// deniedBefore is denied, with a call of then before the world settles.
+// deniedBefore is denied, with a call of the function then before the world settles.
 func (t *tape) deniedBefore(code int, then func()) {
 	own := fleet("own", 1)
 	t.exist(own)
@@ -320,8 +320,8 @@ func outsider() Actor {
 	return s
 }
 
-// abroad adds that the outsider creates made pods for a fleet whose replicas changed from asked to asks. It does not
-// receive the answers to the first told ones.
+// abroad adds that the outsider creates as many pods as made says, for a fleet whose replicas changed from asked to
+// asks. The parameter told is the number of first answers that it does not receive.
 func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 	own = fleet("own", asked)
 	t.exist(own)
@@ -336,7 +336,7 @@ func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 	return own
 }
 
-// fills adds that a program creates made pods for an owner that wants want, and receives each.
+// fills adds that a program creates as many pods as made says, and receives each. Their owner wants the number want.
 func (t *tape) fills(want, made int) *thing {
 	own := fleet("own", want)
 	t.exist(own)

@@ -168,7 +168,7 @@ func (t *tape) cuts(b *thing) {
 }
 
 // lateDependent adds that the collector receives a dependent during its work, and then removes the owner. It sent
-// that request left records before now.
+// that request -left records ago.
 func (t *tape) lateDependent(left int) {
 	a := set("a", 1)
 	b := a.dying(orphanFinalizer)

@@ -53,8 +53,7 @@ func (w *Write) inherits(r *sim.Record) Strength {
 	return Informed
 }
 
-// newsTo returns Committed if the actor had read the object without a reference to that owner. Otherwise it returns
-// Informed.
+// newsTo returns Committed if the actor had read the object without a reference to that owner, otherwise Informed.
 func newsTo(w *Write, owner types.UID) Strength {
 	if w.Saw != nil && meta.RefTo(w.Saw, owner) == nil {
 		return Committed

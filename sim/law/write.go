@@ -76,8 +76,7 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
-// unhands reports whether a write only removes finalizers of the actor. The object may be gone afterwards, if it had
-// no others.
+// unhands reports whether a write only removes finalizers of the actor. This may remove the object.
 func (w *Write) unhands(r *sim.Record) bool {
 	switch {
 	case w.Before == nil:

@@ -91,7 +91,7 @@ func (o *observer) Observe(r *sim.Record) {
 	}
 }
 
-// Digest adds nothing, because the counters only decide when a settle is stopped. Whether a fight continues depends
+// Digest adds nothing, because the counters only decide when [Trial.Settle] stops. Whether a fight continues depends
 // only on the world's state.
 func (o *observer) Digest(*sim.Hash) {}
 

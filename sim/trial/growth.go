@@ -78,9 +78,9 @@ func (g *growth) note(r *sim.Record) {
 	}
 }
 
-// endless reports whether repeated writes will not end. If the owner declares its number of dependents, EXACT-2
-// checks its creations instead. Updates must outnumber the objects, because a large world may need one write for each
-// other object.
+// endless reports whether repeated writes will not end. It is false for creations by a controller whose contract has
+// Replicas, because EXACT-2 checks these. Updates must outnumber the objects, because a large world may need one write
+// for each other object.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {

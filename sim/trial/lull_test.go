@@ -44,7 +44,7 @@ func wanders() host.Controller {
 	})
 }
 
-// Heartbeats do not count for the limits of a settle while the world waits for a timer that is far away. An endless
+// Heartbeats do not count for the limits of Settle while the world waits for a timer that is far away. An endless
 // chain of timers counts.
 func TestHeartbeatsDoNotCount(t *testing.T) {
 	for _, c := range []struct {

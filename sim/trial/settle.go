@@ -19,14 +19,14 @@ type Settling struct {
 	Writes  int           `json:"writes"`           // commits, except of statuses
 	Steps   int           `json:"steps"`            // steps of the world
 	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
-	Broken  bool          `json:"broken,omitempty"` // the settle was stopped at a violation
+	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run, and no law was evaluated
 	Idle    string        `json:"idle,omitempty"`   // a loop that repeated without a write
 	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted, so that no law was evaluated
 }
 
-// Limits end a settle that does not end by itself. The defaults suit worlds of any size, because they far exceed what
-// a settle needs. Steps and writes do not count while all other work waits for a timer that is far away.
+// Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
+// far exceed what a call needs. Steps and writes do not count while all other work waits for a timer that is far away.
 type Limits struct {
 	Writes int           // commits, except of statuses; 0: half a million
 	Steps  int           // 0: two million; with a whole program 15,000 plus Recorded
@@ -35,10 +35,10 @@ type Limits struct {
 
 	Recorded int         // the number of steps of a replayed run
 	Rest     bool        // after For has passed, complete interrupted work, and evaluate the laws of the settled world
-	Stop     func() bool // called after each step; true ends the settle at a violation; nil: never called
+	Stop     func() bool // called after each step; true ends the call of Settle at a violation; nil: never called
 }
 
-// The default limits of a settle. They end a run that never settles before its history fills the memory.
+// The default limits of [Trial.Settle]. They end a run that never settles before its history fills the memory.
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
@@ -56,7 +56,7 @@ func (l *Limits) fill(hosted bool) {
 	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-// counted holds the numbers of steps and writes before the first that counts. Those that do not count increase it.
+// counted holds how many steps and writes do not count for the limits: those before the call, and those in a lull.
 type counted struct {
 	writes, steps int
 	wrote         int
@@ -79,7 +79,7 @@ func (t *Trial) pass(from *counted) {
 	}
 }
 
-// deadline holds when the current settle ends. It is part of the digest of the trial.
+// deadline holds when the current call of [Trial.Settle] ends. It is part of the digest of the trial.
 type deadline struct {
 	writes int // the number of writes at which it ends
 	tally  *tally
@@ -95,7 +95,7 @@ func (d *deadline) digest(h *sim.Hash, now time.Duration) {
 	}
 }
 
-// After the time of a settle has passed, interrupted work continues until nothing has changed for doneFor, but at
+// After the time in Limits.For has passed, interrupted work continues until nothing has changed for doneFor, but at
 // most for goesOn. doneFor exceeds the delay of the Job controller before each reconcile (one second), and the delays
 // of most retries.
 const (
@@ -131,7 +131,7 @@ func (t *Trial) underWay() string {
 
 // Settle steps until only faults are enabled, until only heartbeats without effect are left, or until a limit is
 // reached. When the world has settled, the laws about settled worlds are evaluated. A world that does not settle
-// violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the settle, these laws are evaluated
+// violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the call, these laws are evaluated
 // only if Limits.Rest is set, after interrupted work is completed.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0

@@ -249,9 +249,9 @@ func (t *Trial) withheld(process string) bool {
 // electionFor exceeds the duration of a lease.
 const electionFor = 30 * time.Second
 
-// patience returns for how long timers must have no effect. The time is short for a process with withheld events,
-// because it retries with growing delays and an hour shows no more than three retries. It is electionFor for an
-// election, which is decided when a lease would have expired. A settle with an end time always waits the full time.
+// patience returns for how long timers must have no effect. The time is 0 for a process with withheld events, because
+// it retries with growing delays, and an hour shows no more than three retries. It is electionFor for an election,
+// which is decided when a lease would have expired. With an end time ([Limits].For), the full time is always waited.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {

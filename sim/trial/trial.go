@@ -110,8 +110,8 @@ func (t *Trial) judged(a law.Actor) {
 	}
 }
 
-// Outside declares a program that acts from outside this world, through [host.Cluster.As] with this name. The
-// contract of as applies to it. The judge assumes that the program knows only the answers to its own requests.
+// Outside declares a program that acts from outside this world, through [host.Cluster.As] with this name. The laws
+// apply to it by the contract of the parameter as. The judge assumes that it knows only the answers to its requests.
 func (t *Trial) Outside(name string, as host.Controller) {
 	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true

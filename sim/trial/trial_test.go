@@ -190,7 +190,7 @@ func TestHeartbeatGoesOnForAnHour(t *testing.T) {
 	}
 }
 
-// If the end time stops a settle, the laws of settled worlds are evaluated only if Limits.Rest is set.
+// If the end time stops Settle, the laws of settled worlds are evaluated only if Limits.Rest is set.
 func TestCutByTheClockIsNotSettled(t *testing.T) {
 	wants := syncs(later(10*time.Minute, nothing))
 	wants.Owns, wants.Contract.Replicas = append(wants.Owns, secrets), func(kruntime.Object) int { return 1 }

@@ -21,7 +21,7 @@ func (t *Trial) Later(label string, do func()) {
 	t.LaterUntil(label, func() bool { do(); return true })
 }
 
-// LaterUntil is [Trial.Later] for an action that may have to be repeated. do reports whether it has succeeded. The
+// LaterUntil is [Trial.Later] for an action that may have to be repeated. The function do returns true on success. The
 // user waits a second before each repetition.
 func (t *Trial) LaterUntil(label string, do func() bool) {
 	t.user.clock = &t.World.Clock

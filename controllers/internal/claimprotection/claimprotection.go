@@ -107,7 +107,7 @@ type controller struct {
 
 func (c *controller) Digest(*sim.Hash) {}
 
-// Sync removes the finalizer from an unused claim that is terminating, or adds it to a claim that lacks it.
+// Sync removes the finalizer from an unused terminating claim, or adds it to a claim that is not terminating.
 func (c *controller) Sync(ctx context.Context, key string) error {
 	obj, exists, err := c.claims.GetByKey(key)
 	if err != nil || !exists {

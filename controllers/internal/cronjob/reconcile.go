@@ -39,8 +39,8 @@ func (s *round) reconcile() (*time.Duration, error) {
 }
 
 // observe removes from the status the Jobs that are finished in the cache. It returns the number of running Jobs that
-// the status does not list. Such a Job exists if the controller was killed after starting it, or a user edited the
-// status.
+// the status does not list; 0 in the polling eras. Such a Job exists if the controller was killed after starting it, or
+// a user edited the status.
 func (s *round) observe() (forgotten int, err error) {
 	for _, job := range s.jobs {
 		switch known := listed(s.cj, job.UID); {

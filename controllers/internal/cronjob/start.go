@@ -49,7 +49,7 @@ func (s *round) start(forgotten int) (*time.Duration, error) {
 	return untilNext(s.cj, s.now, times), nil
 }
 
-// started reports whether the status lists the Job of the scheduled time at. It need not check the last start and the
+// started reports whether the status lists the Job of this scheduled time. It need not check the last start and the
 // starting deadline, because [due] returns no time before them.
 func (s *round) started(at time.Time) bool {
 	name := s.jobName(at)
@@ -58,9 +58,9 @@ func (s *round) started(at time.Time) bool {
 	})
 }
 
-// clear applies the concurrency policy before a start. With Forbid it returns wait if a Job runs. With Replace it
-// deletes the running Jobs. forgotten is the number of running Jobs that the status does not list. Upstream ignores
-// those and starts another Job.
+// clear applies the concurrency policy before a start. With Forbid, the result wait is true if a Job runs. With
+// Replace, clear deletes the running Jobs. forgotten is the number of running Jobs that the status does not list.
+// Upstream ignores those and starts another Job.
 func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	if s.without.Forgotten {
 		forgotten = 0

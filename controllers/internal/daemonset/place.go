@@ -77,8 +77,8 @@ func (w *work) manage(ctx context.Context) error {
 	return w.scale(ctx, lacking, surplus)
 }
 
-// place reports whether a node lacks a pod, and which of its pods to delete. If a node has a terminating pod, it gets a
-// new pod only after the terminating pod is gone.
+// place reports whether a node lacks a pod, and which of its pods to delete. Unless the set surges, a node with a
+// terminating pod gets a new pod only after that pod has ended or is gone.
 func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops []*corev1.Pod) {
 	run, stay := fits(w.set, node, w.options)
 	if !stay {

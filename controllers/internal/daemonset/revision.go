@@ -204,7 +204,7 @@ func (w *work) relabel(ctx context.Context, hash string) error {
 	return nil
 }
 
-// cleanUp deletes the oldest revisions beyond the set's limit. It keeps every revision that a pod uses.
+// cleanUp deletes the oldest revisions beyond the set's limit. It keeps every revision that a pod with a node uses.
 func (w *work) cleanUp(ctx context.Context) error {
 	surplus := len(w.old) - int(*w.set.Spec.RevisionHistoryLimit)
 	if surplus <= 0 {

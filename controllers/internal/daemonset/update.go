@@ -294,7 +294,8 @@ func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string)
 	return errs
 }
 
-// only returns options that limit a delete to the object with this uid. If any is true, the options have no limit.
+// only returns options that limit a delete to the object with this uid. If the parameter any is true, and in the first
+// two eras, the options have no limit.
 func (w *work) only(meta metav1.ObjectMeta, any bool) metav1.DeleteOptions {
 	if any || w.bySelector() {
 		return metav1.DeleteOptions{}

@@ -37,7 +37,6 @@ func (u *rollout) done(s *appsv1.DeploymentStatus) bool {
 	return c != nil && c.Reason == setAvailable && s.Replicas == s.UpdatedReplicas
 }
 
-// progress sets condition Progressing.
 func (u *rollout) progress(s *appsv1.DeploymentStatus) {
 	subject := fmt.Sprintf("Deployment %q", u.d.Name)
 	if rs := u.current(); rs != nil {

@@ -46,7 +46,7 @@ func (u *rollout) grow(ctx context.Context) (bool, error) {
 	return u.scale(ctx, rs, u.room(size(rs)))
 }
 
-// room returns the size that the current ReplicaSet may get now. have is its present size.
+// room returns the size that the current ReplicaSet may get now. The parameter have is its present size.
 func (u *rollout) room(have int32) int32 {
 	if u.d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || u.options.Without.Room {
 		return replicas(u.d)

@@ -67,9 +67,9 @@ func (u *rollout) resize(ctx context.Context) error {
 	return u.writeStatus(ctx, u.count())
 }
 
-// share gives the Deployment's size to the only ReplicaSet with pods, or to the newest if none has pods. If several
-// have pods and the current one has all wanted pods, it scales the others to zero. Otherwise a rollout is under way,
-// and it divides the change in proportion.
+// share gives the Deployment's size to the only ReplicaSet with pods. If none has pods, it gives the size to the
+// current one, or to the newest if there is no current one. If several have pods and the current one has all wanted
+// pods, it scales the others to zero. Otherwise a rollout is under way, and share divides the change in proportion.
 func (u *rollout) share(ctx context.Context) error {
 	running := keep(u.sets, active)
 	if rs := u.only(running); rs != nil || len(running) == 0 {
@@ -238,7 +238,7 @@ func keepsHistory(d *appsv1.Deployment) (int, bool) {
 }
 
 // exceedsBounds is the check of EXACT-11. It describes how scaling, creating or deleting a ReplicaSet exceeds the
-// bounds of a rollout. A paused or resized Deployment has no such bounds.
+// bounds of a rollout. For a paused or resized Deployment it checks only deletions.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
 	_ func(kind string) []runtime.Object) string {
 	if after == nil {

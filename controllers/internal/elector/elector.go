@@ -81,7 +81,7 @@ func (e *elector) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// try reports whether the candidate has the lease.
+// try acquires or renews the lease, unless another candidate has it. It reports whether it succeeded.
 func (e *elector) try(ctx context.Context) bool {
 	// The holder writes the lease as last seen. It reads the lease only if this write fails.
 	if e.holds() && e.write(e.env.Client.Update(ctx, e.claim(e.lease))) {

@@ -59,7 +59,7 @@ func New(without Without) host.Controller {
 }
 
 // wanted returns the number of slices of a Service, one per address family. It assumes that the Pods fit into one
-// slice. If the Pods' ports may differ, or the Service has no selector, it returns a negative number: unknown.
+// slice. If the Pods' ports may differ, or the controller makes no slices, it returns a negative number: unknown.
 func wanted(owner runtime.Object) int {
 	svc := owner.(*corev1.Service)
 	if !selects(svc) {
@@ -73,7 +73,7 @@ func wanted(owner runtime.Object) int {
 	return len(families(svc))
 }
 
-// most returns the maximum number of a Service's slices: 0 without a selector, otherwise -1 for no limit.
+// most returns the maximum number of a Service's slices: -1 for no limit, 0 if the controller makes none (see selects).
 func most(owner runtime.Object) int {
 	if selects(owner.(*corev1.Service)) {
 		return -1
@@ -89,7 +89,8 @@ func found(dependent runtime.Object) bool {
 		slice.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-// selects reports whether a Service has a selector. The slices of other Services have other managers.
+// selects reports whether the controller makes slices for a Service: if it has a selector and is not of type
+// ExternalName. Slices of other Services have other managers.
 func selects(svc *corev1.Service) bool {
 	return svc.Spec.Type != corev1.ServiceTypeExternalName && svc.Spec.Selector != nil
 }

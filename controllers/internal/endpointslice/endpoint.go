@@ -46,7 +46,8 @@ func ready(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// endpointOf returns a Pod's endpoint. A terminating Pod serves while it is ready, but gets no new connections.
+// endpointOf returns a Pod's endpoint. A terminating Pod serves while it is ready, but gets no new connections, unless
+// the Service publishes Pods that are not ready.
 func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	family discoveryv1.AddressType) discoveryv1.Endpoint {
 	serving, terminating := ready(pod), pod.DeletionTimestamp != nil
@@ -72,8 +73,8 @@ func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	return e
 }
 
-// hints returns the hints that keep traffic in a zone or on a node, if the Service asks for that. Only ready endpoints
-// get hints.
+// hints returns the hints that keep traffic in a zone or on a node, if the Service asks for that and the endpoint is
+// ready.
 func hints(svc *corev1.Service, e *discoveryv1.Endpoint) *discoveryv1.EndpointHints {
 	if svc.Spec.TrafficDistribution == nil || !*e.Conditions.Ready {
 		return nil

@@ -131,8 +131,8 @@ func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	p.update = append(p.update, changed...)
 }
 
-// keep returns the endpoints of a slice that are still wanted, with their new content, and removes them from left.
-// differs is set if this changes the slice.
+// keep returns the endpoints of a slice that are still wanted, with their new content, and removes them from the map
+// left. differs is set if this changes the slice.
 func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.Endpoint) (keep []discoveryv1.Endpoint,
 	differs bool) {
 	for i := range s.Endpoints {

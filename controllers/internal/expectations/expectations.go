@@ -51,7 +51,7 @@ func New(now func() time.Time) *Expectations {
 	return &Expectations{now: now, records: map[string]*record{}}
 }
 
-// ExpectCreations replaces the record of key: it expects n creations by the object with uid owner.
+// ExpectCreations replaces the record of key, if n is positive: it expects n creations by the object with uid owner.
 func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	if n > 0 {
 		names := make([]string, 2*n)
@@ -60,8 +60,9 @@ func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	}
 }
 
-// ExpectDeletions replaces the record of key. It expects deletions of the objects with these keys by the object with
-// uid owner. adopted are the objects whose adoption may not be shown yet. The record keeps the slices.
+// ExpectDeletions replaces the record of key, unless objects is empty. It expects deletions of the objects with these
+// keys by the object with uid owner. adopted are the objects whose adoption may not be shown yet. The record keeps the
+// slices.
 func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []string, adopted ...string) {
 	if len(objects) > 0 {
 		e.records[key] = &record{owner: owner, deletions: objects, adopted: adopted, since: e.now()}
@@ -221,8 +222,7 @@ func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 
 func (e *Expectations) Forget(key string) { delete(e.records, key) }
 
-// Waiting lists the keys with unfulfilled records, sorted. It includes expired records, because only an event enqueues
-// their keys.
+// Waiting lists the keys with unfulfilled records, sorted. Expired records count: only an event enqueues their keys.
 func (e *Expectations) Waiting() []string {
 	if len(e.records) == 0 {
 		return nil

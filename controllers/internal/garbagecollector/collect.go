@@ -253,7 +253,7 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 	}
 }
 
-// cutLoose orphans the dependents that are not in loose, and adds them to loose.
+// cutLoose orphans the dependents that are not in the set loose, and adds them to the set.
 func (c *collector) cutLoose(ctx context.Context, id identity, n *node, loose map[types.UID]bool) error {
 	var errs []error
 	for _, d := range slices.Clone(n.dependents) {

@@ -178,8 +178,8 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 	return right, wrong
 }
 
-// alternative returns another identity that dependents name for the uid: the one that follows after in sorted order, or
-// the first one if after is the last.
+// alternative returns another identity that dependents name for the uid: in sorted order, the one that follows the
+// parameter after, or the first one if none follows.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {

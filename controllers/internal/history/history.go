@@ -281,8 +281,7 @@ func Index(revisions cache.Indexer) {
 
 func nobodys(namespace string) string { return "in " + namespace }
 
-// Own returns the cached revisions in a set's namespace that the set controls or that have no controller, sorted by
-// key.
+// Own returns the cached revisions in a set's namespace that the set controls or nobody does, sorted by key.
 func Own(revisions cache.Indexer, set metav1.Object) []*appsv1.ControllerRevision {
 	own := by(revisions, ownerIndex, string(set.GetUID()))
 	own = slices.DeleteFunc(own, func(r *appsv1.ControllerRevision) bool { return r.Namespace != set.GetNamespace() })

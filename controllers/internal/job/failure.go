@@ -78,7 +78,8 @@ func endedAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersEnded returns when the last container or sidecar of a pod ended. It is zero unless all have ended.
+// containersEnded returns when the last container or sidecar of a pod ended. It is zero if a sidecar has not ended. If
+// another container has not ended, only the sidecars count.
 func containersEnded(p *corev1.Pod) time.Time {
 	var last time.Time
 	for _, s := range p.Status.ContainerStatuses {

@@ -51,7 +51,6 @@ func indexesOf(pods []*corev1.Pod) []int {
 	return list
 }
 
-// perIndex reports whether failures are limited per index.
 func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
 // failures returns how many earlier pods with the pod's index failed: counted are the failures that count towards the
@@ -158,7 +157,7 @@ func (a *attempt) indexBackoff(i int) backoff {
 }
 
 // duplicates splits the active pods of an Indexed Job. surplus has the pods without a valid index, and of each index
-// all pods except the best. rest has the other pods.
+// all pods except the last in the order of [pod.Before]. rest has the other pods.
 func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod) {
 	ordered := slices.Clone(pods)
 	slices.SortStableFunc(ordered, byIndex)
@@ -217,8 +216,7 @@ func withEntry(m map[string]string, key, value string) map[string]string {
 // maxPrefix is the length to which the server truncates generateName.
 const maxPrefix = 58
 
-// indexPrefix returns the generateName of an index's pods. It shortens the Job's name so that the index is not
-// truncated.
+// indexPrefix returns the generateName of an index's pods. It shortens the Job's name, so that the index stays whole.
 func indexPrefix(name string, i int) string {
 	suffix := "-" + strconv.Itoa(i) + "-"
 	if len(name)+len(suffix) > maxPrefix {

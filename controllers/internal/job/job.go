@@ -133,8 +133,8 @@ type Without struct {
 	SharedCache bool // change the cached Job in place
 }
 
-// jobRoute routes events on Jobs. A changed spec is handled at once, a changed status after a delay. When a Job ends or
-// is gone, it enqueues the matching pods that still have the finalizer (RULES I82).
+// jobRoute routes events on Jobs. A changed spec is handled at once, a changed status after a delay. When a Job is
+// gone, and at each update of an ended Job, it enqueues the matching pods that still have the finalizer (RULES I82).
 func jobRoute(o *Options) host.Route {
 	own := routing.Own(Kind, &o.Without.Routing)
 	return host.Route{Kind: Kind, Do: func(v host.View, e host.Event, out *host.Effect) {

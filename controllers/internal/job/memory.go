@@ -173,7 +173,7 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 
 // awake reports whether the Job may create and delete pods, or must wait for its expectations. An expected deletion may
 // never be shown: the pod may have lost its owner (WATCH-5), or an event showed the deletion before it was expected.
-// Therefore awake also compares expectations with the cache.
+// Therefore, in the current era, awake also compares expectations with the cache.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	if r.options.Era == Current {
 		r.expected.Recheck(key, expectations.Look(r.pods, j.UID))

@@ -151,7 +151,8 @@ func set(uids []types.UID) map[types.UID]bool {
 	return m
 }
 
-// uncountedPods returns the pods with the finalizer that are not in known (uids in the status) and that is accepts.
+// uncountedPods returns the pods with the finalizer and a valid index that satisfy a condition. It leaves out pods with
+// a uid in the set known (the uids in the status).
 func (a *attempt) uncountedPods(known map[types.UID]bool, is func(*corev1.Pod) bool) []*corev1.Pod {
 	return keep(a.pods, func(p *corev1.Pod) bool {
 		return tracked(p) && !known[p.UID] && !a.r.hasShed(a.key, p) && within(p, a.job) && is(p)

@@ -86,8 +86,7 @@ func (a *attempt) held() map[types.UID]bool {
 	return held
 }
 
-// countFree counts the pods that the status names and that no longer have the finalizer. It reports whether there were
-// any.
+// countFree counts the pods that the status names and that have lost the finalizer. It reports whether there were any.
 func (a *attempt) countFree(held map[types.UID]bool) bool {
 	s := &a.job.Status
 	free := func(uids *[]types.UID, counter *int32) bool {
@@ -208,7 +207,7 @@ func (a *attempt) finish() bool {
 	return true
 }
 
-// shedAll removes the finalizer from pods, and removes these pods from held.
+// shedAll removes the finalizer from pods, and removes these pods from the map held.
 func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[types.UID]bool) error {
 	var errs []error
 	for _, p := range pods {

@@ -134,8 +134,8 @@ func (c *collector) ended(ctx context.Context, pods []*corev1.Pod) {
 	c.remove(ctx, done[:max(0, len(done)-c.options.Threshold)], nil)
 }
 
-// outOfService removes terminating pods of nodes with the out-of-service taint. It uses the cached node, which may be
-// old (kubernetes#141887).
+// outOfService removes terminating pods of nodes that are not ready and have the out-of-service taint. It uses the
+// cached node, which may be old (kubernetes#141887).
 func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	without := &c.options.Without
 	gone := filter(pods, func(pod *corev1.Pod) bool {
@@ -147,8 +147,7 @@ func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known 
 	c.remove(ctx, gone, nil)
 }
 
-// orphaned removes pods of nodes that were missing from the cache during the quarantine and that the server does not
-// have.
+// orphaned removes pods of nodes that the cache lacked during the quarantine and that the server does not have.
 func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	due := c.due(pods, known)
 	due = slices.DeleteFunc(due, func(name string) bool { return !c.gone(ctx, name) })
@@ -261,8 +260,9 @@ func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name str
 	return ""
 }
 
-// remove marks pods as failed if condition is set, and removes them. A pod that cannot be marked stays for the next
-// round. Both requests carry the uid (EXACT-4). Upstream removes by name (RULES L112).
+// remove marks pods that have not ended as failed, with the condition if it is set, and removes all pods. A pod that
+// cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name (RULES
+// L112).
 func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
 	for _, pod := range pods {
 		if c.mark(ctx, pod, condition) == nil {

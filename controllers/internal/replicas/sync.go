@@ -68,8 +68,8 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 
 // awake reports whether the set may create and delete pods, or must wait for its expectations. An expected deletion may
 // never be shown: the pod lost its owner (WATCH-5), or an event showed the deletion before it was expected. Therefore
-// awake also compares expectations with the cache. A pod whose adoption is not shown yet has not lost its owner.
-// Upstream does not compare, and may wait until expectations expire.
+// awake also compares expectations with the cache, except in the first two eras. A pod whose adoption is not shown yet
+// has not lost its owner. Upstream does not compare, and may wait until expectations expire.
 func (r *reconciler) awake(key string, set *Set) bool {
 	if r.options.Era.owned() && !r.options.Without.Recheck {
 		r.expected.Recheck(key, func(object string) expectations.Sight { return r.sight(object, set) })

@@ -1,5 +1,5 @@
-// Package scheduler binds each pod to the eligible node with the fewest pods. It ignores resources, preferences and
-// priorities.
+// Package scheduler binds each pod to the eligible node with the fewest pods. It respects the number of pods that a
+// node can hold, and ignores other resources, preferences and priorities.
 package scheduler
 
 import (
@@ -201,8 +201,8 @@ func admits(node *corev1.Node, spec *corev1.PodSpec) bool {
 		!placement.Untolerated(node, spec.Tolerations, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)
 }
 
-// bind binds a pod to a node. If the server refuses, the pod has a node, is terminating or was recreated. This is no
-// error, because an event will show it.
+// bind binds a pod to a node. If the server answers 404 or 409, the pod is gone, has a node, is terminating or was
+// recreated. This is no error, because an event will show it.
 func (s *scheduler) bind(ctx context.Context, pod *corev1.Pod, node string) error {
 	s.bound[routing.Key(pod)] = binding{pod.UID, node}
 	_, err := s.env.Client.Do(ctx, &fakeapi.Request{

@@ -67,7 +67,7 @@ type Without struct {
 	RollUnready bool // in a rolling update, do not wait until the replaced pod is available
 	Partition   bool // in a rolling update, ignore the partition
 	Order       bool // do not wait for the pods with lower ordinals
-	Drift       bool // revisions contain more than the template, and never equal an earlier one
+	Drift       bool // store the set's resourceVersion in revisions too, so that none equals an earlier one
 
 	ClaimLater  bool // set the owners of a claim when it is seen, not when it is created
 	ClaimEvents bool // events on claims enqueue nothing

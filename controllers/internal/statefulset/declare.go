@@ -209,7 +209,8 @@ func (l *row) waits() bool { return l.set.Spec.PodManagementPolicy != appsv1.Par
 
 func (l *row) end() int { return first(l.set) + wanted(l.set) }
 
-// lacking returns the first ordinal in a range without an available pod, and their number. It ignores but.
+// lacking returns the first ordinal in a range without an available pod, and the number of such ordinals. It ignores
+// the ordinal in the parameter but.
 func (l *row) lacking(from, to, but int) (first, n int) {
 	for i := to - 1; i >= from; i-- {
 		p := l.pods[i]
@@ -221,7 +222,7 @@ func (l *row) lacking(from, to, but int) (first, n int) {
 	return first, n
 }
 
-// until returns a description if a wanted pod below number is not available. Then the write comes too early.
+// until returns a description if a wanted pod with a lower ordinal is not available. Then the write comes too early.
 func (l *row) until(number int, what string) string {
 	if i, n := l.lacking(first(l.set), min(number, l.end()), -1); n > 0 {
 		return fmt.Sprintf("%s while %s is not available", what, nameOf(l.set, i))

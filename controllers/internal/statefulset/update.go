@@ -44,8 +44,8 @@ func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
 	return a
 }
 
-// build returns the pod of an ordinal at the update revision. Below the partition of a rolling update, it returns the
-// pod at the current revision.
+// build returns the pod of an ordinal at the update revision. For the first pods of a rolling update, it returns the
+// pod at the current revision: below the partition, or below currentReplicas if the strategy has no parameters.
 func (s *syncing) build(ordinal int) *corev1.Pod {
 	of := s.next
 	if strategy := &s.set.Spec.UpdateStrategy; strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
@@ -224,7 +224,8 @@ func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// delete deletes the pod with this uid (EXACT-4). Upstream deletes by name. A missing pod counts as deleted.
+// delete deletes a pod, in the current era only if it has this uid (EXACT-4). Upstream deletes by name. A missing pod
+// counts as deleted.
 func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	var only metav1.DeleteOptions
 	if s.options.Era == Current && !s.options.Without.VictimUID {

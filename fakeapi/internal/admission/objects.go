@@ -135,7 +135,7 @@ type Authorize func(Access) (allowed bool, reason string)
 
 // Owners describes a write that may change an object's owner references.
 type Owners struct {
-	Here     Access // to the written object
+	Here     Access // the access to the written object
 	New, Old []metav1.OwnerReference
 	Created  bool
 	// Resource returns the resource of an owner's kind, and whether the kind is namespaced.

@@ -100,7 +100,7 @@ func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	return merged
 }
 
-// covers reports whether the toleration more tolerates everything that t does.
+// covers reports whether the toleration named more tolerates everything that t does.
 func covers(more, t *corev1.Toleration) bool {
 	switch {
 	case equality.Semantic.DeepEqual(more, t):

@@ -61,7 +61,7 @@ func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	}
 }
 
-// complete adds to list the entries of from that it lacks, and returns their names, sorted.
+// complete returns the first list with the entries that only the second one has, and their names, sorted.
 func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	var added []string
 	for name := range from { //detcheck:ordered sorted below

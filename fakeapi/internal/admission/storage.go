@@ -121,7 +121,7 @@ func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) 
 	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
 }
 
-// leftOpen reports whether mustSpecify contains name and a container of the Pod does not set that resource.
+// leftOpen reports whether mustSpecify contains a resource that a container of the Pod does not set.
 func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -39,7 +39,7 @@ type node struct {
 	types  *typed
 	inside bool        // this part or one above it has rules
 	often  *uint64     // maximum number of values of this part in an object; nil: unlimited
-	alone  *field.Path // the highest part above below which rules cannot use oldSelf; nil for none
+	alone  *field.Path // the topmost enclosing part in which rules cannot use oldSelf; nil for none
 }
 
 // typed holds the types of a part of a schema for the rules.

@@ -192,7 +192,7 @@ func Establish(d *Definition, now time.Time) *Definition {
 		initialNames)
 }
 
-// badBundle returns an error if the certificates are invalid. No certificates are valid.
+// badBundle returns an error if the certificates are invalid. An empty bundle is valid.
 func badBundle(bundle []byte) error {
 	_, err := transport.TLSConfigFor(&transport.Config{TLS: transport.TLSConfig{CAData: bundle}})
 	return err

@@ -123,8 +123,7 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape is a schema for reading values. It caches its parts, because a [model.Structural] creates them again at each
-// call.
+// shape is a schema for reading values. It caches its parts, which a [model.Structural] creates again at each call.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema

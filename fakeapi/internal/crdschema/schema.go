@@ -147,7 +147,7 @@ func (r *rule) text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// Check evaluates the rules for an object. was is its old state, or nil. Violations in unchanged parts are warnings.
+// Check evaluates the rules for an object and its old state, which may be nil. It only warns about unchanged parts.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
 	c.check(r.root, &place{}, now, was)
@@ -238,7 +238,8 @@ type Memo[T any] struct {
 // mostMade is the maximum number of cached values. The oldest is dropped first.
 const mostMade = 256
 
-// Of returns make's result for a schema at this path in a CRD. It calls make only once for equal arguments.
+// Of returns the result of the function make for a schema at this path in a CRD. If the result for equal arguments is
+// cached, it does not call the function.
 func (m *Memo[T]) Of(schema any, at string, make func() T) T {
 	text, err := json.Marshal(schema)
 	if err != nil {

@@ -50,7 +50,8 @@ func defaultNamespace(ns *corev1.Namespace) {
 	ns.Labels = labels
 }
 
-// namespaceFinalizers returns the finalizers for the propagation policy in opts. Without a policy, it returns have.
+// namespaceFinalizers changes finalizers to those for the propagation policy in opts, or returns them unchanged if
+// there is no policy.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
 	//lint:ignore SA1019 old clients send orphanDependents

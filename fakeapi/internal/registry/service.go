@@ -208,7 +208,7 @@ func dropOfType(s, old *corev1.Service) {
 	}
 }
 
-// noneAdded reports whether all node ports in now are also in was.
+// noneAdded reports whether all node ports of the list now are also in the list was.
 func noneAdded(now, was []corev1.ServicePort) bool {
 	for i := range now {
 		n := now[i].NodePort

@@ -21,7 +21,7 @@ type object[T any] interface {
 }
 
 // kind completes a row. It takes names and scope from the list of the real server's resources. It adds the strategy
-// that all kinds share: this runs before the functions of the row.
+// that all kinds share: this runs before the functions of the row, but an update counts the generation after them.
 func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Judges, k *Row) *Row {
 	goType[T, L, P, PL](gv, k)
 	r := resources.OfKind(k.GVK)

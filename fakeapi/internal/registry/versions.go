@@ -41,7 +41,7 @@ func (v *View) prepare(own, stored *Update) {
 
 func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
 
-// between returns a view with these conversions.
+// between returns the view of stored objects in the kind k. The functions show and keep convert in both directions.
 func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S) *View {
 	return &View{Stored: stored,
 		Show: func(obj runtime.Object) runtime.Object {

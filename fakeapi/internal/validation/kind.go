@@ -233,7 +233,7 @@ func qualified(name string, path *field.Path) field.ErrorList {
 	return named(name, path, plain(utilvalidation.IsQualifiedName))
 }
 
-// OneOf returns an error if value is not in of.
+// OneOf returns an error if a value is empty or is not among the allowed ones.
 func OneOf[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(path, "")}

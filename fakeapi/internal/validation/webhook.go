@@ -73,7 +73,7 @@ func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.Err
 	return append(errs, validateConditions(false, w.MatchConditions, path.Child("matchConditions"))...)
 }
 
-// ReviewVersions returns the errors in a webhook's list of review versions. none is the error for an empty list.
+// ReviewVersions returns the errors in a webhook's list of review versions. An empty list has the error text none.
 func ReviewVersions(versions []string, path *field.Path, none string) (errs field.ErrorList) {
 	if len(versions) == 0 {
 		return field.ErrorList{field.Required(path, none)}

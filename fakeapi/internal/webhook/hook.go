@@ -139,7 +139,7 @@ func Exempt(k schema.GroupVersionKind) bool {
 		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))
 }
 
-// Request returns the request in an AdmissionReview. obj and old are the objects in version to.
+// Request returns the request in an AdmissionReview. The parameter to is the version of obj and old.
 func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.AdmissionRequest {
 	kind, resource := metav1.GroupVersionKind(a.Kind), metav1.GroupVersionResource(a.Resource)
 	dryRun := a.DryRun
@@ -182,7 +182,7 @@ var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attri
 	return authorizer.DecisionAllow, "", nil
 })
 
-// Versioned returns the request in the type that the CEL evaluator needs. obj and old are the objects in version to.
+// Versioned returns the request in the type that the CEL evaluator needs. The parameter to is the objects' version.
 func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.VersionedAttributes {
 	who := &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}
 	record := admission.NewAttributesRecord(obj, old, a.Kind, a.Namespace, a.Name, a.Resource, a.Subresource,

@@ -107,7 +107,8 @@ func Export(r *http.Request) error {
 	return nil
 }
 
-// WriteOptions returns the options of a create, update or patch from the query, or an error if they are invalid.
+// WriteOptions reads the options of a create, update, patch or delete from the query. It returns an error if the
+// options of a create or update are invalid.
 func WriteOptions(r *http.Request, into runtime.Object) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -219,8 +220,8 @@ func Body(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Decode decodes the object of a create or update. It returns unknown and duplicate fields as warnings or as an
-// error, as validation says.
+// Decode decodes the object of a create or update. The parameter validation (the option fieldValidation) says whether
+// it returns unknown and duplicate fields as warnings, as an error, or not at all.
 func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	if definition, _ := k.Definition(); definition != nil {
 		return decodeCustom(r, k, body, validation)
@@ -274,7 +275,7 @@ type Cache struct {
 }
 
 type cacheKey struct {
-	obj   runtime.Object // a pointer, because stored objects never change
+	obj   runtime.Object // compared by its address, because a stored object never changes
 	media string
 }
 
@@ -316,8 +317,7 @@ func (c *Cache) keep(key cacheKey, text []byte) {
 	c.size += len(text)
 }
 
-// decodeCustom decodes a custom object of a create or update. It returns unknown and duplicate fields as warnings or
-// as an error, as validation says.
+// decodeCustom is [Decode] for a custom object.
 func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	mediaType := media.ContentType(r)
 	if mediaType != media.JSON && mediaType != media.YAML {

@@ -141,8 +141,7 @@ func storageHash(gvk schema.GroupVersionKind) string {
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }
 
-// Documents caches the encoded documents of aggregated discovery. It encodes them again when the served kinds have
-// changed.
+// Documents caches the encoded documents of aggregated discovery. It encodes them again when the kinds have changed.
 type Documents struct {
 	mu      sync.Mutex
 	kinds   []*fakeapi.Kind

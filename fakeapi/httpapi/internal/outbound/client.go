@@ -49,7 +49,7 @@ type Client struct {
 // New returns a client whose calls end when ctx ends.
 func New(ctx context.Context) *Client { return &Client{ctx: ctx, kept: map[string]*http.Client{}} }
 
-// Via returns a client that reaches each webhook through the transport that means returns.
+// Via returns a client that reaches each webhook through the transport that the function means returns.
 func Via(means func(*webhook.Endpoint) http.RoundTripper) *Client {
 	return &Client{ctx: context.Background(), via: means}
 }

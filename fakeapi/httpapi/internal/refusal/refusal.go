@@ -51,7 +51,7 @@ func bare(code int, reason metav1.StatusReason, message string) error {
 	}}
 }
 
-// Undecodable returns the error for a body that cannot be decoded as kind want. gvk is the kind in the body, or nil.
+// Undecodable returns the error for a body that cannot be decoded as the kind want. gvk is the body's kind, or nil.
 func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []byte) error {
 	if gvk != nil && gvk.Kind != "" {
 		return apierrors.NewBadRequest(fmt.Sprintf(

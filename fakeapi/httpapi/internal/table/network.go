@@ -59,7 +59,8 @@ func externalIP(o *corev1.Service) string {
 
 const shown = 3
 
-// firstOf joins the first items of a list, and adds the number of the others. It returns none for an empty list.
+// firstOf joins the first items of a list, and adds the number of the others. For an empty list it returns the
+// parameter none.
 func firstOf(list []string, none string) string {
 	switch {
 	case strings.Join(list, "") == "" && len(list) < 2:

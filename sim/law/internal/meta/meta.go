@@ -137,7 +137,7 @@ func SameRefsBut(a, b metav1.Object, owner string) bool {
 	}
 }
 
-// SameFinalizersBut reports whether two lists contain the same finalizers, apart from those in own.
+// SameFinalizersBut reports whether two lists contain the same finalizers, apart from those in the list own.
 func SameFinalizersBut(a, b, own []string) bool {
 	return holdsAllBut(a, b, own) && holdsAllBut(b, a, own)
 }

@@ -79,7 +79,8 @@ func (c *Cache) Clear() {
 	clear(c.owned)
 }
 
-// Fold applies a delivery. It returns the cached object before and after the delivery; nil if it does not exist.
+// Fold applies a delivery. It returns the cached object before and after the delivery; nil if it does not exist. If
+// keyed is set, a new entry gets its Text.
 func (c *Cache) Fold(r *sim.Record, keyed bool) (before, after metav1.Object) {
 	n := Key{r.Object.Namespace, r.Object.Name}
 	c.Changed = r.Index
@@ -145,7 +146,7 @@ type Glimpse struct {
 }
 
 // LongJournal is the length from which a journal is cut to the entries that current reconciles may use. It is cut
-// again whenever it has doubled. If workers overlap all the time, it is never empty.
+// again whenever it has doubled. If reconciles overlap all the time, the journal is never empty.
 const LongJournal = 256
 
 // Long reports whether the journal should be cut.

@@ -132,7 +132,8 @@ func (n *Known) Confirm(e *Sight) {
 	n.Ahead = n.Ahead[:last]
 }
 
-// Lost returns the objects for which gone is true, sorted by UID. No event will report their deletion.
+// Lost returns the objects with a UID for which the function returns true, sorted by UID. No event will report their
+// deletion.
 func (n *Known) Lost(gone func(types.UID) bool) (lost []*Sight) {
 	//detcheck:ordered sorted below
 	for uid, e := range n.ByUID {
@@ -165,7 +166,7 @@ func (n *Known) VersionAt(uid types.UID, record int) uint64 {
 	return version
 }
 
-// ValueAt returns the object with that version, or nil.
+// ValueAt returns the object at the version of [Known.VersionAt], or nil.
 func (n *Known) ValueAt(uid types.UID, record int) any {
 	value, _ := n.at(uid, record)
 	return value
