@@ -165,7 +165,7 @@ func TestThreelawsTest(t *testing.T) {
 	if err == nil || cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("%v", err)
 	}
-	wants(t, string(text), `it must return an error instead of calling t\.Fatal$`, `^--- FAIL: TestWrong `)
+	wants(t, string(text), `it must return an error instead of calling t\.Fatal\b`, `^--- FAIL: TestWrong `)
 }
 
 // The sample in the documentation is compiled as a test of the module.
@@ -202,7 +202,7 @@ func TestMistakes(t *testing.T) {
 		{"no CRDs", "TestMistake/no_CRDs", "", `agent\.Test: CRDs: stat nowhere: no such file or directory$`},
 		{"no case", "TestMistake/no_case", "", `--skip: there is no case and no law fault; did you mean faults\?$`},
 		{"no sample", "TestMistake/no_sample", "", `: check: there is no sample of a kind that the operator works on: `},
-		{"Fatal", "TestWrong/fatal", "", `Run ended its goroutine: it must return an error instead of calling t\.Fatal$`},
+		{"Fatal", "TestWrong/fatal", "", `Run ended its goroutine: it must return an error instead of calling t\.Fatal\b`},
 		{"older", "TestKeeper", older, `older is older than this module: go install github\.com/threelaws/threelaws/cmd/threelaws@latest$`},
 		{"dies", "TestKeeper", dies, `dies ended before its verdict: exit status 2$`},
 		{"other", "TestKeeper", other, `other is not of the version of this module: go install github\.com/\S+$`},

@@ -73,6 +73,14 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
+// late returns why a case is skipped. If not all fields were edited, time was the reason.
+func (f *found) late(why string) string {
+	if f.hurried {
+		return "no time was left to edit all fields of its sample's spec"
+	}
+	return why
+}
+
 // The method two edits the sample if it wants one dependent, so that it wants two. Cases that scale down one dependent
 // to none show nothing. The result is the run of the edited sample, or nil if there is no such edit.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
