@@ -1,18 +1,25 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/threelaws/threelaws/internal/campaign"
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // pod returns a process that runs the container of a Job's Pod, with this binary as the command. values replace those
@@ -75,4 +82,88 @@ func TestCampaign(t *testing.T) {
 	if out, _ := bad.CombinedOutput(); bad.ProcessState.ExitCode() != scenarios.ExitUsage {
 		t.Errorf("a shard whose index is too large: %v\n%s", bad.ProcessState, out)
 	}
+}
+
+// --era applies to each controller of the file that has this era, whether the file lists the controllers or says "all".
+func TestRegenerate(t *testing.T) {
+	for _, x := range []struct{ line, want string }{
+		{"replicaset podgc", "replicaset@selector podgc"},
+		{"rs@current,rc", "replicaset@selector replication@selector"},
+		{"* -cronjob kubelet", "*@selector -cronjob kubelet"},
+		{"all@current", "all@selector"},
+	} {
+		f, err := scenarios.Parse("f", []byte("controllers "+x.line+"\n"))
+		must(t, err)
+		if err := inEra(builtin.Registry(), f, "selector"); err != nil {
+			t.Errorf("%s: %v", x.line, err)
+		}
+		if got := strings.Join(f.Steps[0].Words(), " "); got != x.want {
+			t.Errorf("%s in selector is %s, want %s", x.line, got, x.want)
+		}
+	}
+}
+
+// The current era of all controllers keeps all laws in all scenarios, under schedules with faults. SOAK is the number
+// of schedules, by default ten for each scenario. SOAKTIME gives the scenarios a common time limit instead. SOAKSHARD
+// and SOAKRESULTS make the test one shard of a campaign.
+func TestConformingEraKeepsTheLaws(t *testing.T) {
+	files := wholeWorlds(t)
+	total := 10 * len(files)
+	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil && n > 1 {
+		total = n
+	}
+	each := total/len(files) + 1
+	until := time.Time{}
+	if d, err := time.ParseDuration(os.Getenv("SOAKTIME")); err == nil {
+		until, each = time.Now().Add(d), 10_000_000
+	}
+	part, err := campaign.ParseShard(os.Getenv("SOAKSHARD"))
+	must(t, err)
+	faults := map[string]int{}
+	for _, name := range host.FaultNames {
+		faults[name] = 1
+	}
+	g := builtin.Registry()
+	schedules := 0
+	for i, f := range files {
+		_ = inEra(g, f, "current") // it ignores files in which no controller has eras
+		o := scenarios.ExploreOptions{Schedules: each, Seed: uint64(i), Faults: maps.Clone(faults), LawsOnly: true, Shard: part,
+			Results: os.Getenv("SOAKRESULTS"), World: strings.TrimPrefix(f.Name, "../scenarios/testdata/")}
+		if !until.IsZero() {
+			end := time.Now().Add(time.Until(until) / time.Duration(len(files)-i))
+			o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(end) }
+		}
+		x, err := scenarios.Explore(context.Background(), f, -1, g, o)
+		if err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+			continue
+		}
+		schedules += x.Schedules
+		if !until.IsZero() {
+			t.Logf("%s: %d schedules, %d distinct, %d violations", o.World, x.Schedules, x.Distinct, x.Failed)
+		}
+		for _, failing := range x.Failures {
+			t.Errorf("%s: %s: %s\n%s", f.Name, failing.Law, failing.Text, failing.Page.Text())
+		}
+	}
+	t.Logf("%d schedules of %d worlds", schedules, len(files))
+}
+
+// wholeWorlds returns the scenarios in which all controllers can run in one era.
+func wholeWorlds(t *testing.T) []*scenarios.File {
+	paths, err := walk("../scenarios/testdata")
+	must(t, err)
+	var files []*scenarios.File
+	for _, path := range paths {
+		f, err := scenarios.Load(path)
+		must(t, err)
+		if !slices.ContainsFunc(f.Steps, changesEra) { // such a scenario runs an older era on purpose
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+func changesEra(s *scenarios.Step) bool {
+	return s.Verb == "switch" || s.Verb == "downgrade-server"
 }

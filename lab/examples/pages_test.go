@@ -10,80 +10,8 @@ import (
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// imports and operator come before a sample of a page: its author writes them, or has them.
-const (
-	imports = `package pages
-
-import (
-	"context"
-	"os"
-	"testing"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
-
-	"github.com/threelaws/threelaws/controllerruntime"
-	"github.com/threelaws/threelaws/scenarios/conformance"
-	"github.com/threelaws/threelaws/scenarios/simtest"
-	"github.com/threelaws/threelaws/sim/bubble"
-	"github.com/threelaws/threelaws/sim/host"
-	"github.com/threelaws/threelaws/sim/law"
-
-	v1 "example.com/memcached/api/v1"
-	"example.com/memcached/internal/controller"
-)
-
-var (
-	_ = unstructured.NestedString
-	_ = bubble.NewInformer
-	_ = simtest.Check
-	_ = os.DirFS
-	_ = ptr.To[bool]
-	_ = ctrl.NewManager
-	_ conformance.Subject
-	_ cache.Options
-	_ config.Controller
-	_ server.Options
-	_ host.Controller
-	_ law.Facts
-	_ rest.Config
-	_ context.Context
-	_ testing.TB
-)
-`
-	operator = `
-type MemcachedReconciler = controller.MemcachedReconciler
-
-var (
-	scheme = runtime.NewScheme()
-	_      = clientgoscheme.AddToScheme(scheme)
-	_      = v1.AddToScheme(scheme)
-)
-
-func setUp(mgr ctrl.Manager) error {
-	return (&MemcachedReconciler{Client: mgr.GetClient(), Scheme: mgr.GetScheme()}).SetupWithManager(mgr)
-}
-
-var memcached = func() host.Controller {
-	all, err := controllerruntime.Controllers(scheme, setUp, controllerruntime.Options{})
-	if err != nil {
-		panic(err)
-	}
-	return all[0]
-}()
-
-`
-)
-
 // Every sample in Go on the pages about reconcilers compiles in a fresh module and finds the bug of the tutorial, or
-// runs to its end.
+// runs to its end. The text in testdata comes before a sample: the imports, and the operator of the page's reader.
 func TestSamplesOfPages(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("a fresh module is compiled: with SOAK in the environment only")
@@ -117,7 +45,7 @@ func TestSamplesOfPages(t *testing.T) {
 		t.Fatalf("%d samples", len(samples))
 	}
 	for i, frame := range []struct{ before, after string }{{}, {}, {}, {"var _ = simtest.Case{\n", "}\n"}} {
-		write("page_test.go", imports+operator+frame.before+samples[i][1]+frame.after)
+		write("page_test.go", read("lab/examples/testdata/frame.go.txt")+frame.before+samples[i][1]+frame.after)
 		cmd := exec.Command("go", "test", "-mod=mod", "-vet=off", ".", "-threelaws.schedules=10")
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()

@@ -1,12 +1,20 @@
 package trial_test
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // steps matches a call that takes a step of a world.
@@ -50,5 +58,67 @@ func TestOnlyTrialsStepWorlds(t *testing.T) {
 	}
 	if looked < 100 {
 		t.Errorf("found only %d files of the project", looked)
+	}
+}
+
+// beats returns a controller that writes the time into its object every two seconds.
+func beats() host.Controller {
+	return syncs(later(2*time.Second, writes(func(_ *corev1.ConfigMap, now time.Time) string {
+		return now.Format(time.RFC3339)
+	})))
+}
+
+// waits returns a controller that creates a Secret twelve hours after its first reconcile.
+func waits() host.Controller {
+	const morning = "default/morning"
+	waiting := false
+	return syncs(func(ctx context.Context, r reads, key string) error {
+		if !waiting {
+			r.Queue.AddAfter(morning, 12*time.Hour)
+			waiting = true
+		}
+		if key != morning {
+			return nil
+		}
+		_, err := r.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}})
+		return err
+	})
+}
+
+// wanders returns a controller that reads another object in each reconcile.
+func wanders() host.Controller {
+	return syncs(func(_ context.Context, r reads, key string) error {
+		r.Queue.AddAfter(key+"x", 10*time.Second)
+		return nil
+	})
+}
+
+// Heartbeats do not count for the limits of Settle while the world waits for a timer that is far away. An endless
+// chain of timers counts.
+func TestHeartbeatsDoNotCount(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		other  host.Controller
+		broken string // the violated law; "" for none
+		within time.Duration
+		made   int
+	}{
+		{"acts after twelve hours", waits(), "", 15 * time.Hour, 1},
+		{"looks at another every time", wanders(), "EXACT-7", 2 * time.Hour, 0},
+	} {
+		w := trial.New(trial.Options{})
+		t.Cleanup(w.Stop)
+		w.Start("beats", beats())
+		w.Start("other", c.other)
+		object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
+		how := w.Settle(trial.Limits{Writes: 5000, Steps: 30_000})
+		broken := ""
+		if b := w.Broken(); b != nil {
+			broken = b.Law.ID
+		}
+		if n := w.Server.Len(w.Server.Kind(secrets)); broken != c.broken || how.Settled != (c.broken == "") ||
+			how.At > c.within || n != c.made {
+			t.Errorf("%s: %+v, breaks %q, %d Secrets", c.name, how, broken, n)
+		}
 	}
 }
