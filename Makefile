@@ -106,7 +106,7 @@ upstream:
 # The parts that have goroutines, under the race detector, for which everything is compiled once more. The recorded
 # cases send one request after another.
 race:
-	@if ! $(compiler); then echo "the race detector is NOT RUN: it needs a C compiler"; else \
+	@if ! { $(compiler); }; then echo "the race detector is NOT RUN: it needs a C compiler"; else \
 	  echo "the race detector"; \
 	  $(call timed,the race detector,CGO_ENABLED=1 $(GO) test -vet=off -race $(TESTFLAGS) \
 	    -skip 'Vectors|Sequences|FuzzWire|Checks' ./fakeapi/httpapi ./internal/livepage ./internal/wallclock; \

@@ -71,7 +71,8 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 	return rep
 }
 
-// code returns the exit code. It is 0 only if schedules reached their end, and an exhaustive search covered everything.
+// code returns the exit code. It is 0 only if no law is violated, all schedules settled, the exploration was not
+// interrupted, and an exhaustive search covered everything.
 func (r *exploration) code(failures []*scenarios.Counterexample) int {
 	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.AlwaysSettles).Name }
 	switch {

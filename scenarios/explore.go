@@ -116,7 +116,7 @@ func (x *Exploration) finish(p *Script) {
 			x.Ended += row.Count
 		}
 	}
-	if c := x.Coverage; c != nil { // Coverage contains the number of violations by law
+	if c := x.Coverage; c != nil { // Failed counts violated laws: each law has one failure
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
 			if f.Violation.Law == law.AlwaysSettles {

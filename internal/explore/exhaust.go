@@ -142,7 +142,7 @@ type search struct {
 
 	stack []decision // the memory of removed decisions is reused
 	pos   int        // decisions replayed or made in this run
-	last  int        // index on the stack of the run's last decision about an action; -1 if there is none
+	last  int        // index in stack of the run's last decision about an action; -1 if there is none
 	taken int        // actions taken in this run
 	left  int        // how often this run took none of the enabled faults
 	early int        // timers that fired early in this run

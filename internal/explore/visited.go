@@ -52,8 +52,8 @@ func (v *visited) narrow(state uint64, keep []uint64) {
 	v.note(state, set[:n])
 }
 
-// final stores a final state. The final states of violations are not added to marks: equivalent orders may lead to the
-// violation, and it depends on earlier runs which of them is explored.
+// final stores a final state. The final states of violations are not added to marks. A run ends at a violation, so
+// equivalent orders may end in different states, and it depends on earlier runs which of these orders is explored.
 func (v *visited) final(state uint64, violation bool) {
 	if !violation && !v.finals[state] && v.journal != nil {
 		v.journal.Finals = append(v.journal.Finals, state)

@@ -28,7 +28,7 @@ type Live struct {
 	next   int // index in the history of the next record
 }
 
-// reach is the size of a run before a part was added. Earlier lines have not changed since.
+// reach is the size of a run before a part was added. Lines is the number of lines that the part did not change.
 type reach struct {
 	Records  int `json:"records"`
 	Versions int `json:"versions"`

@@ -124,7 +124,8 @@ const (
 // place identifies a mutation independently of its line.
 func (m *Mutation) place() string { return m.File + " " + m.Func + ": " + m.What }
 
-// killedEarlier returns the mutants that an earlier run killed, by place, with the check.
+// killedEarlier reads the output of an earlier run, the file o.Again. It returns the name of the check that killed each
+// mutant, by the mutant's place.
 func (o *Options) killedEarlier() (map[string]string, error) {
 	if o.Again == "" {
 		return nil, nil

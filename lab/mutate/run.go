@@ -105,7 +105,7 @@ func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget ti
 	return nil
 }
 
-// leastTime is the minimum processor time of a check.
+// leastTime is the part of a check's limit of processor time that does not depend on its time in the last run.
 const leastTime = time.Second / 2
 
 func (s *Suite) cover() error {

@@ -45,7 +45,7 @@ func (s *remote) send(r *request) (*answer, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", r.accepts())
-	req.Header.Set("User-Agent", "") // the header would name the field manager, and cases are replayed without one
+	req.Header.Set("User-Agent", "") // the default field manager comes from it, and replayed cases have no such header
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
 	}

@@ -20,8 +20,8 @@ func Registry() *scenarios.Registry {
 	return g
 }
 
-// with returns laws, and the invariants of controllers that are not among them. If several invariants have the same ID,
-// it adds one of them, which checks each controller with that controller's own invariant.
+// with adds the invariants of the controllers to laws, if laws has no law with their ID. Of several invariants with the
+// same ID it adds one, which checks each controller with that controller's own invariant.
 func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	for i := range controllers {
 		for _, l := range controllers[i].Contract.Laws() {

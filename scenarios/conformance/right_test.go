@@ -86,7 +86,7 @@ func sampleFile(t *testing.T, text string) string {
 	return file
 }
 
-// Right operators are not reported. Each case has 8 schedules, or 500 with SOAK.
+// Right operators are not reported. Each case has 6 schedules, or 500 with SOAK.
 func TestRightIdioms(t *testing.T) {
 	for _, x := range slices.Concat(rightOwnership, rightNames, rightStatus, rightCleanup) {
 		t.Run(x.name, func(t *testing.T) {

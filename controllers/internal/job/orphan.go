@@ -108,7 +108,8 @@ func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	})
 }
 
-// follows reports whether o, and not p, holds the number of failures. Both are failed pods of one index.
+// follows reports whether o, and not p, is the later pod, whose annotations hold the number of failures of the index.
+// Both are failed pods of one index.
 func follows(o, p *corev1.Pod) bool {
 	_, ours := failures(o)
 	_, theirs := failures(p)

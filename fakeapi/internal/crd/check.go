@@ -113,7 +113,7 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	}
 	named := map[string]bool{}
 	for _, v := range d.Spec.Versions {
-		// two versions with the same name are an error, even if storedVersions contains the name
+		// a storage version with the name of an earlier version is an error, even if storedVersions has it
 		if v.Storage && (named[v.Name] || !slices.Contains(have, v.Name)) {
 			errs = append(errs, field.Invalid(path, have, "must have the storage version "+v.Name))
 		}
