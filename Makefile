@@ -43,7 +43,7 @@ test: begin fmt vet detcheck unit
 
 # A line for each thing that is missing on this machine.
 begin:
-	@mkdir -p bin 2>/dev/null && : >bin/.seconds || { echo "make test: $$PWD cannot be written"; exit 1; }
+	@{ mkdir -p bin && : >bin/.seconds; } 2>/dev/null || { echo "make test: $$PWD cannot be written"; exit 1; }
 	@command -v $(GO) >/dev/null || { echo "make test: there is no $(GO) in PATH: install Go 1.26 or newer"; exit 1; }
 	@date +%s >bin/.began
 	@d=$$($(GO) env GOCACHE); [ -n "$$d" ] && [ "$$d" != off ] && mkdir -p "$$d" 2>/dev/null && [ -w "$$d" ] || \
@@ -158,7 +158,7 @@ run:
 	bin/threelaws run ./scenarios
 
 build:
-	@$(GO) build -trimpath -o bin/threelaws ./cmd/threelaws
+	@$(GO) build -o bin/threelaws ./cmd/threelaws
 
 # Every package that has a benchmark, one after the other so that they do not
 # disturb each other.

@@ -33,7 +33,7 @@ type serveLine struct {
 	By          []string `json:"by,omitempty"`     // the controllers that violated the law
 	Object      string   `json:"object,omitempty"` // the written object
 	Text        string   `json:"text,omitempty"`
-	Fault       string   `json:"fault,omitempty"` // the line of the fault
+	Fault       string   `json:"fault,omitempty"` // the text of the fault, as in --fault
 
 	Verb    string  `json:"verb,omitempty"`
 	Path    string  `json:"path,omitempty"`

@@ -32,7 +32,8 @@ func (c *call) generate(t *table, m metav1.Object) tally {
 	}
 }
 
-// gone returns how many objects with the key were deleted, or a higher number.
+// gone returns how many objects with the key were deleted. If the table has dropped the number of the key, gone returns
+// the highest number that was dropped.
 func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
 
 func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }

@@ -24,7 +24,7 @@ func (f *Failure) Expected() bool { return f.Step != nil && f.Step.Expect }
 // failed contains the failures of a run.
 type failed struct {
 	all    []Failure    // in order of occurrence
-	unread bool         // nobody reads the timelines, so they are not formatted
+	unread bool         // violations and failed expectations are not added to all, because an explored run shows none
 	found  *render.Page // the page of the failure that an explore or mutant step found
 }
 

@@ -220,7 +220,7 @@ func (r *Run) switchTo(process, era string) error {
 	next := map[*host.Process]host.Controller{}
 	for _, p := range ps {
 		if p.Manager() != nil || len(p.Members()) > 0 {
-			continue // its manager is switched with all members
+			continue // the manager is switched below, with all its members
 		}
 		c, what := r.registry.Controller(p.Controller().Name + "@" + era)
 		if what != "" && process == "all" {

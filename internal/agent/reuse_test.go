@@ -36,7 +36,7 @@ func rehearsal(t testing.TB) agent.World {
 
 // A schedule gives the same run in every process, no matter how many worlds the process has served before.
 func TestReusedProcessesAreOneRun(t *testing.T) {
-	seeds := uint64(100)
+	seeds := uint64(30)
 	if testing.Short() {
 		seeds = 10
 	}

@@ -166,7 +166,8 @@ func (f *fights) final() []*Fight {
 }
 
 // blame finds the violators of a fight, and reports whether it is a fight. The owner's controller is not a violator,
-// because it only restores its own object. Neither are system components.
+// because it only restores its own object. Neither are system components. If no participant is left, all of them are
+// violators, unless fewer than two are controllers: then it is no fight.
 func (r *Fight) blame() bool {
 	var violators, others []string
 	controllers := 0

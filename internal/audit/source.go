@@ -259,7 +259,7 @@ const (
 // the latest version that was made before it.
 //
 // The first window sorts by time, so that events without a version get their place. The second window sorts by version.
-// If a cluster has several stores, the versions of each store are in order.
+// If an API server keeps some resources in another etcd, the versions of each etcd are in order.
 type sorter struct {
 	byTime    queue
 	byVersion queue

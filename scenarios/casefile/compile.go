@@ -113,7 +113,8 @@ func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 // installed is the name of the section with Case.Installed.
 const installed = "installed.yaml"
 
-// install writes the step that installs CRDs and other objects. Paths are relative to the case's directory.
+// install writes the step that installs CRDs and other objects. It makes the paths of CRDs relative to the directory of
+// the file with the given name.
 func (c *Case) install(name string, t *text) {
 	var line strings.Builder
 	for _, path := range c.CRDs {

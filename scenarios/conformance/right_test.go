@@ -178,9 +178,6 @@ func TestLeaderElectedPair(t *testing.T) {
 			"OVERLAY=1 threelaws test -run LeaderElectedPair ./scenarios/conformance")
 	}
 	s := whole(false, wrong{})
-	s.Run, s.Schedules = elected(s.Run), 4
-	if os.Getenv("SOAK") != "" {
-		s.Schedules = 100
-	}
+	s.Run, s.Schedules = elected(s.Run), 100
 	Test(t, s)
 }

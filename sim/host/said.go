@@ -166,7 +166,7 @@ func (q *Query) Differences(other sim.Content) []string {
 	return append(leaves("", content(q.Object), content(o.Object)), leaves("", tree(q.Body, ""), tree(o.Body, ""))...)
 }
 
-// tree decodes a body as JSON, or as YAML for an apply. It returns a body that it cannot decode as a string.
+// tree decodes a body as JSON, or as YAML for an apply. If it cannot decode the body, it returns it as a string.
 func tree(body []byte, form types.PatchType) (v any) {
 	if len(body) == 0 {
 		return nil

@@ -111,7 +111,8 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 	}
 }
 
-// handsOver reports whether the actor's AtWrite invariant allows it to change the owners of the object.
+// handsOver reports whether the actor's AtWrite invariant allows it to change the owners of the object. The invariant
+// decides by the object before the write, and gets it as Before and as After.
 func (j *Judge) handsOver(r *sim.Record) bool {
 	v := j.write.Actor.written()
 	return v != nil && j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),

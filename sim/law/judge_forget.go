@@ -12,8 +12,9 @@ import (
 )
 
 // forgetting drops facts about unused UIDs, if the judge's memory is limited ([Judge].Memory). A UID is used if it
-// belongs to a stored or cached object, to an owner of one, or to an object that is being reconciled. A UID that was
-// not used for that many records will never be used again, because UIDs are unique.
+// belongs to a stored or cached object, to an owner of one, or to an object that is being reconciled. A round takes
+// place every Memory records. Facts about a UID that is unused in two successive rounds are dropped: no new object gets
+// an old UID.
 type forgetting struct {
 	next          int // index of the record at which facts are dropped next
 	named, doomed map[types.UID]bool

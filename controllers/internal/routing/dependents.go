@@ -177,7 +177,8 @@ func blocks(r *metav1.OwnerReference) bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 }
 
-// Without lists the rules that a mutant disables; see package mutants.
+// Without lists the rules that a mutant disables; see package mutants. Each comment says what the controller does
+// without the rule.
 type Without struct {
 	UID      bool // resolve a reference by kind and name
 	Kind     bool // resolve a reference by name, whatever its kind

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -18,7 +19,8 @@ import (
 )
 
 func main() {
-	names := os.Args[1:]
+	flag.Parse()
+	names := flag.Args()
 	g := builtin.Registry()
 	files, err := evidence.Files()
 	if err != nil {
