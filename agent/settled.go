@@ -46,8 +46,8 @@ func listen(t *testing.T, settled func(*Process) error) (socket string, err erro
 	return socket, nil
 }
 
-// judge calls Settled for the world on a socket. It returns a panic as an error. It uses a new goroutine, because
-// t.Fatal ends the goroutine that calls it.
+// judge calls settled for the cluster on a socket. It returns a panic as an error. The call runs in a new goroutine,
+// because t.Fatal ends the goroutine that calls t.Fatal.
 func judge(socket string, settled func(*Process) error) error {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)

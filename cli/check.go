@@ -69,12 +69,12 @@ type checking struct {
 	twice   int      // one run in this many runs is repeated
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool
-	idle    map[string]string // what the operator did instead of anything for a sample, and the first such sample
-	fresh   func()            // makes every later life use a new process; nil if that is always so
+	idle    map[string]string // the first sample for which the operator did nothing, by the reason (check.Idle.Why)
+	fresh   func()            // makes each later start of the operator use a new process; nil if none is reused
 
 	report checkReport
 	began  time.Time
-	left   time.Time // the time until which the cases of a sample may be explored
+	left   time.Time // the time until which the cases of the current sample may be explored
 }
 
 func (c *checking) run(cmd *cobra.Command) error {

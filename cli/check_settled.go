@@ -52,7 +52,7 @@ func settledBy(test string) scenarios.Func {
 	}
 }
 
-// readable serves a settled world on a unix socket in a directory. It refuses writes.
+// readable serves a settled world on a unix socket in a directory, until stop is called. It refuses all but reads.
 func readable(user host.Client, dir string) (socket string, stop func(), err error) {
 	server := user.(interface{ Server() *fakeapi.Server }).Server()
 	api := httpapi.New(server, time.Now)

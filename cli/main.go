@@ -51,9 +51,9 @@ type Command struct {
 	Live     bool // show progress on Err by overwriting lines
 	Width    int  // the width of a page in columns; 0 means 100
 
-	operators func(ctx context.Context, s *settings) (*operator, error) // see app
+	operators func(ctx context.Context, s *settings) (*operator, error) // finds the operator; nil means findOperator
 
-	// GitHub means that GitHub Actions reads the output. Annotations are then printed, with paths below Workspace.
+	// GitHub makes Run print annotations for GitHub Actions, with paths relative to Workspace.
 	GitHub    bool
 	Workspace string
 }
@@ -153,7 +153,8 @@ func exitCode(err error) int {
 	return scenarios.ExitUsage
 }
 
-// complain prints an error and sets the exit code. If the error has no file, the command's name is put in front.
+// complain prints an error and sets the exit code. A [*scenarios.Error] without a file gets the program's name in
+// front.
 func (a *app) complain(err error) {
 	var e *scenarios.Error
 	if errors.As(err, &e) && e.File == "" {
@@ -163,8 +164,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand returns the tree of commands. For "help" with an unknown command, it sets *unknown, because cobra then
-// returns no error.
+// rootCommand returns the tree of commands. For an unknown command with --help, execution sets *unknown, because cobra
+// then returns no error.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{

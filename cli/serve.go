@@ -116,7 +116,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err != nil {
 		return err
 	}
-	if s.trial != nil { // a controller that this server runs may violate a law
+	if s.trial != nil { // reports reconciles that keep failing
 		s.trial.World.Observers = append(s.trial.World.Observers, &stuck{map[failing]int{}, tell.fails})
 	}
 	s.handler.Faults = &clientfault.List{Tell: tell.fault}

@@ -159,7 +159,7 @@ type recordJSON struct {
 	Step        int        `json:"step"`
 	At          string     `json:"at"` // the virtual time since the world began
 	Op          string     `json:"op"`
-	Cause       int        `json:"cause"` // index of a record; -1 for none
+	Cause       int        `json:"cause"` // the index of the record that caused this record; -1 for none
 	Process     string     `json:"process,omitempty"`
 	Era         string     `json:"era,omitempty"`
 	Incarnation int        `json:"incarnation,omitempty"`
