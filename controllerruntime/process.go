@@ -38,8 +38,8 @@ type process struct {
 	indexed  []schema.GroupVersionKind // without an Env: kinds whose fields the setup indexes
 	starting *requests                 // the queue of the source that is being started
 	giveUp   func()                    // ends the start of the source
-	failed   any                       // a panic in the source's goroutine
-	recorded int                       // number of events
+	failed   any                       // the value of a panic in the source's goroutine; nil if there was none
+	recorded int                       // number of recorded events; guarded by mu
 }
 
 func newProcess(scheme *runtime.Scheme, o *Options, env *host.Env) *process {
@@ -110,7 +110,7 @@ func (p *process) kindOf(obj runtime.Object) (*fakeapi.Kind, schema.GroupVersion
 	return k, gvk, err
 }
 
-// errNoServer is the error of a request in a process without an Env.
+// errNoServer is the error of a request before the process's sources have started.
 var errNoServer = fmt.Errorf("controllerruntime: a setup can neither read nor write: it is called before there is a " +
 	"server, to learn what it sets up")
 

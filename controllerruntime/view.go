@@ -25,7 +25,8 @@ type view struct {
 	made     map[runtime.Object]client.Object // nil: conversions are not kept
 }
 
-// viewOf finds the cache of a form. If the process has not started, it makes a missing one.
+// viewOf returns the view of a form. It makes a missing view, after the start only if another view has the kind's
+// informer; otherwise it panics.
 func (p *process) viewOf(f form) (*view, error) {
 	p.mu.Lock()
 	v := p.views[f]

@@ -127,7 +127,7 @@ func New(o Options) host.Controller {
 	return c
 }
 
-// selector returns a set's selector. It is nil if it selects nothing or cannot be parsed.
+// selector returns a set's selector, or nil if the selector selects nothing or cannot be parsed.
 func selector(set runtime.Object) labels.Selector {
 	s, _ := ref.ParseSome(set.(*appsv1.DaemonSet).Spec.Selector)
 	return s

@@ -38,7 +38,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // a copy, whose client records the controller's writes
+	own := *env // a copy, whose client records the writes of pods in the current era
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now), failures: failures{},
 		encoded: history.Memo{}}
 	r.sets = env.Informer(Kind).GetIndexer()
@@ -216,8 +216,8 @@ func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	return nil
 }
 
-// count returns the status. It counts the nodes that should have a pod, the nodes that have one, and those that have
-// one but should not. If a node has several pods, only the first one counts.
+// count returns the status. It counts the nodes that should have a pod, the nodes among these that have one, and the
+// other nodes that have one. If a node has several pods, only the first one counts.
 func (w *work) count() appsv1.DaemonSetStatus {
 	s := appsv1.DaemonSetStatus{ObservedGeneration: w.set.Status.ObservedGeneration,
 		CollisionCount: w.set.Status.CollisionCount, Conditions: w.set.Status.Conditions}
@@ -253,7 +253,7 @@ func (w *work) count() appsv1.DaemonSetStatus {
 	return s
 }
 
-// store writes a status. After a conflict it reads the set and retries once, unless the set was recreated.
+// store writes a status. After any error it reads the set and retries once, unless the set was recreated.
 func (w *work) store(ctx context.Context, status appsv1.DaemonSetStatus) error {
 	set := *w.set
 	for try := 0; ; try++ {

@@ -41,7 +41,7 @@ func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment)
 		return fmt.Errorf("deployment %s: bad selector: %w", key, err)
 	}
 	if s == nil {
-		return u.observe(ctx) // otherwise it would own every ReplicaSet
+		return u.observe(ctx) // otherwise the Deployment would own every ReplicaSet
 	}
 	sets, err := r.own(ctx, d)
 	if err != nil {
@@ -244,7 +244,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 	return s
 }
 
-// terminating counts terminating pods. It returns nil if an observed ReplicaSet does not report them.
+// terminating counts terminating pods. It returns nil in earlier eras, or if an observed ReplicaSet reports no number.
 func (u *rollout) terminating() *int32 {
 	if u.options.Era != Current {
 		return nil
@@ -265,7 +265,7 @@ func (u *rollout) terminating() *int32 {
 func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
 	before := u.d.Status
 	if u.options.Era != Current {
-		before.TerminatingReplicas = nil // older programs do not know this field
+		before.TerminatingReplicas = nil // earlier eras of the controller do not know this field
 	}
 	if equality.Semantic.DeepEqual(&before, &s) && !u.options.Without.Unchanged {
 		return nil
