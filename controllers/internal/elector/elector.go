@@ -32,8 +32,8 @@ const (
 
 var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
-// New returns a candidate. It calls lead(true) when it gets the lease, and lead(false) when it has lost the lease. Each
-// start has a new identity, so a restarted candidate waits until its previous lease expires.
+// New returns a candidate. It calls lead(true) when it gets the lease, and lead(false) when it gives up renewing the
+// lease. Each start has a new identity, so a restarted candidate waits until its previous lease expires.
 func New(candidate string, lead func(bool)) host.Controller {
 	lives := 0
 	return host.Controller{
@@ -53,9 +53,9 @@ type elector struct {
 	life      int
 
 	leading bool
-	renewed time.Time             // the last time at which it certainly held the lease
+	renewed time.Time             // the last time at which this candidate certainly held the lease
 	lease   *coordinationv1.Lease // as last read or written
-	since   time.Time             // the time at which it first saw this lease
+	since   time.Time             // when this candidate first saw the spec of lease
 }
 
 func (e *elector) identity() string { return fmt.Sprintf("%s_%d", e.candidate, e.life) }

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// families returns the address families of a Service, in the order of its slices. The server sets them for every
-// Service with a selector.
+// families returns the address families of a Service, IPv4 before IPv6. The server sets them for every Service with a
+// selector.
 func families(svc *corev1.Service) []discoveryv1.AddressType {
 	var out []discoveryv1.AddressType
 	for _, f := range [...]corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {

@@ -5,7 +5,7 @@
 // work. "delete UID" checks whether to delete an object (collect.go). "orphan UID" orphans an object's dependents and
 // then removes its finalizer. "report UID OWNERUID" writes an Event about a reference into another namespace
 // (write.go). The graph lags behind the server, so it only determines which objects to check. Actions rely on reads
-// from the server, and every delete carries the uid and version that was read (GC-5, GC-9).
+// from the server. Every delete carries the uid that was read, and its first try also the version (GC-5, GC-9).
 package garbagecollector
 
 import (
@@ -40,7 +40,7 @@ type collector struct {
 	graph   *graph
 	without *Without
 	served  []*fakeapi.Kind                           // the served kinds from which the next two fields were made
-	kinds   map[schema.GroupVersionKind]*fakeapi.Kind // served kinds, in any version
+	kinds   map[schema.GroupVersionKind]*fakeapi.Kind // the preferred version of a kind, by each served version
 	current map[schema.GroupKind]*fakeapi.Kind        // the preferred version of each kind
 	watched map[watching]bool
 
@@ -168,7 +168,7 @@ func (e *kindError) Error() string {
 	return fmt.Sprintf("no matches for kind %q in version %q", e.id.kind, e.id.apiVersion)
 }
 
-// scope returns the kind of an identity, and the namespace in which to look for it.
+// scope returns the served kind of an identity, and the namespace in which to look for the object.
 func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	k := c.kind(id)
 	if k == nil {

@@ -42,7 +42,7 @@ type node struct {
 	virtual    bool // known from references only; it may not exist
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
-	released   bool // the finalizer was removed or is being removed, and no later event has shown it
+	released   bool // the finalizer was removed or is being removed, and no later event has shown the object
 }
 
 // blocking returns the dependents for which the node's foreground deletion waits.
@@ -122,8 +122,8 @@ func (g *graph) insert(n *node) {
 }
 
 // addEdges adds n to the dependents of its owners. An owner that was not seen becomes a virtual node, and is looked up
-// (GC-6). If an owner was seen under other coordinates, the reference may be wrong, so n is checked (GC-7). Only the
-// first such reference is reported in an Event.
+// (GC-6). If an owner was seen under other coordinates, the reference may be wrong, so n is checked (GC-7). If the
+// first such reference is to an owner in another namespace, an Event reports it.
 func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	doubtful := false
 	for i := range refs {
@@ -155,8 +155,8 @@ func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	if !owner.refersTo(ref) {
 		return true
 	}
-	// A cluster-scoped object referred to this virtual owner, so it has no namespace. If its kind is namespaced, that
-	// reference was wrong.
+	// A cluster-scoped object referred to this virtual owner, so the owner's node has no namespace. If the owner's kind
+	// is namespaced, that reference was wrong.
 	return owner.namespace == "" && n.namespace != "" && owner.virtual && !g.without.Guesses
 }
 

@@ -123,8 +123,8 @@ func (h *History) Renumber(ctx context.Context, revision *appsv1.ControllerRevis
 // attempts limits the tries of a conflicting write in one reconcile.
 const attempts = 4
 
-// Truncate deletes the oldest of the sorted revisions until at most limit unused ones are left. Each delete carries the
-// uid (EXACT-4). Upstream's delete does not.
+// Truncate deletes the oldest of the sorted revisions until at most limit unused ones are left. live reports whether a
+// revision is in use. A negative limit means no limit. Each delete carries the uid (EXACT-4).
 func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRevision,
 	live func(*appsv1.ControllerRevision) bool, limit int) error {
 	old := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -150,7 +150,7 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 
 var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 
-// HashLabel is the label of a StatefulSet's revision with the hash in its name.
+// HashLabel is the label of a StatefulSet's revision that has the hash in the revision's name as its value.
 const HashLabel = "controller.kubernetes.io/hash"
 
 // Data returns the content of a template's revision. It depends only on the template. Fields are sorted by name as in
@@ -281,7 +281,8 @@ func Index(revisions cache.Indexer) {
 
 func nobodys(namespace string) string { return "in " + namespace }
 
-// Own returns the cached revisions in a set's namespace that the set controls or nobody does, sorted by key.
+// Own returns the cached revisions in a set's namespace that the set controls or that have no controller, sorted by
+// key.
 func Own(revisions cache.Indexer, set metav1.Object) []*appsv1.ControllerRevision {
 	own := by(revisions, ownerIndex, string(set.GetUID()))
 	own = slices.DeleteFunc(own, func(r *appsv1.ControllerRevision) bool { return r.Namespace != set.GetNamespace() })

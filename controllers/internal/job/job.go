@@ -183,7 +183,7 @@ func delay(out *host.Effect) {
 }
 
 // freeForsaken enqueues a pod whose finalizer no Job will remove. Such a pod has no controller, or it is terminating
-// and its Job is gone or has ended.
+// and its controller is no Job, is gone or has ended.
 func freeForsaken(v host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || !tracked(p) {

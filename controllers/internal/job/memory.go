@@ -38,7 +38,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // a copy, whose client records the controller's writes
+	own := *env // a copy, whose client records the writes of pods in the current era
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now),
 		backoffs: map[string]backoff{}, closed: map[string]types.UID{}, shed: map[string]map[types.UID]uint64{}}
 	r.jobs = env.Informer(Kind).GetIndexer()
@@ -224,7 +224,7 @@ func count(pods []*corev1.Pod, is func(*corev1.Pod) bool) int32 {
 	return n
 }
 
-// selectorOf returns a Job's selector. It is nil if there is none or it cannot be parsed. An empty selector selects
+// selectorOf returns a Job's selector, or nil if the selector is missing or cannot be parsed. An empty selector selects
 // every pod.
 func selectorOf(j *batchv1.Job) labels.Selector {
 	s, _ := readSelector(j)

@@ -13,7 +13,7 @@ import (
 )
 
 // syncOld is a reconcile in the eras before [Current]. It counts the ended pods that exist, although nothing keeps them
-// from being deleted. A Job has ended when enough pods have succeeded, even if others run.
+// from being deleted. A Job with completions ends when enough pods have succeeded, even if others run.
 func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) error {
 	if finished(j) {
 		return nil
@@ -78,7 +78,7 @@ func (a *attempt) manageOld(ctx context.Context) error {
 		why := success("", "", now)
 		s.Conditions = append(s.Conditions, *why, *newCondition(batchv1.JobComplete, "", "", now))
 		s.CompletionTime = &why.LastTransitionTime
-		a.running = 0 // a Job that has ended has no running pods
+		a.running = 0 // the status of an ended Job has no active pods
 	}
 	return err
 }
