@@ -38,9 +38,9 @@ type Subject struct {
 	Skip   map[string]string // names of cases and laws to leave out, each with the reason, which is printed
 	Accept []Accept          // known violations: they are printed, but do not fail the test
 
-	// Settled is called, in the process of the test, whenever a cluster has settled: only periodic work is left. Calls
-	// are not concurrent. If it returns an error, the case fails. Settled may read the cluster with the clients that
-	// Run uses. Writes and watches are refused with 403.
+	// Settled is called, in the process of the test, whenever a cluster has settled: at most periodic work is left.
+	// Calls are not concurrent. If it returns an error, the case fails. Settled may read the cluster with the clients
+	// that Run uses. Writes and watches are refused with 403.
 	Settled func(p *Process) error
 
 	For       time.Duration // the virtual time of each cluster; 0: until it settles, or until the third periodic write
@@ -71,8 +71,8 @@ var (
 	held = map[string]bool{} // names of running tests that have called Test
 )
 
-// Connect makes a hosted test binary serve commands. Only the file that the command threelaws adds to the test package
-// calls it.
+// Connect gives Test the function that runs an operator in a simulated cluster. Only the file that the command
+// threelaws adds to the test package calls Connect.
 func Connect(to func(run func(context.Context))) { host = to }
 
 // Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails the subtests of

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// listen serves a unix socket on which the command lets Settled check settled worlds. A request contains the path of
-// the socket on which the world can be read. The response is 200, or 422 with the text of the error.
+// listen serves a unix socket. The command threelaws sends a request to the socket whenever a cluster has settled. The
+// request contains the path of a socket for reading the cluster. The response is 200, or 422 with the error of settled.
 func listen(t *testing.T, settled func(*Process) error) (socket string, err error) {
 	dir, err := os.MkdirTemp("", "agent") // t.TempDir contains the test's name, which may be too long for a socket
 	if err != nil {

@@ -40,7 +40,7 @@ func (a *app) named(text string) string {
 	return strings.ReplaceAll(text, "threelaws ", a.name+" ")
 }
 
-// lawsNamed returns the laws with these names or clauses. Without names it returns all laws.
+// lawsNamed returns the laws with these names or clause IDs. Without names it returns all laws.
 func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
 	if len(names) == 0 {
 		return a.registry.Laws, nil
@@ -141,7 +141,8 @@ func (c *console) prose() int { return min(c.width, render.Width) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// columns returns the width of pages for f: for a terminal env (the value of COLUMNS) or its width, else render.Width.
+// columns returns the width of pages for f: for a terminal, env (the value of COLUMNS) or the terminal's width. For
+// another file, or if both are unknown, it returns render.Width.
 func columns(f *os.File, env string) int {
 	if !isTerminal(f) {
 		return render.Width

@@ -246,7 +246,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
 	}
 	if half := time.Now().Add(allowed / 2); half.After(c.left) {
-		c.left = half // if quiet runs are slow, half of the time is kept for the cases
+		c.left = half // if the runs without faults were slow, the cases still get half of the time
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		panics: map[string]string{}, dir: filepath.Join(op.Dir, "testdata", "threelaws")}

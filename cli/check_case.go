@@ -186,7 +186,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	line := c.progress()
 	defer line.clear()
 	line.show("%s", j.Name)
-	raw := map[string]string{} // the paths of failures that are not minimized, by law
+	raw := map[string]string{} // the paths of files with failures that are not minimized yet, by law
 	o.Accept = func(f *scenarios.Counterexample) string {
 		if a := acceptedAs(c.Accept, j.Name, f); a != nil {
 			return a.Reason
@@ -264,7 +264,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	return x
 }
 
-// accept moves accepted violations from an exploration to the result.
+// accept moves accepted violations from an exploration to the result of the case.
 func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
 		if f.Accepted == "" {
@@ -290,10 +290,10 @@ const (
 	mostUnsettled = 5_000
 )
 
-// minimizing is the divisor of the remaining time, or of --time with --schedules, that limits minimizing a violation.
+// minimizing divides the remaining time, or --time if --schedules is set. The quotient limits minimizing a violation.
 const minimizing = 8
 
-// leastForOne is the time that a running schedule gets at least after the time of its case has ended.
+// leastForOne is the least time for which a running schedule may go on after the time of its case has ended.
 const leastForOne = 10 * time.Second
 
 const mostDrawn = 100_000

@@ -25,7 +25,7 @@ type checkReport struct {
 type lawResult struct {
 	Law       string `json:"law"`
 	Clause    string `json:"clause"`
-	State     string `json:"state"` // one of the list states
+	State     string `json:"state"` // one of the values of the variable states
 	Why       string `json:"why,omitempty"`
 	Exercised int    `json:"exercised"` // how often the law was evaluated
 }

@@ -41,7 +41,6 @@ type failureJSON struct {
 	Written string `json:"written"` // the scenario file that replays the failure; "" if it could not be written
 }
 
-// replay returns a line with the command that replays the failure.
 func (f failureJSON) replay() string {
 	if f.Written == "" {
 		return "the file that replays it could not be written"

@@ -7,6 +7,9 @@
 // [Main] runs the command line of the process. With a [Command], the streams, the name and the scenarios can be
 // changed; [Command.Run] returns the exit code. "threelaws help" describes each command, and docs/use/scenarios.md
 // describes the scenario files.
+//
+// A world is a simulated cluster with its controllers. See packages sim/law, internal/clause and internal/fight for
+// laws, clauses and fights.
 package cli
 
 import (
@@ -153,8 +156,7 @@ func exitCode(err error) int {
 	return scenarios.ExitUsage
 }
 
-// complain prints an error and sets the exit code. A [*scenarios.Error] without a file gets the program's name in
-// front.
+// complain prints an error and sets the exit code. In a [*scenarios.Error] without a file, a.name takes its place.
 func (a *app) complain(err error) {
 	var e *scenarios.Error
 	if errors.As(err, &e) && e.File == "" {

@@ -193,7 +193,6 @@ func (v *mergedViolation) replay() string {
 	return ""
 }
 
-// ci returns the result for continuous integration.
 func (m *merged) ci() ci.File {
 	c := ci.File{Name: m.World, Page: m.text()}
 	add := func(title, text string) { c.Problems = append(c.Problems, ci.Problem{Title: title, Text: text}) }

@@ -20,7 +20,7 @@ import (
 // operator contains what check has found out about an operator's repository.
 type operator struct {
 	Name      string   // the name of the operator's processes
-	Dir       string   // the repository, relative to the working directory
+	Dir       string   // the repository, or the package of the test, relative to the working directory
 	Builds    string   // what Host builds, in a few words
 	Notes     []string // which settings were found, and in which files
 	Found     settings // Package, Install, Args, CRDs and Samples as found, relative to Dir
@@ -53,7 +53,7 @@ type settings struct {
 	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
-	For       time.Duration // the virtual time that each world runs; 0 means until it settles
+	For       time.Duration // the virtual time of each world; 0 means until it settles, or until the third tick
 	Schedules int           // the number of schedules of each case; 0 means as many as the time allows
 	Seed      uint64
 	Faults    map[string]int // the number of faults of each name, which counts only if set is true

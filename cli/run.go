@@ -19,7 +19,7 @@ type running struct {
 
 	verbose bool
 	html    string // the directory for the pages of all runs; "" for none
-	whose   string // where the files are, if the user named none
+	whose   string // "of ./scenarios" or "of this program" if the user named no files, else ""
 }
 
 func runCommand(a *app) *cobra.Command {

@@ -162,7 +162,7 @@ func newPages(dir string) (*pages, error) {
 	return s, nil
 }
 
-// watching makes a run write its page at its end.
+// watching returns options with which a run of the file writes a page when the run ends.
 func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Options {
 	if s.dir == "" {
 		return o

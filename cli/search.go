@@ -24,7 +24,6 @@ func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scen
 	return found, findFight(ctx, a, f, o, found)
 }
 
-// follow shows the progress of an exploration on a progress line.
 func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 	if line.to == nil {
 		return
@@ -46,7 +45,6 @@ func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 	}
 }
 
-// fightLaw is the ID of the law that a fight violates.
 const fightLaw = "NOFIGHT-1"
 
 // findFight searches for a fight, if there are failures and none is a fight. A run ends at its first violation, so a

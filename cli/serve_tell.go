@@ -28,7 +28,7 @@ type serveLine struct {
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
 	Controllers []string `json:"controllers,omitempty"` // the controllers that run
 	Unattended  []string `json:"unattended,omitempty"`  // kinds without a controller, with names of their controllers
-	ID          string   `json:"id,omitempty"`          // the clause of the law
+	ID          string   `json:"id,omitempty"`          // the clause ID of the law
 	Law         string   `json:"law,omitempty"`
 	By          []string `json:"by,omitempty"`     // the controllers or programs that the event is about
 	Object      string   `json:"object,omitempty"` // the object that was written, or whose reconcile fails
@@ -210,7 +210,6 @@ type attended struct {
 	lacking string
 }
 
-// attendants returns the controllers that handle each kind.
 func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 	all := map[schema.GroupKind]attended{
 		{Kind: "Pod"}:       {[]string{"kubelet"}, "it is not run"},

@@ -121,7 +121,7 @@ func (s *shelf) named(arg string) ([]string, error) {
 	return below, err
 }
 
-// shelved lists files of the library: all files for "", the files of a family, or the file with a path or name.
+// shelved lists files of the library: all files for "", the files of a family, or the files with a path or base name.
 func (s *shelf) shelved(name string) []string {
 	if s.embedded == nil {
 		return nil

@@ -75,7 +75,6 @@ skipped. If FILE is an audit log or a file of watch --record, show reads it like
 
 var forms = []string{"timeline", "tree", "dot", "json", "html", "svg"}
 
-// drawn is the JSON document for a tree, a graph, a picture or a page.
 type drawn struct {
 	Tree string `json:"tree,omitempty"`
 	DOT  string `json:"dot,omitempty"`

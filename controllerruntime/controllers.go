@@ -42,7 +42,7 @@ type Options struct {
 
 	// Goroutines allows a Reconcile to start goroutines that call the API, for example with an errgroup. Several
 	// requests can then be pending, and the schedule decides their order. This takes more time, and limits the Go
-	// process to one processor: see bubble.Concurrent. Without it, such a call ends the Go process.
+	// process to one processor: see bubble.Concurrent. Without this option, such a call ends the Go process.
 	Goroutines bool
 
 	// Controller holds the manager's Controller options, such as the concurrency of kinds.

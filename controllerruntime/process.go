@@ -28,7 +28,7 @@ type process struct {
 	mapper  *mapper
 	started bool // the sources have started: reconciles may begin
 
-	mu    sync.Mutex                               // guards the maps against goroutines of a Reconcile
+	mu    sync.Mutex                               // guards the maps below against goroutines of a Reconcile
 	gvks  map[reflect.Type]schema.GroupVersionKind // kinds of Go types in the scheme
 	lists map[reflect.Type]form                    // the form of a list type's items
 	live  map[schema.GroupVersionKind]bool         // kinds that are never read from the cache

@@ -59,7 +59,6 @@ func (r *reconciler) Sync(of context.Context, key string) error {
 	return err
 }
 
-// limiter decides when a failed request is retried.
 type limiter = workqueue.TypedRateLimiter[reconcile.Request]
 
 // onWorldClock returns a limiter whose token buckets use the world's clock. With the real clock, two runs of a schedule

@@ -32,7 +32,7 @@ type Problem struct {
 	Text  string
 }
 
-// Annotate writes the annotations for a file as GitHub workflow commands, one per line.
+// Annotate writes an annotation for each problem of c as a GitHub workflow command, one per line.
 func Annotate(w io.Writer, c *File) error {
 	for i := range c.Problems {
 		if _, err := fmt.Fprintln(w, c.Problems[i].annotation()); err != nil {

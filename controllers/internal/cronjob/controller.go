@@ -1,8 +1,7 @@
-// Package cronjob is the CronJob controller in three eras (see package controllers): two poll, and the current one
-// watches.
+// Package cronjob is the CronJob controller in three eras (see package controllers). Only the current era watches.
 //
 // A CronJob adopts and releases nothing (RULES J87). It owns the Jobs whose ControllerRef names it. Its status lists
-// the Jobs that it started and that still run. A Job's name contains its scheduled minute, so no Job is started twice
+// the Jobs that it started and that still run. A Job's name contains its scheduled time, so no Job is started twice
 // (EXACT-3).
 package cronjob
 
@@ -73,7 +72,6 @@ func declared(era string) host.Controller {
 // template has no scheduled time, so it does not count.
 func running(job *batchv1.Job) bool { return scheduledAt(job) != "" && finished(job) == "" }
 
-// scheduledAt returns the scheduled time of a Job, or "" if it has none.
 func scheduledAt(job *batchv1.Job) string {
 	return job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]
 }
@@ -227,7 +225,7 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 		return ""
 	}
 	at := time.Unix(minutes*60, 0).UTC()
-	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // otherwise another client created the Job
+	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // if false, another client created the Job
 	if scheduled && !at.After(now) && times.Next(at).After(now) {
 		return "deleted before the next is due"
 	}

@@ -79,7 +79,7 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 
 // replace deletes the running Jobs, after reading each from the server. It does not delete a Job that the CronJob does
 // not own (LAW-2); upstream deletes any Job with the name. It does not delete the Job that is due either: if the
-// controller was killed after starting it, create adds it to the status.
+// controller was killed after starting that Job, create adds the Job to the status.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
@@ -197,7 +197,6 @@ func (s *round) newJob(at time.Time) *batchv1.Job {
 // late is added to the scheduled time of a requeue, so that clock differences do not make the reconcile early.
 const late = 100 * time.Millisecond
 
-// schedule parses a CronJob's schedule with its time zone.
 func schedule(cj *batchv1.CronJob) (cron.Schedule, error) {
 	text := cj.Spec.Schedule
 	if cj.Spec.TimeZone != nil { // the server refuses a schedule that names another time zone
@@ -229,7 +228,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 			m.since = t
 		}
 	}
-	m.since = m.since.UTC() // kube-controller-manager runs in UTC, which applies to schedules without a time zone
+	m.since = m.since.UTC() // schedules without a time zone use the zone of kube-controller-manager, UTC
 	first := s.Next(m.since)
 	second := s.Next(first)
 	switch {

@@ -53,8 +53,8 @@ func onEachNode(f *law.Facts) string {
 }
 
 // amiss describes a violation of KIND-DS, or returns "". It reports a node that lacks its pod, has too many pods, or
-// has a pod that may not stay, and a status that counts too many nodes. A pod that may not stay is reported only if it
-// is bound, because node events do not affect other pods. Pods on missing nodes are not checked.
+// has a pod that may not stay. It also reports a status that counts too many nodes. A pod that may not stay is reported
+// only if it is bound, because node events do not affect other pods. Pods on missing nodes are not checked.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {

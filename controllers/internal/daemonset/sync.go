@@ -153,8 +153,8 @@ func (w *work) satisfied() bool {
 	return w.expected.Satisfied(w.key, w.set.UID)
 }
 
-// awake reports whether the set may create and delete pods. It may not while it waits for its expectations. awake first
-// compares the expectations with the cache, as for a ReplicaSet.
+// awake reports whether the set may create and delete pods. It may not while it waits for its expectations. After the
+// first two eras, awake first compares the expectations with the cache.
 func (w *work) awake() bool {
 	if !w.bySelector() && !w.options.Without.Recheck {
 		w.expected.Recheck(w.key, expectations.Look(w.reconciler.pods, w.set.UID))

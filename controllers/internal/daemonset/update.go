@@ -278,8 +278,8 @@ func (w *work) newPod(node string) *corev1.Pod {
 	return p
 }
 
-// delete deletes pods by uid, so a new pod with the same name survives (EXACT-4). Upstream deletes by name (RULES E56).
-// A missing pod counts as deleted.
+// delete deletes pods, after the first two eras by uid, so a new pod with the same name survives (EXACT-4). Upstream
+// deletes by name (RULES E56). A missing pod counts as deleted.
 func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string) (errs []error) {
 	for i, p := range victims {
 		err := w.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name,

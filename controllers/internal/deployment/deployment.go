@@ -95,7 +95,7 @@ type reconciler struct {
 
 const (
 	controllerIndex = "threelaws/controller" // objects by the uid of their controller
-	orphanIndex     = "threelaws/orphans"    // objects without a controller by namespace
+	orphanIndex     = "threelaws/orphans"    // objects without a controller, by namespace
 )
 
 var byOwner = cache.Indexers{

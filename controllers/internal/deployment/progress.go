@@ -80,7 +80,7 @@ func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
 	return c.LastUpdateTime.Add(time.Duration(*u.d.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// lookAgain requeues the Deployment for its deadline, because there may be no event before. It adds a second, because
+// lookAgain requeues the Deployment for its deadline, because no event may come before then. It adds a second, because
 // stored times have no fractions of a second. Upstream requeues every few milliseconds during this last second.
 func (u *rollout) lookAgain() {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)

@@ -46,7 +46,7 @@ func New() host.Controller {
 		Name: "disruption", For: budgetKind,
 		Contract: law.Contract{
 			Profile: law.Upstream,
-			MayEdit: []schema.GroupVersionKind{podKind}, // it resets the condition DisruptionTarget of Pods
+			MayEdit: []schema.GroupVersionKind{podKind}, // the controller resets the condition DisruptionTarget of Pods
 		},
 		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
@@ -85,7 +85,6 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// wanted returns the wanted number of replicas of a controller. The default is 1.
 func wanted(obj runtime.Object) int32 {
 	n := (*int32)(nil)
 	switch o := obj.(type) {

@@ -78,8 +78,7 @@ func upToDate(budget *policyv1.PodDisruptionBudget, want *policyv1.PodDisruption
 		maps.EqualFunc(have.DisruptedPods, want.DisruptedPods, func(a, b metav1.Time) bool { return a.Equal(&b) })
 }
 
-// setCondition sets the condition that says whether evictions are allowed. An unchanged condition status keeps its
-// time.
+// setCondition sets the condition that says whether evictions are allowed. Its time changes only with its status.
 func setCondition(budget *policyv1.PodDisruptionBudget, status metav1.ConditionStatus, reason, message string,
 	now time.Time) {
 	conditions := slices.Clone(budget.Status.Conditions)

@@ -20,7 +20,7 @@ import (
 )
 
 // The name of the lease, and the times of kube-controller-manager. A lease that is not renewed expires after duration.
-// Its holder tries to renew it for deadline, once every retry.
+// The holder tries to renew the lease for deadline, once every retry.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"

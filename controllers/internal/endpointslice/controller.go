@@ -2,8 +2,9 @@
 // addresses of the selected Pods.
 //
 // It reads Pods and owns slices. It finds a Service's slices by two labels and the owner's uid (RULES L115). Upstream
-// deletes slices with these labels and another owner; here they are left to the garbage collector. The server generates
-// the names of slices, so the controller tracks its writes: otherwise a late cache could lead to a second slice.
+// deletes slices with these labels and another owner; this controller leaves such slices to the garbage collector. The
+// server generates the names of slices. So the controller tracks its writes: otherwise a late cache could lead to a
+// second slice.
 //
 // It computes the hints for a Service's traffic distribution, but not the topology-aware hints that an annotation
 // enables.
@@ -174,7 +175,7 @@ func (r *reconciler) podsOf(svc *corev1.Service) []*corev1.Pod {
 		func(p *corev1.Pod) bool { return !ref.Contains(p.Labels, svc.Spec.Selector) })
 }
 
-// slicesOf returns the controller's slices for Services with that name. It skips terminating slices, because a
+// slicesOf returns the controller's slices for Services with svc's name. It skips terminating slices, because a
 // finalizer may keep them for long.
 func (r *reconciler) slicesOf(svc *corev1.Service) (found []*discoveryv1.EndpointSlice) {
 	for _, obj := range list(r.slices, svc.Namespace) {

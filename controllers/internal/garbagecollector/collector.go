@@ -64,7 +64,6 @@ func newCollector(without *Without, env *host.Env) *collector {
 	return c
 }
 
-// definitions is the kind of CRDs.
 const definitions = "CustomResourceDefinition"
 
 // discover watches new kinds: all kinds at the start, then the kinds of each new CRD. It forgets kinds that are not
@@ -105,7 +104,6 @@ func (c *collector) kind(id identity) *fakeapi.Kind {
 	return nil
 }
 
-// handler feeds the graph with the events on one kind.
 func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {

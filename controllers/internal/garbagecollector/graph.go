@@ -217,7 +217,6 @@ func (id *identity) digest(h *sim.Hash) {
 	h.String(string(id.uid))
 }
 
-// absentSize limits the number of remembered absent owners.
 const absentSize = 500
 
 // absentOwners caches owners that do not exist, because a missing owner often has many dependents. The least recently

@@ -158,7 +158,6 @@ func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer stri
 	return err
 }
 
-// component is the source of the garbage collector's events.
 const component = "garbage-collector-controller"
 
 // complaint is a queued Event: a dependent refers to an owner in another namespace (GC-7, RULES K97). Complaints are

@@ -71,8 +71,8 @@ func Adopt(ctx context.Context, m *ref.Manager,
 }
 
 // Create creates a revision, and returns it and the number of collisions. The name ends in a hash of the data and of
-// that number. If a revision with other data has the name, Create counts a collision and uses another name (CORPUS
-// C32). It returns an existing revision with the same data, even if another owner has it (RULES L117).
+// that number. If a revision with other data has the name, Create counts a collision and uses another name
+// (kubernetes#49909). It returns an existing revision with the same data, even if another owner has it (RULES L117).
 func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevision,
 	collisions int32) (*appsv1.ControllerRevision, int32, error) {
 	for {
@@ -281,8 +281,7 @@ func Index(revisions cache.Indexer) {
 
 func nobodys(namespace string) string { return "in " + namespace }
 
-// Own returns the cached revisions in a set's namespace that the set controls or that have no controller, sorted by
-// key.
+// Own returns the revisions in a set's namespace that the set controls or that have no controller, sorted by key.
 func Own(revisions cache.Indexer, set metav1.Object) []*appsv1.ControllerRevision {
 	own := by(revisions, ownerIndex, string(set.GetUID()))
 	own = slices.DeleteFunc(own, func(r *appsv1.ControllerRevision) bool { return r.Namespace != set.GetNamespace() })

@@ -164,7 +164,6 @@ func podRoute(o *Options) host.Route {
 	}}
 }
 
-// oldPodRoute routes events on pods in the eras before [Current].
 func oldPodRoute(o *Options) host.Route {
 	if o.Era != ControllerRef {
 		t := &routing.TieBreak{Owner: Kind, Selects: selects}
@@ -174,7 +173,6 @@ func oldPodRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// delay moves the keys of an effect to its delayed keys.
 func delay(out *host.Effect) {
 	for _, key := range out.Keys {
 		out.Delayed = append(out.Delayed, host.Delayed{Key: key, After: batch})

@@ -94,7 +94,6 @@ func (a *attempt) manage(ctx context.Context) error {
 	return a.create(ctx, missing, indexes)
 }
 
-// want returns how many pods should run.
 func (a *attempt) want() int {
 	parallel := int(*a.job.Spec.Parallelism)
 	switch n := a.job.Spec.Completions; {
@@ -204,7 +203,7 @@ func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	return nil
 }
 
-// delete deletes a pod, after the first two eras by uid. Upstream deletes by name (RULES E56, CORPUS B12).
+// delete deletes a pod, after the first two eras by uid. Upstream deletes by name (RULES E56).
 func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
 	if g := r.options.Era; r.options.Without.VictimUID || g == Selector || g == Gated {

@@ -133,7 +133,6 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	}
 }
 
-// digestBackoffs hashes the backoffs with their remaining times.
 func (r *reconciler) digestBackoffs(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(r.backoffs)) {
 		b := r.backoffs[key]
@@ -196,7 +195,7 @@ func failed(p *corev1.Pod, j *batchv1.Job) bool {
 		!onlyFailed(j) && p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded
 }
 
-// onlyFailed reports whether the Job replaces a terminating pod only when it has failed.
+// onlyFailed reports whether the Job replaces a terminating pod only when the pod has failed.
 func onlyFailed(j *batchv1.Job) bool {
 	return j.Spec.PodReplacementPolicy != nil && *j.Spec.PodReplacementPolicy == batchv1.Failed ||
 		j.Spec.PodFailurePolicy != nil

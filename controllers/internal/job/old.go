@@ -36,7 +36,6 @@ func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) er
 	return err
 }
 
-// findOld finds and counts the Job's pods by its era's rules.
 func (a *attempt) findOld(ctx context.Context) error {
 	var err error
 	if a.r.options.Era == ControllerRef {
@@ -83,7 +82,7 @@ func (a *attempt) manageOld(ctx context.Context) error {
 	return err
 }
 
-// scaleOld creates missing pods, or deletes pods beyond the parallelism. It deletes no other pods (CORPUS C11).
+// scaleOld creates missing pods, or deletes pods beyond the parallelism. It deletes no other pods (kubernetes#99963).
 func (a *attempt) scaleOld(ctx context.Context) error {
 	parallel := int(*a.job.Spec.Parallelism)
 	if n := int(a.running) - parallel; n > 0 {
