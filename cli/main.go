@@ -36,8 +36,8 @@ import (
 
 // Command is a command line with its controllers, scenarios and streams.
 type Command struct {
-	// Registry contains the controllers that files may name. Run adds what is needed in every world
-	// ([builtin.Complete]), unless Bare is set.
+	// Registry contains the controllers that files may name. Unless Bare is set, Run adds the controllers and aliases
+	// of this module, and fills fields that are not set ([builtin.Complete]).
 	Registry *scenarios.Registry
 	Bare     bool
 

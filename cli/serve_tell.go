@@ -27,7 +27,7 @@ type serveLine struct {
 	Page        string   `json:"page,omitempty"` // the URL of the page, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
 	Controllers []string `json:"controllers,omitempty"` // the controllers that run
-	Unattended  []string `json:"unattended,omitempty"`  // kinds without a controller, with names of their controllers
+	Unattended  []string `json:"unattended,omitempty"`  // resources without a running controller: "jobs (job)"
 	ID          string   `json:"id,omitempty"`          // the clause ID of the law
 	Law         string   `json:"law,omitempty"`
 	By          []string `json:"by,omitempty"`     // the controllers or programs that the event is about

@@ -4,7 +4,8 @@
 // The subpackages kubelet and reaper are a kubelet, and the reaper that deleted objects in kubectl 1.5. Comments cite
 // the clauses that a controller follows, such as ADOPT-4: see docs/evidence/clauses.md.
 //
-// [Builtin] returns all controllers for a registry. [KubeControllerManager] returns their other names. The shared rules
-// are in the internal packages ref (claim, adopt, release) and routing (which keys an event enqueues). Comments cite
-// the rules of Kubernetes' own controllers as "RULES" with a section and number: see docs/inside/rules.md.
+// [Builtin] returns all controllers for a registry. [KubeControllerManager] returns which of them start by default, and
+// their other names. The shared rules are in the internal packages ref (claim, adopt, release) and routing (which keys
+// an event enqueues). Comments cite the rules of Kubernetes' own controllers as "RULES" with a section and number: see
+// docs/inside/rules.md.
 package controllers

@@ -165,7 +165,6 @@ type poller struct {
 	jobs     []*batchv1.Job
 }
 
-// Sync lists everything, or processes one CronJob from the list.
 func (p *poller) Sync(ctx context.Context, key string) error {
 	if key == everything {
 		p.list(ctx)

@@ -152,7 +152,7 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName returns the name of a scheduled Job. It contains the minutes since 1970; in the polling eras, the seconds.
+// jobName returns the name of a scheduled Job, which contains the minutes since 1970; in the polling eras, the seconds.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {
 		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())

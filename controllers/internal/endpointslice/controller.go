@@ -82,7 +82,7 @@ func most(owner runtime.Object) int {
 	return 0
 }
 
-// found reports whether the controller finds a slice by its labels. If these labels change, it creates another slice.
+// found reports whether the controller finds a slice by its labels. Otherwise the controller creates another slice.
 func found(dependent runtime.Object) bool {
 	slice := dependent.(*discoveryv1.EndpointSlice)
 	owner := metav1.GetControllerOfNoCopy(slice)

@@ -158,8 +158,8 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 
 func (c *collector) Digest(h *sim.Hash) { c.graph.digest(h) }
 
-// kindError means that the kind of an identity is not served. It may be served later, so the work is retried forever
-// (RULES K96).
+// kindError means that the kind of an identity is not served. The kind may be served later, so the work is retried
+// forever (RULES K96).
 type kindError struct{ id identity }
 
 func (e *kindError) Error() string {

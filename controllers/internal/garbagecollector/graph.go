@@ -28,7 +28,7 @@ func referred(r *metav1.OwnerReference, namespace string) identity {
 	return identity{apiVersion: r.APIVersion, kind: r.Kind, namespace: namespace, name: r.Name, uid: r.UID}
 }
 
-// refersTo reports whether a reference to this uid names this kind and name. A reference has no namespace.
+// refersTo reports whether a reference to id's uid has id's name, kind and apiVersion. A reference has no namespace.
 func (id *identity) refersTo(r *metav1.OwnerReference) bool {
 	return r.Name == id.name && r.Kind == id.kind && r.APIVersion == id.apiVersion
 }

@@ -51,10 +51,10 @@ func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.Co
 	return list
 }
 
-// Adopt makes the set the controller of ownerless revisions, after reading that it still exists (ADOPT-4). It returns
-// the revisions that the set owns then. It stops at the first error, because a reconcile needs its whole history (RULES
-// F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream does not
-// skip them, and fails the reconcile of a terminating set.
+// Adopt makes the set the controller of ownerless revisions, after reading that the set still exists (ADOPT-4). It
+// returns the revisions that the set owns then. It stops at the first error, because a reconcile needs all of them
+// (RULES F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream
+// does not skip them, and fails the reconcile of a terminating set.
 func Adopt(ctx context.Context, m *ref.Manager,
 	revisions []*appsv1.ControllerRevision) ([]*appsv1.ControllerRevision, error) {
 	own := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -153,8 +153,8 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 // HashLabel is the label of a StatefulSet's revision that has the hash in the revision's name as its value.
 const HashLabel = "controller.kubernetes.io/hash"
 
-// Data returns the content of a template's revision. It depends only on the template. Fields are sorted by name as in
-// upstream, so the bytes and names are the same as upstream's.
+// Data returns the content of a template's revision, which depends only on the template. Fields are sorted by name as
+// in upstream, so the bytes and names are the same as upstream's.
 func Data(template *corev1.PodTemplateSpec) []byte {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {

@@ -103,8 +103,8 @@ func (a *attempt) countFree(held map[types.UID]bool) bool {
 }
 
 // noteEnded names ended, uncounted pods in the status, and returns the pods whose finalizers may be removed afterwards.
-// noted means that the status changed, and full that it can hold no more names. It does not name succeeded pods of an
-// Indexed Job, because the status lists their indexes.
+// noted means that the status changed, and full that it can hold no more names. noteEnded does not name succeeded pods
+// of an Indexed Job, because the status lists their indexes.
 func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	j, u := a.job, a.job.Status.UncountedTerminatedPods
 	candidates := slices.Clone(a.pods)
