@@ -25,7 +25,7 @@ type app struct {
 	console
 	shelf
 
-	name     string // the name under which the program was called
+	name     string // the program's name in usage and messages
 	version  string // "" means the version in the build information
 	annotate bool   // print annotations for GitHub
 	registry *scenarios.Registry

@@ -70,7 +70,7 @@ type checking struct {
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool
 	idle    map[string]string // the first sample for which the operator did nothing, by the reason (check.Idle.Why)
-	fresh   func()            // makes each later start of the operator use a new process; nil if none is reused
+	fresh   func()            // makes each later start of the operator use a new process; nil if no process is reused
 
 	report checkReport
 	began  time.Time

@@ -158,7 +158,7 @@ type writeOf struct {
 	process string
 }
 
-// cyclesBack is the number of last records among which the writes of a fight are searched.
+// cyclesBack is the number of most recent records among which the writes of a fight are searched.
 const cyclesBack = 1 << 12
 
 func newReporter(judge *law.Judge, tell func(verdict)) *reporter {

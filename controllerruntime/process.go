@@ -114,7 +114,7 @@ func (p *process) kindOf(obj runtime.Object) (*fakeapi.Kind, schema.GroupVersion
 var errNoServer = fmt.Errorf("controllerruntime: a setup can neither read nor write: it is called before there is a " +
 	"server, to learn what it sets up")
 
-// do sends a request. During the setup it returns an error.
+// do sends a request. Before the process's sources have started, it returns errNoServer.
 func (p *process) do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	if p.env == nil || !p.started {
 		return fakeapi.Response{}, errNoServer

@@ -66,7 +66,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// orphan enqueues the Widget that selects a ConfigMap without a controller.
+// orphan maps a ConfigMap without a controller to the Widget that selects the ConfigMap.
 func orphan(_ context.Context, o client.Object) []reconcile.Request {
 	name := o.GetLabels()[Label]
 	if name == "" || metav1.GetControllerOf(o) != nil {
@@ -75,7 +75,7 @@ func orphan(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }
 
-// users enqueues the Widgets that take their text from a Secret.
+// users maps a Secret to the Widgets that take their text from the Secret.
 func (r *Reconciler) users(ctx context.Context, o client.Object) (out []reconcile.Request) {
 	var all List
 	if err := r.List(ctx, &all, client.InNamespace(o.GetNamespace()),

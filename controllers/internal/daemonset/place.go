@@ -220,7 +220,7 @@ var always = []struct {
 	{corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule},
 	{corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule},
 	{corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule},
-	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // only on the host network
+	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // only for pods on the host network
 }
 
 // tolerations returns the template's tolerations and those of all DaemonSet pods. If the template tolerates one of

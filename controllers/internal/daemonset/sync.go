@@ -166,8 +166,8 @@ func (w *work) bySelector() bool {
 	return w.options.Era == Selector || w.options.Era == Gated
 }
 
-// own determines the set's own pods, including ended and terminating ones. It releases pods and adopts orphans of the
-// namespace (LAW-1b, LAW-2). Before ControllerRef, every matching pod was the set's own.
+// own determines the set's own pods, including ended and terminating ones. It releases own pods that no longer match,
+// and adopts matching orphans (LAW-1b, LAW-2). Before ControllerRef, every matching pod was the set's own.
 func (w *work) own(ctx context.Context) error {
 	if w.bySelector() {
 		w.pods = w.selected()

@@ -39,7 +39,7 @@ func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment)
 		return fmt.Errorf("deployment %s: bad selector: %w", key, err)
 	}
 	if s == nil {
-		return u.observe(ctx) // otherwise the Deployment would own every ReplicaSet
+		return u.observe(ctx) // in upstream, an empty selector would select every ReplicaSet
 	}
 	sets, err := r.own(ctx, d)
 	if err != nil {

@@ -100,9 +100,9 @@ type graph struct {
 	absent  absentOwners
 	without *Without
 
-	look   func(n *node) // queues "delete"
-	orphan func(n *node) // queues "orphan"
-	// complain is called for a reference to an owner that has other coordinates.
+	look   func(n *node) // queues "delete UID"
+	orphan func(n *node) // queues "orphan UID"
+	// complain is called for a reference from n to an owner in another namespace.
 	complain func(n *node, owner *metav1.OwnerReference)
 }
 

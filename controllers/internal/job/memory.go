@@ -32,9 +32,9 @@ type reconciler struct {
 	pods     cache.Indexer
 	expected *expectations.Expectations
 	backoffs map[string]backoff   // of Jobs with a failed pod, by key
-	closed   map[string]types.UID // Jobs whose end was written and is not shown yet, by key
+	closed   map[string]types.UID // uids of Jobs whose end was written and is not shown yet, by key
 	wrote    *consistency.Store
-	shed     map[string]map[types.UID]uint64 // by key and uid: the version from which a pod has no finalizer
+	shed     map[string]map[types.UID]uint64 // the version at which a pod lost the finalizer, by Job key and pod uid
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
@@ -142,9 +142,9 @@ func (r *reconciler) digestBackoffs(h *sim.Hash) {
 	}
 }
 
-// claim returns the Job's pods. It releases pods and adopts orphans of its namespace, also ended and terminating ones,
-// because they must be counted. It adds and removes the finalizer in the same patch as the reference (RULES I80), so an
-// adopted pod is counted like a created one.
+// claim returns the Job's pods. It releases own pods that no longer match, and adopts matching orphans, also ended and
+// terminating ones, because they must be counted. In the current era it adds and removes the finalizer in the same
+// patch as the reference (RULES I80), so an adopted pod is counted like a created one.
 func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
