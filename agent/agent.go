@@ -39,7 +39,7 @@ type Subject struct {
 	Accept []Accept          // known violations: they are printed, but do not fail the test
 
 	// Settled is called, in the process of the test, whenever a cluster has settled: at most periodic work is left.
-	// Calls are not concurrent. If it returns an error, the case fails. Settled may read the cluster with the clients
+	// Calls are not concurrent. If Settled returns an error, the case fails. It may read the cluster with the clients
 	// that Run uses. Writes and watches are refused with 403.
 	Settled func(p *Process) error
 

@@ -81,7 +81,7 @@ func (p *process) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	return gvk, err
 }
 
-// kind finds the served kind, like a client's RESTMapper.
+// kind returns the served kind with this version. If there is none, it returns the error of a client's RESTMapper.
 func (p *process) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {
 	if p.env == nil {
 		return nil, errNoServer

@@ -179,7 +179,8 @@ type round struct {
 	polls   bool // the era polls
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables; see package mutants. The polling eras lack some of them
+// (poller.Sync).
 type Without struct {
 	Routing routing.Without
 

@@ -160,8 +160,8 @@ func (s *round) jobName(at time.Time) string {
 	return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix()/60)
 }
 
-// newJob returns the Job of a scheduled time, from the template. The Job has the ControllerRef from the start (LAW-1),
-// and an annotation with the time in the CronJob's time zone.
+// newJob returns the Job of a scheduled time, from the template. The Job has an annotation with the time in the
+// CronJob's time zone. After the selector era, it has the ControllerRef from the start (LAW-1).
 func (s *round) newJob(at time.Time) *batchv1.Job {
 	template := &s.cj.Spec.JobTemplate
 	zone := time.UTC

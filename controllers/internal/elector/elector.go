@@ -1,8 +1,8 @@
 // Package elector is leader election by a Lease, like client-go's. Of several instances of the controller manager, only
 // the holder of the lease runs its controllers.
 //
-// The lease is not a lock. A holder that lost the lease continues until it reads the lease again, so two instances may
-// lead at the same time (SKEW-1).
+// The lease is not a lock. A holder that cannot renew the lease leads until its deadline has passed, so two instances
+// may lead at the same time (SKEW-1).
 package elector
 
 import (

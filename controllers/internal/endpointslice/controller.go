@@ -156,7 +156,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	have := r.slicesOf(svc)
 	if !r.without.Stale {
-		r.waiting[key] = true // set before the check, because an event of a slice during it must requeue the Service
+		r.waiting[key] = true // set first, because an event of a slice during the check must requeue the Service
 		stale, err := r.behind(ctx, key, svc.Namespace, have)
 		if stale || err != nil {
 			return err

@@ -149,7 +149,7 @@ func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.E
 	return keep, differs
 }
 
-// roomFor returns the fullest slice that has room for n more endpoints, or nil.
+// roomFor returns the fullest slice that has room for n more endpoints, or nil. If n fills a slice, it returns nil.
 func roomFor(from []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
 	if n >= capacity {
 		return nil
