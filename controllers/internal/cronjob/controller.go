@@ -179,8 +179,7 @@ type round struct {
 	polls   bool // the era polls
 }
 
-// Without lists the guards that a mutant disables; see package mutants. The polling eras lack some of them
-// (poller.Sync).
+// Without lists the guards that a mutant disables (package mutants). The polling eras lack some of them (poller.Sync).
 type Without struct {
 	Routing routing.Without
 
