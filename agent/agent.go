@@ -23,32 +23,33 @@ import (
 	"time"
 )
 
-// Subject describes an operator. Paths are relative to the package of the test. What is not set is searched in the
-// module, as by "threelaws check".
+// Subject describes an operator and its check. Paths are relative to the directory of the test's package. If CRDs,
+// Samples or Install is not set, it is searched in the module, as by "threelaws check".
 type Subject struct {
-	// Run is the operator. It serves until ctx is done. When it returns, its process exits.
+	// Run is the operator. It serves until ctx is done. If it returns earlier, its process exits.
 	Run func(ctx context.Context, p *Process) error
 
 	CRDs    fs.FS    // *.yaml files with CRDs, also in subdirectories: os.DirFS("../config/crd/bases")
 	Samples []string // files and directories with samples of the operator's kinds
-	Files   []string // files with other objects that exist in every world
+	Files   []string // files with other objects that exist in every simulated cluster
 	Install string   // the install manifests: a kustomization, a chart, a directory or a file; "none" for no manifests
 
 	Edits  []string          // merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}
 	Skip   map[string]string // names of cases and laws to leave out, each with the reason, which is printed
 	Accept []Accept          // known violations: they are printed, but do not fail the test
 
-	// Settled is called whenever a world has settled, in the process of the test. Calls are not concurrent. If it
-	// returns an error, the case fails. Settled may read the cluster with the clients that Run uses. Writes and watches
-	// are refused with 403.
+	// Settled is called, in the process of the test, whenever a cluster has settled: at most periodic work is left.
+	// Calls are not concurrent. If Settled returns an error, the case fails. It may read the cluster with the clients
+	// that Run uses. Writes and watches are refused with 403.
 	Settled func(p *Process) error
 
-	For       time.Duration // the virtual time of each world; 0: until it settles, or until the third periodic write
+	For       time.Duration // the virtual time of each cluster; 0: until it settles, or until the third periodic write
 	Schedules int           // the number of schedules of each case; 0 means as many as Time allows
 	Time      time.Duration // the time for everything except building; 0 means one minute
 }
 
-// Accept is a known violation of a law. Case and Object, if set, restrict it to a case or an object.
+// Accept is a known violation of a law. Case, if set, is the only case in which it is accepted. Object, if set, must be
+// part of the violation's text, for example svc/web.
 type Accept struct {
 	Law    string `json:"law"`
 	Case   string `json:"case,omitempty"`
@@ -67,19 +68,19 @@ type Process struct {
 var (
 	mu   sync.Mutex
 	host func(run func(context.Context))
-	held = map[string]bool{} // names of tests that have called Test
+	held = map[string]bool{} // names of running tests that have called Test
 )
 
-// Connect makes a hosted test binary serve commands. Only the file that the command threelaws adds to the test package
-// calls it.
+// Connect gives Test the function that runs an operator in a simulated cluster. Only the file that the command
+// threelaws adds to the test package calls Connect.
 func Connect(to func(run func(context.Context))) { host = to }
 
-// Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails the subtest of
-// its case, and its timeline is printed. It is also written below testdata/threelaws in the package, and the next test
-// first replays it. If no case exercised a law, its subtest is skipped.
+// Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails the subtests of
+// its case and its law. Its timeline is printed, and written below testdata/threelaws in the package. The next test
+// first replays this file. If no case exercised a law, the law's subtest is skipped.
 //
-// If the check cannot run, Test skips t with the reason in one line, or fails t if CI is set. Call Test only once in a
-// test function. Parallel tests wait for each other.
+// If there is no command threelaws, or if the platform is unsupported, Test skips t, or fails t if $CI is set. Call
+// Test only once in a test function. Parallel tests wait for each other.
 func Test(t *testing.T, s Subject) {
 	t.Helper()
 	if s.Run == nil {
@@ -120,7 +121,7 @@ func Test(t *testing.T, s Subject) {
 	check(t, binary, args)
 }
 
-// serve runs the operator in a hosted process. If it returns before ctx is done, the process exits.
+// serve runs the operator in a hosted process. If the operator returns before ctx is done, the process exits.
 func serve(ctx context.Context, run func(context.Context, *Process) error) {
 	name, err := os.Hostname()
 	if err == nil {
@@ -204,7 +205,7 @@ func (s *Subject) args(t *testing.T) ([]string, error) {
 	return args, nil
 }
 
-// folder returns the path of a file system's directory on disk. If it is not on disk, folder makes a copy.
+// folder returns a directory with the files, or none for nil. It copies files that are not from os.DirFS.
 func folder(t *testing.T, files fs.FS) ([]string, error) {
 	if files == nil {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// protocol is the version of the lines that the command prints.
+// protocol is the version of the JSON lines that the command "threelaws check" prints.
 const protocol = 1
 
 const (
@@ -25,7 +25,7 @@ const (
 	oldest  = 25 // the minor version of the oldest supported Go
 )
 
-// find returns the path of the command. The error says, in one line, why the test cannot run.
+// find returns the path of the command threelaws. The error says, in one line, why the test cannot run.
 func find() (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", errors.New("agent.Test hosts programs on Linux only, not on " + runtime.GOOS)
@@ -56,7 +56,7 @@ type line struct {
 	Note, Name, Failed, Skipped, Told string
 }
 
-// farewell is the time before the test's deadline at which the command is interrupted.
+// farewell says how long before the test's deadline the command is interrupted.
 const farewell = 10 * time.Second
 
 // check runs the command. For each case and each law in the command's output, it runs a subtest.
@@ -134,7 +134,7 @@ func (l *line) tell(t *testing.T) {
 	}
 }
 
-// flags returns environment variables, so that the command builds the test with the same build tags.
+// flags returns GOFLAGS with the build tags of this test, for the command's build, or nil if there are no tags.
 func flags() []string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

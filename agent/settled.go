@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// listen serves a unix socket on which the command lets Settled check settled worlds. A request contains the path of
-// the socket on which the world can be read. The response is 200, or 422 with the text of the error.
+// listen serves a unix socket. The command threelaws sends a request to the socket whenever a cluster has settled. The
+// request contains the path of a socket for reading the cluster. The response is 200, or 422 with the error of settled.
 func listen(t *testing.T, settled func(*Process) error) (socket string, err error) {
 	dir, err := os.MkdirTemp("", "agent") // t.TempDir contains the test's name, which may be too long for a socket
 	if err != nil {
@@ -46,8 +46,8 @@ func listen(t *testing.T, settled func(*Process) error) (socket string, err erro
 	return socket, nil
 }
 
-// judge calls Settled for the world on a socket. It returns a panic as an error. It uses a new goroutine, because
-// t.Fatal ends the goroutine that calls it.
+// judge calls settled for the cluster on a socket. It returns a panic as an error. The call runs in a new goroutine,
+// because t.Fatal ends the goroutine that calls t.Fatal.
 func judge(socket string, settled func(*Process) error) error {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)

@@ -25,14 +25,14 @@ type app struct {
 	console
 	shelf
 
-	name     string // the name under which the program was called
+	name     string // the program's name in usage and messages
 	version  string // "" means the version in the build information
 	annotate bool   // print annotations for GitHub
 	registry *scenarios.Registry
 
 	operators func(ctx context.Context, s *settings) (*operator, error)
 
-	code int // the exit code if there is no error
+	code int // the exit code of a command that returns no error
 }
 
 // named replaces "threelaws" in a text by the program's name.
@@ -40,7 +40,7 @@ func (a *app) named(text string) string {
 	return strings.ReplaceAll(text, "threelaws ", a.name+" ")
 }
 
-// lawsNamed returns the laws with these names or clauses. Without names it returns all laws.
+// lawsNamed returns the laws with these names or clause IDs. Without names it returns all laws.
 func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
 	if len(names) == 0 {
 		return a.registry.Laws, nil
@@ -84,7 +84,7 @@ func (a *app) load(arg string) (*scenarios.File, error) {
 	return f, f.Check(a.registry)
 }
 
-// watch runs a file without its explore and mutant steps. An error is a mistake in the file.
+// watch runs a file without its explore and mutant steps. It returns an error only if the file is missing or invalid.
 func (a *app) watch(arg string, o scenarios.Options) (*scenarios.Result, error) {
 	f, err := a.load(arg)
 	if err != nil {
@@ -141,7 +141,8 @@ func (c *console) prose() int { return min(c.width, render.Width) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// columns returns the width of pages for a file: COLUMNS, the terminal's width, or render.Width for other files.
+// columns returns the width of pages for f: for a terminal, env (the value of COLUMNS) or the terminal's width. For
+// another file, or if both are unknown, it returns render.Width.
 func columns(f *os.File, env string) int {
 	if !isTerminal(f) {
 		return render.Width
@@ -158,7 +159,7 @@ func columns(f *os.File, env string) int {
 // progressLine is a line of the terminal that is overwritten. Without a terminal, nothing is printed.
 type progressLine struct {
 	to   io.Writer // nil if there is no terminal
-	wide int       // the width of the terminal in columns
+	wide int       // the maximal length of the line in characters
 	used bool
 }
 
@@ -184,8 +185,8 @@ func (p *progressLine) clear() {
 	}
 }
 
-// inOrder calls the function work for all items, on all cores, and the function take for the results, in the order of
-// the items. When ctx is done, it begins no more work. It reports whether all items are done.
+// inOrder calls the function work for all items, on all cores. It calls the function take for the results, in the order
+// of the items. When ctx is done, it begins no more work. It reports whether all items are done.
 func inOrder[In, Out any](ctx context.Context, items []In, work func(In) Out, take func(Out)) bool {
 	type result struct {
 		out  Out

@@ -69,12 +69,12 @@ type checking struct {
 	twice   int      // one run in this many runs is repeated
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool
-	idle    map[string]string // what the operator did instead of anything for a sample, and the first such sample
-	fresh   func()            // makes every later life use a new process; nil if that is always so
+	idle    map[string]string // the first sample for which the operator did nothing, by the reason (check.Idle.Why)
+	fresh   func()            // makes each later start of the operator use a new process; nil if no process is reused
 
 	report checkReport
 	began  time.Time
-	left   time.Time // the time until which the cases of a sample may be explored
+	left   time.Time // the time until which the cases of the current sample may be explored
 }
 
 func (c *checking) run(cmd *cobra.Command) error {
@@ -246,7 +246,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
 	}
 	if half := time.Now().Add(allowed / 2); half.After(c.left) {
-		c.left = half // if quiet runs are slow, half of the time is kept for the cases
+		c.left = half // if the runs without faults were slow, the cases still get half of the time
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		panics: map[string]string{}, dir: filepath.Join(op.Dir, "testdata", "threelaws")}

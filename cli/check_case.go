@@ -23,8 +23,8 @@ import (
 type sampleTried struct {
 	Sample string      `json:"sample"` // the path of the sample's file
 	Kind   string      `json:"kind"`
-	Notes  []string    `json:"notes,omitempty"` // what the worlds do not contain
-	Shown  string      `json:"shown"`           // what quiet runs of the operator showed
+	Notes  []string    `json:"notes,omitempty"` // which installed objects and settings were ignored, and why
+	Shown  string      `json:"shown"`           // what runs without faults showed about the operator
 	Cases  []caseJSON  `json:"cases"`
 	Laws   []lawResult `json:"laws"`
 	Text   string      `json:"summary"`
@@ -35,7 +35,7 @@ type sampleTried struct {
 	short string // why there is no plan, in one line
 	dir   string // the directory for failures
 	tried []check.Tried
-	// The first case of each panic, by the line of code. A panic in each case is shown once.
+	// The name of the first case with a panic, by the line of code that panicked. Later cases refer to this case.
 	panics map[string]string
 }
 
@@ -44,14 +44,14 @@ type caseJSON struct {
 	Skipped   string        `json:"skipped,omitempty"` // why the case cannot test this operator
 	LeftOut   bool          `json:"leftOut,omitempty"` // there was no time for the case
 	slow      bool          // even one schedule takes too much time
-	Cut       bool          `json:"cut,omitempty"` // the time ended before enough schedules were run
+	Cut       bool          `json:"cut,omitempty"` // the time ended after fewer schedules than the constant fewest
 	Schedules int           `json:"schedules"`
 	Distinct  int           `json:"distinct"`
 	Failed    int           `json:"failed"`
 	Unsettled int           `json:"unsettled"`
 	Failures  []failureJSON `json:"failures,omitempty"`
-	Uncovered []string      `json:"uncovered,omitempty"` // what was not exercised in any schedule
-	Accepted  []string      `json:"accepted,omitempty"`  // violations that are accepted in threelaws.yaml
+	Uncovered []string      `json:"uncovered,omitempty"` // what no schedule exercised (casefile.Case.Unexercised)
+	Accepted  []string      `json:"accepted,omitempty"`  // accepted violations: the law and the reason
 	Errors    []string      `json:"errors,omitempty"`
 	Seconds   float64       `json:"seconds"`
 	ExitCode  int           `json:"exitCode"`
@@ -133,7 +133,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 	return c.add(c.app, c.caseChecked(s, &j))
 }
 
-// stillFails replays the failures in the files of a case. It returns nil if none occurs.
+// stillFails replays the failure files of a case. It returns those that still fail and are not accepted, or nil.
 func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
 	var x *scenarios.Exploration
 	for _, path := range kept.Files(s.home(j.Name)) {
@@ -150,7 +150,7 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		b := r.Page.Violation
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and still happens", Page: r.Page}
 		if acceptedAs(c.Accept, j.Name, f) != nil {
-			continue // if the failure still occurs, the exploration reports it
+			continue // the exploration reports the accepted failure if it finds it again
 		}
 		if x == nil {
 			x = &scenarios.Exploration{Stopped: "a kept failure still happens"}
@@ -186,7 +186,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	line := c.progress()
 	defer line.clear()
 	line.show("%s", j.Name)
-	raw := map[string]string{} // the paths of failures that are not minimized, by law
+	raw := map[string]string{} // the paths of files with failures that are not minimized yet, by law
 	o.Accept = func(f *scenarios.Counterexample) string {
 		if a := acceptedAs(c.Accept, j.Name, f); a != nil {
 			return a.Reason
@@ -264,7 +264,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	return x
 }
 
-// accept moves accepted violations from an exploration to the result.
+// accept moves accepted violations from an exploration to the result of the case.
 func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	x.Failures = slices.DeleteFunc(x.Failures, func(f *scenarios.Counterexample) bool {
 		if f.Accepted == "" {
@@ -282,18 +282,18 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	}
 }
 
-// A run counts as not settling if it takes mostSteps steps more than the default run. A program that polls takes
-// thousands of steps in the hour after which it counts as settled. A program that did not settle in a quiet run gets
-// only mostUnsettled steps, because each takes a hundred times as long as a step of a reconciler.
+// A run counts as not settling if it takes three times the steps of the default run and mostSteps more. A program that
+// polls takes thousands of steps in the hour after which it counts as settled. A program that did not settle in a run
+// without faults gets only mostUnsettled steps. Each of its steps takes a hundred times as long as a reconciler's.
 const (
 	mostSteps     = 30_000
 	mostUnsettled = 5_000
 )
 
-// minimizing says which part of the remaining time is used to minimize one violation: one eighth.
+// minimizing divides the remaining time, or --time if --schedules is set. The quotient limits minimizing a violation.
 const minimizing = 8
 
-// leastForOne is the minimal time for one schedule, even if --time is less.
+// leastForOne is the least time for which a running schedule may go on after the time of its case has ended.
 const leastForOne = 10 * time.Second
 
 const mostDrawn = 100_000

@@ -23,7 +23,6 @@ import (
 
 const kubernetes = "1.36.3"
 
-// findOperator finds the operator of a repository.
 func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	from := install.Options{Dir: s.Dir, Main: s.Package, Install: s.Install, Workload: s.Workload,
 		CRDs: absolute(s.CRDs), Samples: absolute(s.Samples), Version: kubernetes}
@@ -143,7 +142,7 @@ func file(dir string, objects []install.Object) *check.File {
 	return f
 }
 
-// fromHere returns a path relative to the working directory, or the unchanged path if there is none.
+// fromHere returns a path relative to the working directory, or the path unchanged if no relative path exists.
 func fromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -207,9 +206,9 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 	return b
 }
 
-// certify does what cert-manager would do. It adds the Secrets of the Certificates in the manifests, and Secrets for
-// webhooks that the operator mounts and that the manifests do not contain. If it added any, it sets the missing CA
-// bundles of webhooks.
+// certify does what cert-manager would do. It adds the Secrets of the Certificates in the manifests. If there are
+// webhooks, it also adds each Secret that the operator mounts and the manifests do not contain. If certify added any
+// Secret, it sets the missing CA bundles of webhooks.
 func certify(op *operator, b *agent.Binary) {
 	made := false
 	for _, o := range slices.Clone(op.Installed) {
@@ -238,7 +237,7 @@ func certify(op *operator, b *agent.Binary) {
 	})
 }
 
-// certificate adds a TLS Secret, unless the manifests contain a Secret with this name.
+// certificate adds a TLS Secret, unless the manifests contain a Secret with this name. It reports whether it added one.
 func (op *operator) certificate(namespace, name string, hosts []string) bool {
 	certificate, key := agent.Certificate(hosts...)
 	s := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",

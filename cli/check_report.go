@@ -16,7 +16,7 @@ import (
 )
 
 type checkReport struct {
-	Notes    []string       `json:"notes"` // which settings were found, and in which files
+	Notes    []string       `json:"notes"` // which settings were found in which files, and other remarks
 	Samples  []*sampleTried `json:"samples"`
 	Seconds  float64        `json:"seconds"` // without the time for the build
 	ExitCode int            `json:"exitCode"`
@@ -25,7 +25,7 @@ type checkReport struct {
 type lawResult struct {
 	Law       string `json:"law"`
 	Clause    string `json:"clause"`
-	State     string `json:"state"` // "held", "violated", "not exercised", "not judged", "does not apply"
+	State     string `json:"state"` // one of the values of the variable states
 	Why       string `json:"why,omitempty"`
 	Exercised int    `json:"exercised"` // how often the law was evaluated
 }
@@ -156,8 +156,8 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.File {
 	return one
 }
 
-// unprepared reports that a sample could not be explored. The check fails if the user named it, or if no sample has a
-// verdict.
+// unprepared reports that a sample could not be explored. The check fails if the user named samples. It also fails
+// after the last sample, if no sample could be explored.
 func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()
 	if !strings.HasPrefix(text, sample.Name) {
@@ -191,8 +191,8 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 // another is the last step that an error about a sample suggests.
 const another = "; --sample FILE names another sample"
 
-// idles returns the next steps for a sample for which the operator did nothing. With -v it prints what the operator
-// printed.
+// idles returns what the user can try for a sample for which the operator did nothing. With -v it prints the last lines
+// that the operator printed.
 func (c *checking) idles(sample *check.File, idle *check.Idle) string {
 	if c.idle == nil {
 		c.idle = map[string]string{}
@@ -245,11 +245,11 @@ const checkProtocol = 1
 // checkLine is a line of -o json-lines. The first line contains only the version.
 type checkLine struct {
 	Protocol int    `json:"protocol,omitempty"`
-	Note     string `json:"note,omitempty"`    // which setting was found, and in which file
-	Name     string `json:"name,omitempty"`    // the name of a case or a law
+	Note     string `json:"note,omitempty"`    // a remark, such as which setting was found in which file
+	Name     string `json:"name,omitempty"`    // the name of a case, of a law, or of a sample that was not explored
 	Failed   string `json:"failed,omitempty"`  // the pages of violations, or another error
 	Skipped  string `json:"skipped,omitempty"` // why there is no result
-	Told     string `json:"told,omitempty"`    // what was explored
+	Told     string `json:"told,omitempty"`    // for a case, what was explored; for a law, how often it was evaluated
 }
 
 func (c *checking) line(l checkLine) {
@@ -288,7 +288,7 @@ func (c *checking) lawLine(s *sampleTried, v *check.Verdict, told *lawResult) ch
 	return l
 }
 
-// among returns the name of a case or a law. If there are several samples, it contains the sample's kind.
+// among returns the name of a case or a law. If there are several samples, the sample's kind is put in front.
 func (c *checking) among(s *sampleTried, name string) string {
 	if c.samples > 1 {
 		return s.label(name)

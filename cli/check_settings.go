@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// fewest is the number of schedules below which a case counts as cut short.
+// fewest is the number of schedules below which a case without --schedules counts as cut short.
 const fewest = 5
 
 func (c *checking) register(cmd *cobra.Command) {
@@ -135,7 +135,7 @@ func (c *checking) known(given func(name string) bool) error {
 		if err := yaml.Unmarshal([]byte(text), a); err != nil {
 			return usage("--accept: %s", decodeError(err))
 		}
-		if err := a.Check(); err != nil { // if the text is empty, so is the Accept
+		if err := a.Check(); err != nil { // UnmarshalYAML has already called Check, except for an empty text
 			return usage("--accept: %v", err)
 		}
 		a.line = 0
@@ -177,7 +177,7 @@ func (c *checking) fields() map[string]any {
 		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits}
 }
 
-// readFile reads threelaws.yaml, if the file exists. Paths in it are relative to the file.
+// readFile reads threelaws.yaml, if the file exists. Paths in it are relative to the file's directory.
 func (c *checking) readFile(given func(name string) bool) error {
 	path := filepath.Join(c.Dir, settingsFile)
 	wrong := func(line int, text string) error {

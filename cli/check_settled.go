@@ -52,7 +52,7 @@ func settledBy(test string) scenarios.Func {
 	}
 }
 
-// readable serves a settled world on a unix socket in a directory. It refuses writes.
+// readable serves a settled world on a unix socket in dir, until stop is called. It refuses writes and watches.
 func readable(user host.Client, dir string) (socket string, stop func(), err error) {
 	server := user.(interface{ Server() *fakeapi.Server }).Server()
 	api := httpapi.New(server, time.Now)
@@ -78,7 +78,7 @@ func readable(user host.Client, dir string) (socket string, stop func(), err err
 		}
 		api.ServeHTTP(w, r)
 	})}
-	go func() { _ = serving.Serve(l) }() // the returned function ends it with an error
+	go func() { _ = serving.Serve(l) }() // stop ends Serve with an error
 	return socket, func() {
 		serving.Close()
 		api.Close()

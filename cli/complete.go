@@ -31,8 +31,8 @@ func completeList(words []string) completing {
 	}
 }
 
-// completeFiles completes names of scenario files, one directory or family at a time. most is the maximal number of
-// files that the command takes; 0 means any number.
+// completeFiles completes names of scenario files, one directory or family (see shelf) at a time. most is the maximal
+// number of files that the command takes; 0 means any number.
 func completeFiles(s *shelf, most int) completing {
 	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
@@ -47,7 +47,7 @@ func completeFiles(s *shelf, most int) completing {
 	}
 }
 
-// stage lists the families of the library. If within is set, it lists the files in the families.
+// stage lists the families of the library, and its files without a family. If within is set, it lists the other files.
 func (s *shelf) stage(within bool) []string {
 	var words []string
 	for _, w := range s.words() {
@@ -100,7 +100,7 @@ func complete(cmd *cobra.Command, flag string, with completing) {
 	}
 }
 
-// controllerWords returns the names of controllers in scenario files.
+// controllerWords returns the words for controllers in scenario files: names without and with an era, and aliases.
 func controllerWords(g *scenarios.Registry) []string {
 	var words []string
 	for _, c := range g.Controllers {

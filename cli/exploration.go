@@ -20,10 +20,10 @@ type exploration struct {
 	Seed        uint64        `json:"seed"`
 	Era         string        `json:"era,omitempty"`
 	States      int           `json:"states,omitempty"`
-	Complete    bool          `json:"complete"` // exhaustive: all schedules were covered; otherwise: not interrupted
+	Complete    bool          `json:"complete"` // exhaustive: all schedules were covered; otherwise: not stopped early
 	Stopped     string        `json:"stopped,omitempty"`
-	Endless     bool          `json:"endless,omitempty"`   // no schedule reached its end
-	Livelocks   int           `json:"livelocks,omitempty"` // for exhaustive searches
+	Endless     bool          `json:"endless,omitempty"`   // all schedules ended unsettled or in a fight
+	Livelocks   int           `json:"livelocks,omitempty"` // the number of livelocks that an exhaustive search found
 	Livelock    string        `json:"livelock,omitempty"`
 	NotVaried   []string      `json:"notVaried,omitempty"`
 	Interrupted bool          `json:"interrupted,omitempty"`
@@ -41,7 +41,6 @@ type failureJSON struct {
 	Written string `json:"written"` // the scenario file that replays the failure; "" if it could not be written
 }
 
-// replay returns a line with the command that replays the failure.
 func (f failureJSON) replay() string {
 	if f.Written == "" {
 		return "the file that replays it could not be written"
@@ -71,8 +70,7 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 	return rep
 }
 
-// code returns the exit code. It is 0 only if no law is violated, all schedules settled, the exploration was not
-// interrupted, and an exhaustive search covered everything.
+// code returns the exit code. It is 0 only if no law is violated, all schedules settled, and Complete is set.
 func (r *exploration) code(failures []*scenarios.Counterexample) int {
 	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.AlwaysSettles).Name }
 	switch {
@@ -112,8 +110,8 @@ func (r *exploration) head() string {
 	return head + strings.Join(append(parts, round(r.elapsed)), ", ") + "\n"
 }
 
-// text formats an exploration: the numbers, the table of outcomes, the pages of the first failure and of a fight, and a
-// line for each other violated law.
+// text formats an exploration: the numbers, the table of outcomes, the pages of the first failure and of each fight,
+// and three lines for each other violated law.
 func (r *exploration) text(width int) string {
 	var b strings.Builder
 	b.WriteString(r.head())

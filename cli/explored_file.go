@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// unexpectLast removes the "!" of the last settle in the explored script. No step follows it, so the exploration looks
+// unexpectLast removes the "!" of the last settle before the first step that explores. Then the exploration searches
 // for violations in this settle.
 func unexpectLast(f *scenarios.File) {
 	var last *scenarios.Step
@@ -24,7 +24,7 @@ func unexpectLast(f *scenarios.File) {
 	}
 }
 
-// inEra makes a file's controllers run in another era. If none of them has this era, it returns an error.
+// inEra makes a file's controllers run in another era, unless era is "". If none has this era, it returns an error.
 func inEra(g *scenarios.Registry, f *scenarios.File, era string) error {
 	if era == "" {
 		return nil

@@ -17,7 +17,7 @@ type exploring struct {
 	era    string
 	out    string
 	memory int           // the maximal memory in MiB
-	limit  func() string // returns why no more memory should be used, or ""; see memoryLimit
+	limit  func() string // returns why the exploration must stop to save memory, or ""; see memoryLimit
 }
 
 func (x *exploring) register(a *app, cmd *cobra.Command) {

@@ -117,7 +117,7 @@ func (f *faulting) run(ctx context.Context, a *app, lines []string) error {
 	return nil
 }
 
-// faultsPath is the URL path for faults. The API only uses paths below /api and /apis.
+// faultsPath is the URL path for faults. No path of the Kubernetes API begins with it.
 const faultsPath = "/threelaws/faults"
 
 // mostAsked is the maximal size in bytes of a request for faults.
@@ -161,8 +161,7 @@ func askLines(h *httpapi.Handler, lines ...string) (done []clientfault.Shown, wr
 	return done, wrong, err
 }
 
-// faultsOnly returns a handler of requests for faults, which must come from this machine. It passes other requests to
-// next.
+// faultsOnly returns a handler of requests at faultsPath, which must come from this machine. Others go to next.
 func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rest, ours := strings.CutPrefix(r.URL.Path, faultsPath)

@@ -128,7 +128,7 @@ func (j *judging) run(ctx context.Context, a *app, files []string) error {
 		return tell()
 	}
 	paged := j.page(auditor.Shown(report), files)
-	told := tell() // report the time for reading even if the page cannot be written
+	told := tell() // print the report even if the page cannot be written
 	if paged != nil {
 		return usage("--html: %v", paged)
 	}
@@ -171,7 +171,7 @@ func soFar(read, size int64, took time.Duration) string {
 		speed)
 }
 
-// hosted returns the registry's controllers that kube-controller-manager runs.
+// hosted returns the registry's controllers that have a service account in kube-controller-manager.
 func (a *app) hosted() []audit.Controller {
 	server := fakeapi.New(fakeapi.Options{})
 	return audit.Hosted(a.registry.Controllers, func(gvk schema.GroupVersionKind) runtime.Object {

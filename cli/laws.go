@@ -18,8 +18,8 @@ type lawJSON struct {
 	Kind      string   `json:"kind"`
 	Sentence  string   `json:"sentence"`
 	Source    string   `json:"source"`
-	Profile   string   `json:"profile"`             // the profile that contains the law
-	Needs     []string `json:"needs,omitempty"`     // the evidence that the law needs
+	Profile   string   `json:"profile"`             // the smallest profile that contains the law
+	Needs     []string `json:"needs,omitempty"`     // the kinds of records that the law needs (law.Evidence)
 	Unchecked string   `json:"unchecked,omitempty"` // the part of the sentence that the law does not check
 	Where     string   `json:"where,omitempty"`     // for a law that no history can violate: the test that checks it
 	Mutants   []string `json:"mutants,omitempty"`   // the mutants that must violate the law
@@ -78,7 +78,7 @@ sentence that no check covers. Each profile includes the laws of the profile bef
 	return cmd
 }
 
-// owed returns the laws of a profile. For "" it returns all laws.
+// owed returns the laws that a profile contains. For "" it returns all laws.
 func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 	if profile == "" {
 		return laws, nil

@@ -7,6 +7,9 @@
 // [Main] runs the command line of the process. With a [Command], the streams, the name and the scenarios can be
 // changed; [Command.Run] returns the exit code. "threelaws help" describes each command, and docs/use/scenarios.md
 // describes the scenario files.
+//
+// A world is a simulated cluster with its controllers. See packages sim/law, internal/clause and internal/fight for
+// laws, clauses and fights.
 package cli
 
 import (
@@ -33,8 +36,8 @@ import (
 
 // Command is a command line with its controllers, scenarios and streams.
 type Command struct {
-	// Registry contains the controllers that files may name. Run adds what is needed in every world
-	// ([builtin.Complete]), unless Bare is set.
+	// Registry contains the controllers that files may name. Unless Bare is set, Run adds the controllers and aliases
+	// of this module, and fills fields that are not set ([builtin.Complete]).
 	Registry *scenarios.Registry
 	Bare     bool
 
@@ -51,9 +54,9 @@ type Command struct {
 	Live     bool // show progress on Err by overwriting lines
 	Width    int  // the width of a page in columns; 0 means 100
 
-	operators func(ctx context.Context, s *settings) (*operator, error) // see app
+	operators func(ctx context.Context, s *settings) (*operator, error) // finds the operator; nil means findOperator
 
-	// GitHub means that GitHub Actions reads the output. Annotations are then printed, with paths below Workspace.
+	// GitHub makes Run print annotations for GitHub Actions, with paths relative to Workspace.
 	GitHub    bool
 	Workspace string
 }
@@ -153,7 +156,7 @@ func exitCode(err error) int {
 	return scenarios.ExitUsage
 }
 
-// complain prints an error and sets the exit code. If the error has no file, the command's name is put in front.
+// complain prints an error and sets the exit code. In a [*scenarios.Error] without a file, a.name takes its place.
 func (a *app) complain(err error) {
 	var e *scenarios.Error
 	if errors.As(err, &e) && e.File == "" {
@@ -163,8 +166,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand returns the tree of commands. For "help" with an unknown command, it sets *unknown, because cobra then
-// returns no error.
+// rootCommand returns the tree of commands. For an unknown command with --help, execution sets *unknown, because cobra
+// then returns no error.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// memoryLimit returns a function that returns a reason to stop if at least half of this number of MiB is reachable.
-// With less, the garbage collector keeps the total within the limit. If the number is not positive, memoryLimit returns
-// nil.
+// memoryLimit limits the memory of the process to a number of MiB. The returned function returns a reason to stop if at
+// least half of the limit is reachable. With less, the garbage collector keeps the total within the limit. If the
+// number is not positive, there is no limit, and memoryLimit returns nil.
 func memoryLimit(mib int) func() string {
 	if mib <= 0 {
 		return nil
@@ -33,8 +33,8 @@ func memoryLimit(mib int) func() string {
 	}
 }
 
-// once returns a function that repeats the first reason that full returns. A search must report why it ended even if
-// memory is free again.
+// once returns a function that repeats the first reason that full returns, or nil if full is nil. A search must report
+// why it ended even if memory is free again.
 func once(full func() string) func() string {
 	if full == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 type merging struct {
 	checks
 	to   string // the file for the merged result; "" for none
-	out  string // the directory for failures
+	out  string // the directory for the files that replay violations
 	html string // the file for the page; "" for none
 }
 

@@ -38,7 +38,7 @@ type merged struct {
 	exhaustive bool
 }
 
-// mergedViolation is a minimized violation.
+// mergedViolation is a violation of a law. If it was not minimized, it has no Page.
 type mergedViolation struct {
 	Law     string          `json:"law"`
 	Text    string          `json:"text"`
@@ -50,8 +50,8 @@ type mergedViolation struct {
 	Known   string          `json:"accepted,omitempty"` // the reason if the violation is accepted
 
 	file  string
-	again string // the command that replays it, without the path; "" means the command replay
-	rest  bool   // the world does not settle, but violates no other law
+	again string // the command that replays the violation, without the path; "" means "threelaws replay"
+	rest  bool   // the violated law is always-settle
 }
 
 func newMerged(r *campaign.Result) *merged {
@@ -126,7 +126,7 @@ func (m *merged) head() string {
 	return fmt.Sprintf("%s: %s\n", m.World, strings.Join(parts, ", "))
 }
 
-// missing returns a line about the missing shards or schedules, or "".
+// missing returns a line about the schedules that no shard has run, or "". For an exhaustive search it returns "".
 func (m *merged) missing() string {
 	if len(m.Missing) == 0 {
 		return ""
@@ -193,7 +193,6 @@ func (v *mergedViolation) replay() string {
 	return ""
 }
 
-// ci returns the result for continuous integration.
 func (m *merged) ci() ci.File {
 	c := ci.File{Name: m.World, Page: m.text()}
 	add := func(title, text string) { c.Problems = append(c.Problems, ci.Problem{Title: title, Text: text}) }

@@ -20,18 +20,18 @@ import (
 // operator contains what check has found out about an operator's repository.
 type operator struct {
 	Name      string   // the name of the operator's processes
-	Dir       string   // the repository, relative to the working directory
+	Dir       string   // the repository, or the package of the test, relative to the working directory
 	Builds    string   // what Host builds, in a few words
 	Notes     []string // which settings were found, and in which files
 	Found     settings // Package, Install, Args, CRDs and Samples as found, relative to Dir
 	CRDs      []*check.File
 	Installed []*unstructured.Unstructured
-	Own       []*unstructured.Unstructured // the operator's workload and Pods, installed only if it looks for them
+	Own       []*unstructured.Unstructured // the operator's workload and Pods, added only if the operator reads them
 	Samples   []*check.File                // each is explored separately
 
-	// Host builds the operator. It returns a function that makes its controller, which is called once for each sample.
+	// Host builds the operator. It returns a function, called once for each sample, that makes the controller.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
-	Reuse func(world agent.World) (why string) // lets one process serve many lives, or returns why not; nil means never
+	Reuse func(world agent.World) (why string) // see agent.Binary.Reuse; nil means that no process is reused
 	Waits func() []string                      // what goroutines wait for after the world has settled; nil if unknown
 	Close func()                               // ends what Host has started; may be nil
 }
@@ -53,17 +53,17 @@ type settings struct {
 	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
-	For       time.Duration // the virtual time that each world runs; 0 means until it settles
+	For       time.Duration // the virtual time of each world; 0 means until it settles, or until the third tick
 	Schedules int           // the number of schedules of each case; 0 means as many as the time allows
 	Seed      uint64
-	Faults    map[string]int // nil means the default faults of each case
+	Faults    map[string]int // the number of faults of each name, which counts only if set is true
 	Workers   int
 	Budget    int
 
 	accepts []string // values of --accept
 	skips   []string // values of --skip: NAME=REASON
 	faults  string
-	set     bool // --faults was given; its value may be empty
+	set     bool // Faults replaces the default faults of each case
 
 	packaged bool // the package is an argument of the command line
 }

@@ -83,7 +83,7 @@ func makeOut(dir string) error {
 	return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o644)
 }
 
-// writeFailure writes a file that replays a failure. Four digits in the name distinguish failures of the same law.
+// writeFailure writes a file that replays a failure. Four hexadecimal digits in its name distinguish failures of a law.
 func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexample) (string, error) {
 	if err := makeOut(dir); err != nil {
 		return "", usage("--out: %v", err)

@@ -16,7 +16,7 @@ import (
 type replayed struct {
 	File       string             `json:"file"`
 	Hash       string             `json:"hash"`
-	Again      string             `json:"again"` // the hash of the second run
+	Again      string             `json:"again"` // the hash of the second run, which is equal to Hash
 	Reproduced bool               `json:"reproduced"`
 	Law        string             `json:"law,omitempty"`
 	Page       *render.Page       `json:"page,omitempty"`
@@ -70,7 +70,7 @@ func replay(a *app, path string) error {
 		rep.Page.Draw(a.name + " show --as dot " + argument(rep.File))
 		rep.Page.Replay = a.name + " replay " + argument(rep.File)
 		a.leave(pageOf(rep.File, ""), rep.Page, nil)
-		rep.Page.Replay = "" // the page does not show the command that the user has just typed
+		rep.Page.Replay = "" // the printed text does not show the command that the user has just typed
 	}
 	a.code = rep.ExitCode
 	if a.json {
@@ -80,8 +80,8 @@ func replay(a *app, path string) error {
 	return nil
 }
 
-// elsewhere adds the right replay command to an error about an unknown controller, if the file is a kept failure. These
-// are in testdata/threelaws, in a directory with the name of the test, or of the sample and the case.
+// elsewhere adds the right replay command to an error about an unknown controller, if the file is a kept failure. Such
+// a file is in testdata/threelaws, in a directory with the name of the test, or of the sample's kind and the case.
 func (a *app) elsewhere(path string, err error) error {
 	var e *scenarios.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Text, "unknown controller ") {

@@ -19,7 +19,7 @@ type running struct {
 
 	verbose bool
 	html    string // the directory for the pages of all runs; "" for none
-	whose   string // where the files are, if the user named none
+	whose   string // "of ./scenarios" or "of this program" if the user named no files, else ""
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -147,7 +147,7 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	return nil
 }
 
-// doubleShare is the share of files that are always run twice: one file in 16.
+// doubleShare says which files are always run twice: about one in 16, chosen by a hash of the file's name.
 const doubleShare = 16
 
 func doubled(path string) bool {

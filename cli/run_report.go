@@ -26,7 +26,7 @@ type runReport struct {
 	Files       []*scenarios.Result `json:"files"`
 	Passed      int                 `json:"passed"`
 	Updated     int                 `json:"updated"`
-	Loose       int                 `json:"loose"` // the number of settles with a timeline but without golden text
+	Loose       int                 `json:"loose"` // the number of settle steps with a timeline but no golden text
 	Interrupted bool                `json:"interrupted,omitempty"`
 	Seconds     float64             `json:"seconds"`
 	ExitCode    int                 `json:"exitCode"`
@@ -87,7 +87,8 @@ func report(a *app, res *scenarios.Result, verbose bool) {
 	a.print(wrongs(a, res, a.width))
 }
 
-// wrongs lists the errors of a run, each below its phase, and the page of the error that ended the run.
+// wrongs lists the errors of a run, except usage errors, each below the first sentence of the comment above its step.
+// It ends with the page of the error that ended the run.
 func wrongs(a *app, res *scenarios.Result, width int) string {
 	var b strings.Builder
 	phase := ""
@@ -145,7 +146,7 @@ func (a *app) caseOf(t timed) ci.File {
 type pages struct {
 	dir string // "" if no pages are to be written
 
-	mu   sync.Mutex // several files are run concurrently
+	mu   sync.Mutex // guards rows and err, because files are run concurrently
 	rows map[string]page.Row
 	err  error // the first error of writing a page
 }
@@ -161,7 +162,7 @@ func newPages(dir string) (*pages, error) {
 	return s, nil
 }
 
-// watching makes a run write its page at its end.
+// watching returns options with which a run of the file writes a page when the run ends.
 func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Options {
 	if s.dir == "" {
 		return o
@@ -227,7 +228,8 @@ func (s *pages) index(files []string) error {
 	return nil
 }
 
-// checks reports results to continuous integration. It prints annotations at once, and a JUnit file at the end.
+// checks reports results to continuous integration. add prints the annotations of a result, and write writes the JUnit
+// file with all results.
 type checks struct {
 	junit    string // the path of the JUnit file; "" for none
 	annotate bool
@@ -241,8 +243,8 @@ func (c *checks) flags(cmd *cobra.Command) {
 		"print annotations for GitHub Actions; this is the default there")
 }
 
-// add adds the result for a file, and prints annotations. If JSON is printed on stdout, annotations are printed on
-// stderr, which GitHub also reads.
+// add adds a result, and prints its annotations. If JSON is printed on stdout, annotations are printed on stderr, which
+// GitHub also reads.
 func (c *checks) add(a *app, one ci.File) error {
 	c.cases = append(c.cases, one)
 	if !c.annotate {
@@ -276,7 +278,7 @@ func (s *shelf) place(name string) string {
 	return ci.InRepository(s.workspace, name)
 }
 
-// problem converts an error. law is the violated law, or "".
+// problem converts an error to a problem for continuous integration. law is the violated law, or "".
 func (s *shelf) problem(e *scenarios.Error, law string) ci.Problem {
 	p := ci.Problem{File: s.place(e.File), Line: e.Line, Text: e.Text}
 	if e.Verb != "" {

@@ -10,7 +10,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// search explores a file. If a fight may be hidden by other violations, it explores the file again.
+// search explores a file. If other violations may hide a fight, it explores the file again, except with --laws, --shard
+// or --results.
 func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scenarios.Exploration, error) {
 	o := x.ExploreOptions
 	line := a.progress()
@@ -23,7 +24,6 @@ func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scen
 	return found, findFight(ctx, a, f, o, found)
 }
 
-// follow shows the progress of an exploration on a progress line.
 func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 	if line.to == nil {
 		return
@@ -45,11 +45,10 @@ func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 	}
 }
 
-// fightLaw is the ID of the law that a fight violates.
 const fightLaw = "NOFIGHT-1"
 
-// findFight searches for a fight, if other laws were violated. Runs end at their first violation, so these may hide a
-// fight. Nearly all such violations are by controllers from before ControllerRef.
+// findFight searches for a fight, if there are failures and none is a fight. A run ends at its first violation, so a
+// violation may hide a fight. Nearly all violations that do are by controllers from before ControllerRef.
 func findFight(
 	ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration,
 ) error {

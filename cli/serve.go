@@ -116,7 +116,7 @@ func serve(ctx context.Context, a *app, o *serving) error {
 	if err != nil {
 		return err
 	}
-	if s.trial != nil { // a controller that this server runs may violate a law
+	if s.trial != nil { // reports reconciles that keep failing
 		s.trial.World.Observers = append(s.trial.World.Observers, &stuck{map[failing]int{}, tell.fails})
 	}
 	s.handler.Faults = &clientfault.List{Tell: tell.fault}
@@ -210,7 +210,8 @@ func withoutPlugins(on, off []string) ([]string, error) {
 	return off, nil
 }
 
-// playedBy parses --programs. It maps each name in a user agent to the controller whose laws apply.
+// playedBy parses --programs. It maps the name of each program, as in its user agent, to the controller whose laws
+// apply.
 func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (map[string]host.Controller, error) {
 	played := map[string]host.Controller{}
 	for _, word := range words {

@@ -27,11 +27,11 @@ type serveLine struct {
 	Page        string   `json:"page,omitempty"` // the URL of the page, with --ui
 	Kubeconfig  string   `json:"kubeconfig,omitempty"`
 	Controllers []string `json:"controllers,omitempty"` // the controllers that run
-	Unattended  []string `json:"unattended,omitempty"`  // kinds without a running controller, each with one that is for it
-	ID          string   `json:"id,omitempty"`          // the clause of the law
+	Unattended  []string `json:"unattended,omitempty"`  // resources without a running controller: "jobs (job)"
+	ID          string   `json:"id,omitempty"`          // the clause ID of the law
 	Law         string   `json:"law,omitempty"`
-	By          []string `json:"by,omitempty"`     // the controllers that violated the law
-	Object      string   `json:"object,omitempty"` // the written object
+	By          []string `json:"by,omitempty"`     // the controllers or programs that the event is about
+	Object      string   `json:"object,omitempty"` // the object that was written, or whose reconcile fails
 	Text        string   `json:"text,omitempty"`
 	Fault       string   `json:"fault,omitempty"` // the text of the fault, as in --fault
 
@@ -43,11 +43,12 @@ type serveLine struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// teller prints what a server reports. It may be used by several goroutines.
+// teller prints what a server reports. Goroutines may use it concurrently, except that the caller of created and
+// unjudged must hold the server's lock.
 type teller struct {
 	a    *app
 	mu   sync.Mutex
-	told map[string]bool // what was reported: resources without controllers, and programs without laws, as "agent/"
+	told map[string]bool // what was reported: resources without controllers; user agents without laws, as "agent/"
 }
 
 func (t *teller) say(l serveLine, text string) {
@@ -96,8 +97,8 @@ func (t *teller) verdict(v verdict) {
 	t.say(l, head+": "+text)
 }
 
-// created reports an object that the server only stores. For a kind that no controller handles, it reports the first
-// object. It returns a warning for the client.
+// created reports each new object of a kind that the server only stores ([fakeapi.Kind.Inert]). For a kind that no
+// controller handles, it reports the first object. It returns a warning for the client, or "".
 func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) string {
 	warning := u.warning(k)
 	if namespace != "" {
@@ -157,14 +158,15 @@ type writeOf struct {
 	process string
 }
 
-// cyclesBack is the number of last records among which the writes of a fight are searched.
+// cyclesBack is the number of most recent records among which the writes of a fight are searched.
 const cyclesBack = 1 << 12
 
 func newReporter(judge *law.Judge, tell func(verdict)) *reporter {
 	return &reporter{judge: judge, told: map[string]bool{}, tell: tell}
 }
 
-// Observe reports new violations. It then removes them from the judge, which keeps only a limited number per law.
+// Observe reports new violations of strength [law.Informed]. Then it removes all violations from the judge, which keeps
+// only a limited number for each law.
 func (r *reporter) Observe(rec *sim.Record) {
 	if rec.Op == sim.Commit {
 		r.wrote[rec.Index%cyclesBack] = writeOf{rec.Index, rec.Process}
@@ -208,7 +210,6 @@ type attended struct {
 	lacking string
 }
 
-// attendants returns the controllers that handle each kind.
 func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 	all := map[schema.GroupKind]attended{
 		{Kind: "Pod"}:       {[]string{"kubelet"}, "it is not run"},
@@ -249,8 +250,8 @@ func (u unattended) resources(s *fakeapi.Server) (list []string) {
 	return list
 }
 
-// warning returns a warning about creating an object of a kind that no controller handles, or "". It returns "" for
-// Pods, because most are created by controllers, which cannot react to the warning.
+// warning returns a warning about creating an object of a kind that this server only stores or that no controller
+// handles, or "". Pods get no warning, because most are created by controllers, which cannot react to it.
 func (u unattended) warning(k *fakeapi.Kind) string {
 	if why := k.Inert(); why != "" {
 		return "this server only stores " + k.Resource + ": " + why

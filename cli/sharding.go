@@ -11,7 +11,7 @@ import (
 // saveEvery is the interval at which result files are written. Tests make it shorter.
 var saveEvery = 15 * time.Second
 
-// sharding contains the flags of commands that can run a part of a campaign.
+// sharding contains the flags of commands that can run a part of a campaign: an exploration on several machines.
 type sharding struct {
 	shard   string
 	results string
@@ -25,7 +25,7 @@ func (s *sharding) flags(cmd *cobra.Command) {
 	complete(cmd, "results", completeDirs)
 }
 
-// divided reports whether the command runs a part of a campaign.
+// divided reports whether the command runs a part of a campaign, or writes its results for merge.
 func (s *sharding) divided() bool { return s.results != "" || s.Part.N > 1 }
 
 func (s *sharding) check() error {

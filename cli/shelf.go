@@ -21,7 +21,8 @@ const defaultDir = "scenarios"
 
 const stdin = "-"
 
-// shelf finds scenario files on disk and in the program's library, by family and name. It also reads standard input.
+// shelf finds scenario files on disk, and in the program's library by name and family. A family is a directory of the
+// library. shelf also reads standard input.
 type shelf struct {
 	embedded  fs.FS // nil if there is no library
 	input     io.Reader
@@ -120,7 +121,7 @@ func (s *shelf) named(arg string) ([]string, error) {
 	return below, err
 }
 
-// shelved lists files of the library: all files for "", the files of a family, or the file with a path or name.
+// shelved lists files of the library: all files for "", the files of a family, or the files with a path or base name.
 func (s *shelf) shelved(name string) []string {
 	if s.embedded == nil {
 		return nil
@@ -161,7 +162,8 @@ func (s *shelf) words() []string {
 	return words
 }
 
-// all lists the files below a directory. If the default directory does not exist, it lists the files of the library.
+// all lists the files below a directory. If it does not exist, all lists the files of the library for the default
+// directory, and no files for other directories.
 func (s *shelf) all(dir string) ([]string, error) {
 	if st, err := os.Stat(dir); err == nil && st.IsDir() {
 		return walk(filepath.Clean(dir))
@@ -189,7 +191,8 @@ func walk(dir string) ([]string, error) {
 	return files, err
 }
 
-// missing returns an error about a file that cannot be read. It suggests the nearest name on disk or in the library.
+// missing returns an error about a file that cannot be read. If the file does not exist, the error suggests the nearest
+// name on disk or in the library.
 func missing(name string, err error, library []string) error {
 	var pe *fs.PathError
 	text := err.Error()

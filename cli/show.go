@@ -75,7 +75,6 @@ skipped. If FILE is an audit log or a file of watch --record, show reads it like
 
 var forms = []string{"timeline", "tree", "dot", "json", "html", "svg"}
 
-// drawn is the JSON document for a tree, a graph, a picture or a page.
 type drawn struct {
 	Tree string `json:"tree,omitempty"`
 	DOT  string `json:"dot,omitempty"`
@@ -159,7 +158,7 @@ type recordJSON struct {
 	Step        int        `json:"step"`
 	At          string     `json:"at"` // the virtual time since the world began
 	Op          string     `json:"op"`
-	Cause       int        `json:"cause"` // index of a record; -1 for none
+	Cause       int        `json:"cause"` // the index of the record that caused this record; -1 for none
 	Process     string     `json:"process,omitempty"`
 	Era         string     `json:"era,omitempty"`
 	Incarnation int        `json:"incarnation,omitempty"`

@@ -39,13 +39,13 @@ type serving struct {
 	kubeconfig  string
 	controllers []string
 	load, dump  string
-	history     uint64 // the number of revisions to keep
+	history     uint64 // the minimal number of revisions to keep
 	start       []string
 	verbose     bool
 	realtime    bool
 	anywhere    bool
 	tls         bool
-	outside     bool     // programs outside of this process use the server
+	outside     bool     // other processes run controllers, so kinds without one here get no warning
 	plugins     []string // admission plugins to enable
 	noPlugins   []string // admission plugins to disable
 	ui          bool
@@ -56,7 +56,7 @@ type serving struct {
 }
 
 type site struct {
-	trial   *trial.Trial // nil if there are no controllers and no page
+	trial   *trial.Trial // nil if there are no controllers, no --programs and no page
 	handler *httpapi.Handler
 	runner  *wallclock.Runner // nil if there is no trial
 	feed    *livepage.Feed    // nil if there is no page
@@ -115,7 +115,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	return s, nil
 }
 
-// keptHistory is the number of revisions that a server keeps. Most watches that continue after a minute need fewer.
+// keptHistory is the default of --history. Most watches that continue after a minute need fewer revisions.
 const keptHistory = 10_000
 
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
@@ -198,8 +198,8 @@ func (s *site) dump(path string) error {
 	return nil
 }
 
-// lifelike replaces the kubelet by one that sets the status of pods like a real node. It adds a node if there is none.
-// If no scheduler runs, this kubelet also binds pods.
+// lifelike replaces a chosen kubelet by one that sets the status of pods like a real node. For it, lifelike adds a node
+// if there is none. If no scheduler is chosen, this kubelet also binds pods.
 func lifelike(s *site, chosen []host.Controller) []host.Controller {
 	at := slices.IndexFunc(chosen, func(c host.Controller) bool { return c.Name == "kubelet" && c.Era == "" })
 	if at < 0 {

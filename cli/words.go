@@ -35,7 +35,7 @@ func round(d time.Duration) string {
 // plainWord matches a word that needs no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[\pL\pN_./:@%+=,][-\pL\pN_./:@%+=,]*$`)
 
-// argument returns the name of a scenario file, quoted for a shell if necessary.
+// argument returns a name or path as a shell word, quoted if necessary. For the title of standard input it returns "-".
 func argument(title string) string {
 	switch {
 	case title == titleOf(stdin) && !onDisk(title):

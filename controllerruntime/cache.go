@@ -36,8 +36,8 @@ func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVe
 	return c.informer(form{gvk, reflect.TypeOf(obj)})
 }
 
-// informer returns the informer of a form. While the process starts, sources call it on other goroutines, one at a
-// time. There it returns an error in place of a panic.
+// informer returns the informer of a form: a kind with a Go type. While the process starts, sources call it on other
+// goroutines, one at a time. Then informer returns an error in place of a panic, and stores the panic in failed.
 func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	if c.p.starting != nil {
 		defer func() {
@@ -144,7 +144,7 @@ type registered struct {
 
 func (registered) HasSynced() bool { return true }
 
-// typedHandler passes objects of one Go type to a handler. After each call it sorts the requests of the call.
+// typedHandler passes objects of one Go type to a handler. After each call it flushes the requests of the call.
 type typedHandler struct {
 	v *view
 	h toolscache.ResourceEventHandler
@@ -171,7 +171,7 @@ func (t *typedHandler) OnDelete(obj any) {
 	t.q.flush()
 }
 
-// undeclared is the informer of a process without an Env, which only records what the setup adds.
+// undeclared is the informer of a process without an Env. It has no objects, and ignores handlers and indexers.
 type undeclared struct{ ctrlcache.Informer }
 
 func (undeclared) AddIndexers(toolscache.Indexers) error { return nil }

@@ -133,8 +133,8 @@ func (c apiClient) send(ctx context.Context, obj, content client.Object, req *fa
 	return c.p.answer(content, sent, resp)
 }
 
-// answer sets obj to the response to a write. If the response is a Status, obj stays empty, as with
-// controller-runtime's decoder.
+// answer sets obj to the response to a request. If the response has another kind than sent, such as a Status, answer
+// empties obj, like controller-runtime's decoder.
 func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Response) error {
 	if resp.Object == nil || resp.Object.GetObjectKind().GroupVersionKind().Kind != sent.GVK.Kind {
 		empty(obj)
@@ -147,7 +147,8 @@ func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Res
 	return p.fill(obj, resp.Object, gvk)
 }
 
-// keepKind returns a function that sets the kind of obj back to its present value: updates and patches keep it.
+// keepKind returns a function that sets obj's kind back to its present value, unless that is empty. Updates and patches
+// keep the kind.
 func keepKind(obj client.Object) func() {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	return func() {

@@ -42,7 +42,7 @@ type Options struct {
 
 	// Goroutines allows a Reconcile to start goroutines that call the API, for example with an errgroup. Several
 	// requests can then be pending, and the schedule decides their order. This takes more time, and limits the Go
-	// process to one processor: see bubble.Concurrent. Without it, such a call ends the Go process.
+	// process to one processor: see bubble.Concurrent. Without this option, such a call ends the Go process.
 	Goroutines bool
 
 	// Controller holds the manager's Controller options, such as the concurrency of kinds.
@@ -63,9 +63,9 @@ type Options struct {
 	_ struct{}
 }
 
-// Controllers returns the controllers that a setup adds, in the order of the setup. The caller can set more facts for
-// the laws in them (Replicas, Selector, Active, kinds of Owns whose events do not enqueue). The error describes in one
-// line a mistake in the setup, or a part of the setup that cannot run.
+// Controllers returns the controllers that a setup adds, in the order of the setup. The caller can set more facts in
+// their Contracts, for the laws (Replicas, Selector, Active, kinds of Owns whose events do not enqueue). The error
+// describes in one line a mistake in the setup or the options, or a part of the setup that cannot run.
 func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []host.Controller, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -127,7 +127,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		case w.gvk.Empty():
 		case w.role == forObject && ctl.For.Empty() && len(ctl.Routes) == 0 && len(ctl.Owns) == 0:
 			ctl.For = w.gvk
-		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // otherwise the dependents need no ControllerRef to the object
+		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // w.every: no ControllerRef is needed
 			ctl.Owns = append(ctl.Owns, w.gvk)
 		default:
 			ctl.Routes = append(ctl.Routes, silent(w.gvk))

@@ -99,8 +99,8 @@ func metadataOf(obj runtime.Object, gvk schema.GroupVersionKind) *metav1.Partial
 	return p
 }
 
-// fill sets obj to the response to a live request. Afterwards the kind of an object with a Go type is empty, as after
-// client-go's decoder.
+// fill sets obj to an object of the server's response. Afterwards the kind of an object with its own Go type is empty,
+// as after client-go's decoder.
 func (p *process) fill(obj, answer runtime.Object, gvk schema.GroupVersionKind) error {
 	f := form{gvk, reflect.TypeOf(obj)}
 	var from client.Object
@@ -127,8 +127,8 @@ func set(to, from runtime.Object) {
 	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 }
 
-// body returns an object in the form in which it is sent to the server. If the server could not decode it, body returns
-// the server's error.
+// body returns an object in the Go type in which the server stores it. If an unstructured object does not fit the type,
+// body returns the server's error.
 func body(k *fakeapi.Kind, obj runtime.Object) (runtime.Object, error) {
 	to := k.New()
 	u, untyped := obj.(*unstructured.Unstructured)
@@ -158,7 +158,7 @@ func body(k *fakeapi.Kind, obj runtime.Object) (runtime.Object, error) {
 //
 //	controllers[0].Replicas = controllerruntime.Of(func(w *v1.Widget) int { return int(w.Spec.Replicas) })
 //
-// It panics if an object does not fit the type.
+// The returned function panics if an object does not fit the type.
 func Of[T, R any](f func(*T) R) func(runtime.Object) R {
 	return func(obj runtime.Object) R { return f(typed[T](obj)) }
 }

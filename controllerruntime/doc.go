@@ -1,7 +1,7 @@
-// Package controllerruntime runs reconcilers of controller-runtime v0.24 in the stepped host. It calls an unchanged
-// SetupWithManager with a manager that records For, Owns, Watches, predicates, mapping functions, field indexes and
-// controller options. From these it makes one [host.Controller] for each controller that SetupWithManager sets up.
-// Handlers, predicates and mapping functions run with controller-runtime's own code.
+// Package controllerruntime runs reconcilers of controller-runtime v0.24 in simulations, with package sim/host. It
+// calls an unchanged SetupWithManager with a manager that records For, Owns, Watches, predicates, mapping functions,
+// field indexes and controller options. From these it makes one [host.Controller] for each controller that
+// SetupWithManager sets up. Handlers, predicates and mapping functions run with controller-runtime's own code.
 //
 //	func TestWidget(t *testing.T) {
 //		setup := func(mgr ctrl.Manager) error { // makes a new reconciler at every call

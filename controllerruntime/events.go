@@ -45,8 +45,8 @@ func (r newRecorder) Eventf(regarding, related runtime.Object, kind, reason, act
 	r.p.event(r.name, regarding, related, e)
 }
 
-// event reports an event and, if the options say so, writes it. It logs an event that cannot be recorded, like a real
-// recorder.
+// event passes an event to Options.Recorded and, with Options.WriteEvents, creates the event. Before the sources have
+// started, it drops all events. Like a real recorder, it logs and drops an event about an object of an unknown kind.
 func (p *process) event(component string, regarding, related runtime.Object, e corev1.Event) {
 	if p.env == nil || !p.started {
 		return

@@ -13,8 +13,8 @@ type mapper struct {
 	asked int // number of calls for a mapping
 }
 
-// RESTMapping returns the resource of a kind. A process without an Env only records what the setup adds, so the
-// resource may be a guess.
+// RESTMapping returns the resource of a kind. In a process without an Env, no server is known, so RESTMapping guesses
+// the resource.
 func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	m.asked++
 	if m.p.env == nil {

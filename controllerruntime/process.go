@@ -28,7 +28,7 @@ type process struct {
 	mapper  *mapper
 	started bool // the sources have started: reconciles may begin
 
-	mu    sync.Mutex                               // guards the maps against goroutines of a Reconcile
+	mu    sync.Mutex                               // guards the maps below against goroutines of a Reconcile
 	gvks  map[reflect.Type]schema.GroupVersionKind // kinds of Go types in the scheme
 	lists map[reflect.Type]form                    // the form of a list type's items
 	live  map[schema.GroupVersionKind]bool         // kinds that are never read from the cache
@@ -38,8 +38,8 @@ type process struct {
 	indexed  []schema.GroupVersionKind // without an Env: kinds whose fields the setup indexes
 	starting *requests                 // the queue of the source that is being started
 	giveUp   func()                    // ends the start of the source
-	failed   any                       // a panic in the source's goroutine
-	recorded int                       // number of events
+	failed   any                       // the value of a panic in the source's goroutine; nil if there was none
+	recorded int                       // number of recorded events; guarded by mu
 }
 
 func newProcess(scheme *runtime.Scheme, o *Options, env *host.Env) *process {
@@ -81,7 +81,7 @@ func (p *process) gvkOf(obj runtime.Object) (schema.GroupVersionKind, error) {
 	return gvk, err
 }
 
-// kind finds the served kind, like a client's RESTMapper.
+// kind returns the served kind with this version. If there is none, it returns the error of a client's RESTMapper.
 func (p *process) kind(gvk schema.GroupVersionKind) (*fakeapi.Kind, error) {
 	if p.env == nil {
 		return nil, errNoServer
@@ -110,11 +110,11 @@ func (p *process) kindOf(obj runtime.Object) (*fakeapi.Kind, schema.GroupVersion
 	return k, gvk, err
 }
 
-// errNoServer is the error of a request in a process without an Env.
+// errNoServer is the error of a request before the process's sources have started.
 var errNoServer = fmt.Errorf("controllerruntime: a setup can neither read nor write: it is called before there is a " +
 	"server, to learn what it sets up")
 
-// do sends a request. During the setup it returns an error.
+// do sends a request. Before the process's sources have started, it returns errNoServer.
 func (p *process) do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	if p.env == nil || !p.started {
 		return fakeapi.Response{}, errNoServer

@@ -51,7 +51,7 @@ func (q *requests) NumRequeues(r reconcile.Request) int { return q.queue.NumRequ
 
 func (q *requests) Len() int { return q.queue.Len() }
 
-// Only workers call the following methods, and handlers do not.
+// Only workers call the following methods, and handlers do not, so the methods do nothing.
 func (q *requests) Get() (reconcile.Request, bool) { return reconcile.Request{}, true }
 
 func (q *requests) Done(reconcile.Request) {}

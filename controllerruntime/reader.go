@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// cacheReader reads from the process's informers, like controller-runtime's CacheReader from its own. It returns
-// copies, unless the options disable that.
+// cacheReader reads from the process's informers, like controller-runtime's CacheReader. It returns copies, unless the
+// read's UnsafeDisableDeepCopy disables that.
 type cacheReader struct{ p *process }
 
 func (r cacheReader) Get(_ context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
@@ -228,7 +228,8 @@ func setItems(out client.ObjectList, items []runtime.Object, protobuf bool) erro
 	return meta.SetList(out, items)
 }
 
-// itemKind returns the kind that an item of a live list states. Items in protobuf, of built-in kinds, state none.
+// itemKind returns the kind that an item of the server's list states. Typed items of built-in kinds come in protobuf,
+// and state none.
 func (r apiReader) itemKind(k *fakeapi.Kind, f form) schema.GroupVersionKind {
 	if d, _ := k.Definition(); d == nil && f.as != unstructuredType && f.as != metadataType {
 		return schema.GroupVersionKind{}

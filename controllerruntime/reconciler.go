@@ -18,7 +18,7 @@ type reconciler struct {
 	p       *process
 	c       *controller
 	limiter limiter
-	ctx     context.Context // for reconciles that log nothing
+	ctx     context.Context // for reconciles without a log sink and without Options.Goroutines
 	sources int             // number of started sources
 }
 
@@ -27,9 +27,9 @@ func newReconciler(p *process, c *controller) *reconciler {
 		ctx: log.IntoContext(context.Background(), p.o.Logger)}
 }
 
-// Sync reconciles one request and requeues it by its result. After an error or with Requeue, it uses the controller's
-// rate limiter; otherwise it uses RequeueAfter. The host does not requeue it (DropErrors), because the host's limiter
-// would forget a request that is requeued without an error.
+// Sync reconciles one request. After an error, except a TerminalError, or with Requeue, Sync requeues the request by
+// the controller's rate limiter. With RequeueAfter it requeues after this time. The host does not requeue (DropErrors),
+// because the host's limiter would forget a request that is requeued without an error.
 func (r *reconciler) Sync(of context.Context, key string) error {
 	req, ctx := requestOf(key), r.ctx
 	switch {
@@ -59,7 +59,6 @@ func (r *reconciler) Sync(of context.Context, key string) error {
 	return err
 }
 
-// limiter decides when a failed request is retried.
 type limiter = workqueue.TypedRateLimiter[reconcile.Request]
 
 // onWorldClock returns a limiter whose token buckets use the world's clock. With the real clock, two runs of a schedule

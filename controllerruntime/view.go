@@ -25,7 +25,8 @@ type view struct {
 	made     map[runtime.Object]client.Object // nil: conversions are not kept
 }
 
-// viewOf finds the cache of a form. If the process has not started, it makes a missing one.
+// viewOf returns the view of a form, and makes a missing view. After the start, a new view must share the informer of
+// another view of the kind. If there is no such view, viewOf panics.
 func (p *process) viewOf(f form) (*view, error) {
 	p.mu.Lock()
 	v := p.views[f]
@@ -43,7 +44,7 @@ func (p *process) viewOf(f form) (*view, error) {
 	v = &view{form: f, kind: k, mu: &p.mu}
 	if p.started {
 		p.mu.Lock()
-		for other, has := range p.views { // any of them will do
+		for other, has := range p.views { // all views of a kind have the same informer
 			if other.gvk == f.gvk {
 				v.informer = has.informer
 			}

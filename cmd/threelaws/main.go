@@ -1,5 +1,5 @@
-// Command threelaws runs, explores, replays and shows scenarios with the controllers of this module; see "threelaws
-// help".
+// Command threelaws is the command line of package cli with the controllers and scenarios of this module; see
+// "threelaws help".
 package main
 
 import (

@@ -13,26 +13,26 @@ import (
 	"time"
 )
 
-// File is the result for one file.
+// File is the result of one test case: of a scenario file, or of a case or a law of "threelaws check".
 type File struct {
-	Name string // the name that the user typed
+	Name string // the path of the scenario file, or the name of the case or law
 	Took time.Duration
 
-	Problems []Problem // empty if the file passed
+	Problems []Problem // empty if the test case passed or was skipped
 	Skipped  string    // why there is no result; "" if there is one
-	Page     string    // the printed page
+	Page     string    // what the command printed for the test case
 }
 
-// Problem is an error or a violation in a file.
+// Problem is an error or a violation in a test case.
 type Problem struct {
 	Error bool   // there is no result: the file is invalid, or its runs cannot be trusted
-	File  string // the path in the repository; "" if the file is outside
+	File  string // the path relative to the repository, as InRepository returns it; "" if there is no file
 	Line  int    // counted from 1; 0 for the whole file
 	Title string // the name of a law, or a short title such as "bad file"
 	Text  string
 }
 
-// Annotate writes the annotations for a file as GitHub workflow commands, one per line.
+// Annotate writes an annotation for each problem of c as a GitHub workflow command, one per line.
 func Annotate(w io.Writer, c *File) error {
 	for i := range c.Problems {
 		if _, err := fmt.Fprintln(w, c.Problems[i].annotation()); err != nil {
@@ -64,7 +64,8 @@ var (
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// InRepository returns a path relative to workspace. The path of a file outside the workspace is returned unchanged.
+// InRepository returns a path relative to workspace. If workspace is "" or does not contain the file, InRepository
+// returns the path unchanged.
 func InRepository(workspace, file string) string {
 	if workspace == "" {
 		return file
@@ -151,7 +152,7 @@ func WriteJUnit(w io.Writer, name string, cases []File) error {
 	return err
 }
 
-// testcase returns the element for a file. It contains only the first problem, because JUnit allows only one.
+// testcase returns the XML element for c. It contains only the first problem, because JUnit allows only one.
 func (c *File) testcase() testcase {
 	file := filepath.ToSlash(c.Name)
 	t := testcase{Name: strings.TrimSuffix(path.Base(file), path.Ext(file)), Class: path.Dir(file), File: file,

@@ -51,7 +51,7 @@ func (r *Reconciler) mine(ref *metav1.OwnerReference, w *Widget) bool {
 	return ref.UID == w.UID
 }
 
-// recheck asks the server whether a Widget still exists and is not terminating.
+// recheck returns an error if the server's Widget does not exist any more, is terminating, or has another UID.
 func (r *Reconciler) recheck(ctx context.Context, w *Widget) error {
 	var now Widget
 	if err := r.API.Get(ctx, client.ObjectKeyFromObject(w), &now); err != nil {

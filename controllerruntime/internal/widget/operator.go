@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	Label     = "widget"             // label of ConfigMaps: the Widget that selects them
+	Label     = "widget"             // the label of a ConfigMap with the name of the Widget that selects it
 	Finalizer = "example.com/widget" // on every Widget, until the operator has handled its deletion
-	bySource  = "spec.source"        // the index of Widgets by their Secret
+	bySource  = "spec.source"        // the name of the index of Widgets by Spec.Source
 )
 
 // Without lists the guards that the operator leaves out.
 type Without struct {
 	Reference bool // create ConfigMaps without a ControllerRef
 	Recheck   bool // adopt without asking the server whether the Widget is terminating
-	UID       bool // recognize its own objects by name and kind
+	UID       bool // recognize the Widget in owner references by name and kind
 }
 
 type Reconciler struct {
@@ -35,7 +35,7 @@ type Reconciler struct {
 	Events  record.EventRecorder
 	Without Without
 
-	// made holds the created ConfigMaps that the cache does not show yet, by Widget.
+	// made holds the names of created ConfigMaps that the cache does not show yet, by the UIDs of Widget and ConfigMap.
 	made map[types.UID]map[types.UID]string
 }
 
@@ -66,7 +66,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// orphan enqueues the Widget that selects a ConfigMap without a controller.
+// orphan maps a ConfigMap without a controller to the Widget that selects the ConfigMap.
 func orphan(_ context.Context, o client.Object) []reconcile.Request {
 	name := o.GetLabels()[Label]
 	if name == "" || metav1.GetControllerOf(o) != nil {
@@ -75,7 +75,7 @@ func orphan(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }
 
-// users enqueues the Widgets that take their text from a Secret.
+// users maps a Secret to the Widgets that take their text from the Secret.
 func (r *Reconciler) users(ctx context.Context, o client.Object) (out []reconcile.Request) {
 	var all List
 	if err := r.List(ctx, &all, client.InNamespace(o.GetNamespace()),
@@ -119,7 +119,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.status(ctx, w, own)
 }
 
-// waits reports whether the cache does not show all created ConfigMaps yet.
+// waits reports whether the cache does not show a created ConfigMap yet that the server still has.
 func (r *Reconciler) waits(ctx context.Context, w *Widget, own []*corev1.ConfigMap) (bool, error) {
 	made := r.made[w.UID]
 	for _, cm := range own {

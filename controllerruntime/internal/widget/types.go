@@ -1,6 +1,6 @@
-// Package widget is a typical operator on controller-runtime. Its custom resource keeps a number of ConfigMaps, adopts
-// what its label selects, and copies a Secret's text into them. It has a finalizer, a status, a field index and a
-// mapping function. Each guard can be left out.
+// Package widget is a typical operator on controller-runtime. For each Widget, it keeps a number of ConfigMaps, adopts
+// ConfigMaps with the Widget's label, and copies a Secret's text into the ConfigMaps. It has a finalizer, a status, a
+// field index and a mapping function. Each guard against wrong writes can be left out ([Without]).
 package widget
 
 import (

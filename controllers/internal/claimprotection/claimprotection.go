@@ -24,7 +24,7 @@ var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
 // Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
-	InUse bool // release a claim that a pod uses
+	InUse bool // remove the finalizer from a claim that a pod uses
 	Live  bool // do not ask the server whether a pod uses the claim
 }
 
@@ -131,7 +131,8 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// used reports whether a pod uses a claim. It also reads from the server, because the cache may lack a new pod.
+// used reports whether a pod uses a claim. If no pod in the cache does, it reads the server's pods, because the cache
+// may lack a new pod.
 func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeClaim) (bool, error) {
 	if c.without.InUse {
 		return false, nil
@@ -152,7 +153,7 @@ func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeCla
 
 // uses reports whether a pod uses a terminating claim. A pod without a node does not use it, because no kubelet starts
 // a pod with a terminating claim. A claim created for the pod (ephemeral) is in use until the pod's grace period is
-// zero. Any other claim is in use until the pod is gone.
+// zero, if the pod controls the claim. Any other claim is in use until the pod is gone.
 func uses(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	if p.Spec.NodeName == "" {
 		return false

@@ -34,7 +34,7 @@ func Annotate(annotations map[string]string, creator metav1.Object, kind schema.
 	return out
 }
 
-// Creator returns an object's creator from the annotation, or nil if there is none or it cannot be parsed.
+// Creator returns an object's creator from the annotation, or nil if the annotation is missing, invalid or has no uid.
 func Creator(obj metav1.Object) *corev1.ObjectReference {
 	var r corev1.SerializedReference
 	if json.Unmarshal([]byte(obj.GetAnnotations()[Annotation]), &r) != nil || r.Reference.UID == "" {

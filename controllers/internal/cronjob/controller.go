@@ -1,7 +1,7 @@
-// Package cronjob is the CronJob controller in three eras: two eras poll, and the current one watches.
+// Package cronjob is the CronJob controller in three eras (see package controllers). Only the current era watches.
 //
 // A CronJob adopts and releases nothing (RULES J87). It owns the Jobs whose ControllerRef names it. Its status lists
-// the Jobs that it started and that still run. A Job's name contains its scheduled minute, so no Job is started twice
+// the Jobs that it started and that still run. A Job's name contains its scheduled time, so no Job is started twice
 // (EXACT-3).
 package cronjob
 
@@ -72,7 +72,6 @@ func declared(era string) host.Controller {
 // template has no scheduled time, so it does not count.
 func running(job *batchv1.Job) bool { return scheduledAt(job) != "" && finished(job) == "" }
 
-// scheduledAt returns the scheduled time of a Job, or "" if it has none.
 func scheduledAt(job *batchv1.Job) string {
 	return job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]
 }
@@ -151,8 +150,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// children returns the CronJob's own Jobs in the cache. Upstream compares only the owner's name. So it includes Jobs of
-// an earlier CronJob with that name, or of another kind of controller (RULES J88, kubernetes#120181).
+// children returns the CronJob's own Jobs in the cache. Upstream compares only the owner's name. So upstream includes
+// Jobs of an earlier CronJob with that name, or of another kind of controller (RULES J88, kubernetes#120181).
 func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 	objs, err := r.jobs.ByIndex(cache.NamespaceIndex, cj.Namespace)
 	if err != nil {
@@ -180,7 +179,7 @@ type round struct {
 	polls   bool // the era polls
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). The polling eras lack some of them (poller.Sync).
 type Without struct {
 	Routing routing.Without
 
@@ -204,9 +203,9 @@ type Without struct {
 	History     bool // clean up finished Jobs while the CronJob is terminating (RULES J91)
 }
 
-// exceedsBounds is the check of EXACT-11. It returns a description if the running Job of the last scheduled time was
-// deleted, because only the Job of a later time may replace it. It reads the scheduled time from the Job's name, which
-// cannot change.
+// exceedsBounds is the check of EXACT-11 for a deleted Job. It calls forgets for an ended Job. A running Job of the
+// last scheduled time must not be deleted, because only the Job of a later time may replace it. exceedsBounds reads the
+// scheduled time from the Job's name, which cannot change.
 func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
 	_ func(kind string) []runtime.Object) string {
 	cj, job := owner.(*batchv1.CronJob), before
@@ -226,7 +225,7 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 		return ""
 	}
 	at := time.Unix(minutes*60, 0).UTC()
-	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // otherwise another client created the Job
+	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // if false, another client created the Job
 	if scheduled && !at.After(now) && times.Next(at).After(now) {
 		return "deleted before the next is due"
 	}

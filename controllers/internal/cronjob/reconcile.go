@@ -32,7 +32,7 @@ func (s *round) reconcile() (*time.Duration, error) {
 	if err := s.dropMissing(); err != nil {
 		return nil, err
 	}
-	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // observe may have replaced s.cj by a newer one
+	if s.cj.DeletionTimestamp != nil && !s.without.Terminating { // observe may have replaced s.cj by a newer version
 		return nil, nil // the propagation policy of the deletion decides about the Jobs (ADOPT-3)
 	}
 	return s.start(forgotten)
@@ -85,7 +85,6 @@ func (s *round) lookAgain(job types.UID) (bool, error) {
 	return true, nil
 }
 
-// noteSuccess records when the last successful Job completed.
 func (s *round) noteSuccess(job *batchv1.Job) {
 	done, last := job.Status.CompletionTime, s.cj.Status.LastSuccessfulTime
 	if finished(job) != batchv1.JobComplete || done == nil || last != nil && !done.After(last.Time) {
@@ -97,7 +96,7 @@ func (s *round) noteSuccess(job *batchv1.Job) {
 
 // dropMissing removes from the status the Jobs that are gone. If the cache lacks a Job, it reads the Job from the
 // server, because the cache may be late (RULES J90). It also removes the entry if the server has a recreated Job with
-// the name; upstream keeps it then.
+// the name; upstream then keeps the entry.
 func (s *round) dropMissing() error {
 	if s.without.Missing {
 		return nil
@@ -166,7 +165,6 @@ type poller struct {
 	jobs     []*batchv1.Job
 }
 
-// Sync lists everything, or processes one CronJob from the list.
 func (p *poller) Sync(ctx context.Context, key string) error {
 	if key == everything {
 		p.list(ctx)
@@ -273,8 +271,8 @@ func byStart(a, b *batchv1.Job) int {
 	return cmp.Compare(a.Name, b.Name)
 }
 
-// delete deletes a Job with its Pods, and removes it from the active list. It sends the Job's uid, so a recreated Job
-// with the name survives (EXACT-4). Upstream sends only the name (RULES J91).
+// delete deletes a Job with its Pods, and removes it from the active list. In the current era it sends the Job's uid,
+// so a recreated Job with the name survives (EXACT-4). Upstream sends only the name (RULES J91).
 func (s *round) delete(job *batchv1.Job) error {
 	background := metav1.DeletePropagationBackground
 	opts := metav1.DeleteOptions{PropagationPolicy: &background}

@@ -79,7 +79,7 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 
 // replace deletes the running Jobs, after reading each from the server. It does not delete a Job that the CronJob does
 // not own (LAW-2); upstream deletes any Job with the name. It does not delete the Job that is due either: if the
-// controller was killed after starting it, create adds it to the status.
+// controller was killed after starting that Job, create adds the Job to the status.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
@@ -152,7 +152,7 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName returns the name of a scheduled Job. It contains the minutes since 1970; in the polling eras, the seconds.
+// jobName returns the name of a scheduled Job, which contains the minutes since 1970; in the polling eras, the seconds.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {
 		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())
@@ -160,8 +160,8 @@ func (s *round) jobName(at time.Time) string {
 	return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix()/60)
 }
 
-// newJob returns the Job of a scheduled time, from the template. The Job has the ControllerRef from the start (LAW-1),
-// and an annotation with the time in the CronJob's time zone.
+// newJob returns the Job of a scheduled time, from the template. The Job has an annotation with the time in the
+// CronJob's time zone. After the selector era, it has the ControllerRef from the start (LAW-1).
 func (s *round) newJob(at time.Time) *batchv1.Job {
 	template := &s.cj.Spec.JobTemplate
 	zone := time.UTC
@@ -197,7 +197,6 @@ func (s *round) newJob(at time.Time) *batchv1.Job {
 // late is added to the scheduled time of a requeue, so that clock differences do not make the reconcile early.
 const late = 100 * time.Millisecond
 
-// schedule parses a CronJob's schedule with its time zone.
 func schedule(cj *batchv1.CronJob) (cron.Schedule, error) {
 	text := cj.Spec.Schedule
 	if cj.Spec.TimeZone != nil { // the server refuses a schedule that names another time zone
@@ -229,7 +228,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 			m.since = t
 		}
 	}
-	m.since = m.since.UTC() // kube-controller-manager runs in UTC, which applies to schedules without a time zone
+	m.since = m.since.UTC() // schedules without a time zone use the zone of kube-controller-manager, UTC
 	first := s.Next(m.since)
 	second := s.Next(first)
 	switch {

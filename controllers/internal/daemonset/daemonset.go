@@ -127,7 +127,7 @@ func New(o Options) host.Controller {
 	return c
 }
 
-// selector returns a set's selector. It is nil if it selects nothing or cannot be parsed.
+// selector returns a set's selector, or nil if the selector selects nothing or cannot be parsed.
 func selector(set runtime.Object) labels.Selector {
 	s, _ := ref.ParseSome(set.(*appsv1.DaemonSet).Spec.Selector)
 	return s
@@ -168,7 +168,7 @@ func revisionRoute(o *Options) host.Route {
 }
 
 // nodeRoute enqueues the sets that a new or changed node affects. Such a set lacks a pod on the node, has a pod that
-// may not stay, or has a wrong status. It considers only bound pods. The deletion of a node enqueues nothing.
+// may not stay, or may have a wrong status. Only bound pods are considered. The deletion of a node enqueues nothing.
 func nodeRoute(o *Options) host.Route {
 	return host.Route{Kind: nodeKind, Do: func(v host.View, e host.Event, out *host.Effect) {
 		node, _ := e.New.(*corev1.Node)

@@ -53,8 +53,8 @@ func onEachNode(f *law.Facts) string {
 }
 
 // amiss describes a violation of KIND-DS, or returns "". It reports a node that lacks its pod, has too many pods, or
-// has a pod that may not stay, and a status that counts too many nodes. A pod that may not stay is reported only if it
-// is bound, because node events do not affect other pods. Pods on missing nodes are not checked.
+// has a pod that may not stay. It also reports a status that counts too many nodes. A pod that may not stay is reported
+// only if it is bound, because node events do not affect other pods. Pods on missing nodes are not checked.
 func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
@@ -122,8 +122,8 @@ func holds(own []runtime.Object) int {
 	return len(nodes)
 }
 
-// retries returns the key of the backoff of a failed pod: its template and node. It returns "" for pods that are
-// deleted without backoff: outdated pods, and pods on ineligible nodes.
+// retries returns the key of the backoff of a failed pod: its set's observed generation, and its node. It returns ""
+// for pods that are deleted without backoff: outdated pods, and pods on ineligible nodes.
 func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)
@@ -231,8 +231,9 @@ func (l *look) bounds() (surge, unavailable int) {
 	return surge, unavailable
 }
 
-// deprives returns a description if the deletion of available pod p leaves too few available pods. Without surge, any
-// pod of a node with several pods may be deleted. With surge, the last available pod of a node must stay.
+// deprives returns a description if the deletion of the available pod p leaves too few available pods. Without surge,
+// any pod of a node with several pods may be deleted. With surge, the last available pod of a node must stay. With the
+// strategy OnDelete, the last pod of a node must stay.
 func (l *look) deprives(p *corev1.Pod) string {
 	node := identity(p)
 	surge, most := l.bounds()

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// byNode groups the set's pods by their node, or by the node for which they were created (RULES G73). It ignores pods
-// without a node, and ended pods that are terminating.
+// byNode groups the set's pods by their node or, after the first two eras, by the node for which they were created
+// (RULES G73). It ignores pods without a node, and ended pods that are terminating.
 func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	nodes := map[string][]*corev1.Pod{}
 	for _, p := range pods {
@@ -220,7 +220,7 @@ var always = []struct {
 	{corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule},
 	{corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule},
 	{corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule},
-	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // only on the host network
+	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // only for pods on the host network
 }
 
 // tolerations returns the template's tolerations and those of all DaemonSet pods. If the template tolerates one of

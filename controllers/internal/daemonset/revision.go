@@ -60,7 +60,6 @@ func (w *work) construct(ctx context.Context) error {
 	return err
 }
 
-// claimRevisions adopts and releases revisions like pods.
 func (w *work) claimRevisions(ctx context.Context) ([]*appsv1.ControllerRevision, error) {
 	candidates := history.Own(w.revisions, w.set)
 	if w.options.Without.Revisions.Foreign {

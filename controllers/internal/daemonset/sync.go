@@ -38,7 +38,7 @@ type reconciler struct {
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // a copy, whose client records the controller's writes
+	own := *env // a copy, whose client records the writes of pods in the current era
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now), failures: failures{},
 		encoded: history.Memo{}}
 	r.sets = env.Informer(Kind).GetIndexer()
@@ -153,8 +153,8 @@ func (w *work) satisfied() bool {
 	return w.expected.Satisfied(w.key, w.set.UID)
 }
 
-// awake reports whether the set may create and delete pods. It may not while it waits for its expectations. awake first
-// compares the expectations with the cache, as for a ReplicaSet.
+// awake reports whether the set may create and delete pods. It may not while it waits for its expectations. After the
+// first two eras, awake first compares the expectations with the cache.
 func (w *work) awake() bool {
 	if !w.bySelector() && !w.options.Without.Recheck {
 		w.expected.Recheck(w.key, expectations.Look(w.reconciler.pods, w.set.UID))
@@ -166,8 +166,8 @@ func (w *work) bySelector() bool {
 	return w.options.Era == Selector || w.options.Era == Gated
 }
 
-// own determines the set's own pods, including ended and terminating ones. It releases pods and adopts orphans of the
-// namespace (LAW-1b, LAW-2). Before ControllerRef, every matching pod was the set's own.
+// own determines the set's own pods, including ended and terminating ones. It releases own pods that no longer match,
+// and adopts matching orphans (LAW-1b, LAW-2). Before ControllerRef, every matching pod was the set's own.
 func (w *work) own(ctx context.Context) error {
 	if w.bySelector() {
 		w.pods = w.selected()
@@ -216,8 +216,8 @@ func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	return nil
 }
 
-// count returns the status. It counts the nodes that should have a pod, the nodes that have one, and those that have
-// one but should not. If a node has several pods, only the first one counts.
+// count returns the status. It counts the nodes that should have a pod, the nodes among these that have one, and the
+// other nodes that have one. If a node has several pods, only the first one counts.
 func (w *work) count() appsv1.DaemonSetStatus {
 	s := appsv1.DaemonSetStatus{ObservedGeneration: w.set.Status.ObservedGeneration,
 		CollisionCount: w.set.Status.CollisionCount, Conditions: w.set.Status.Conditions}
@@ -253,7 +253,7 @@ func (w *work) count() appsv1.DaemonSetStatus {
 	return s
 }
 
-// store writes a status. After a conflict it reads the set and retries once, unless the set was recreated.
+// store writes a status. After any error it reads the set and retries once, unless the set was recreated.
 func (w *work) store(ctx context.Context, status appsv1.DaemonSetStatus) error {
 	set := *w.set
 	for try := 0; ; try++ {

@@ -71,7 +71,7 @@ func surges(set *appsv1.DaemonSet) bool {
 }
 
 // pair is the outdated and the updated pod of a node. more is set if the node has several outdated or several updated
-// pods. Such a node counts as unavailable until manage has deleted the extra pods.
+// pods. Such a node counts towards the limits of the update until manage has deleted the extra pods.
 type pair struct {
 	node       string
 	old, fresh *corev1.Pod
@@ -149,8 +149,8 @@ func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 }
 
 // surge returns the nodes that get an updated pod beside an outdated one: every node whose outdated pod is unavailable,
-// and others up to the limit. drops are outdated pods whose successors are available, and pods on ineligible nodes if
-// enough other pods are available.
+// and others up to the limit. drops are outdated pods whose successors are available, and outdated pods on ineligible
+// nodes. An available pod on an ineligible node is dropped only if enough other pods are available.
 func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*corev1.Pod, err error) {
 	var candidates []string
 	var misplaced []*corev1.Pod
@@ -253,7 +253,8 @@ func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 	return errs
 }
 
-// newPod returns a pod of the template for a node. The pod has the ControllerRef from the start (LAW-1).
+// newPod returns a pod of the template for a node. After the first two eras, it has the ControllerRef from the start
+// (LAW-1).
 func (w *work) newPod(node string) *corev1.Pod {
 	owner := metav1.NewControllerRef(w.set, Kind)
 	if w.bySelector() || w.options.Without.TakeOwned {
@@ -277,8 +278,8 @@ func (w *work) newPod(node string) *corev1.Pod {
 	return p
 }
 
-// delete deletes pods by uid, so a new pod with the same name survives (EXACT-4). Upstream deletes by name (RULES E56).
-// A missing pod counts as deleted.
+// delete deletes pods, after the first two eras by uid, so a new pod with the same name survives (EXACT-4). Upstream
+// deletes by name (RULES E56). A missing pod counts as deleted.
 func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string) (errs []error) {
 	for i, p := range victims {
 		err := w.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name,

@@ -78,7 +78,7 @@ type Without struct {
 	Pods      bool // delete pods of old ReplicaSets directly
 }
 
-// selector returns a Deployment's selector. It is nil if it selects nothing or cannot be parsed.
+// selector returns a Deployment's selector, or nil if the selector selects nothing or cannot be parsed.
 func selector(d runtime.Object) labels.Selector {
 	s, _ := ref.ParseSome(d.(*appsv1.Deployment).Spec.Selector)
 	return s
@@ -95,7 +95,7 @@ type reconciler struct {
 
 const (
 	controllerIndex = "threelaws/controller" // objects by the uid of their controller
-	orphanIndex     = "threelaws/orphans"    // objects without a controller by namespace
+	orphanIndex     = "threelaws/orphans"    // objects without a controller, by namespace
 )
 
 var byOwner = cache.Indexers{

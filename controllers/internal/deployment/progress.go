@@ -80,7 +80,7 @@ func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
 	return c.LastUpdateTime.Add(time.Duration(*u.d.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// lookAgain requeues the Deployment for its deadline, because there may be no event before. It adds a second, because
+// lookAgain requeues the Deployment for its deadline, because no event may come before then. It adds a second, because
 // stored times have no fractions of a second. Upstream requeues every few milliseconds during this last second.
 func (u *rollout) lookAgain() {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
@@ -132,7 +132,7 @@ func condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) 
 	return nil
 }
 
-// say sets a condition, unless it already has this status and reason.
+// say sets a condition with the current time, unless s has the condition with this status and reason.
 func (r *reconciler) say(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType, is corev1.ConditionStatus,
 	reason, message string) {
 	now := metav1.NewTime(r.env.Now().Truncate(time.Second)) // the API stores seconds
@@ -140,7 +140,8 @@ func (r *reconciler) say(s *appsv1.DeploymentStatus, kind appsv1.DeploymentCondi
 		Reason: reason, Message: message})
 }
 
-// set appends a condition, unless it already has this status and reason. An unchanged status keeps its transition time.
+// set replaces the condition of c's type in s, unless its status and reason are c's. If only the reason differs, the
+// transition time stays.
 func set(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	if was := condition(s, c.Type); was != nil && was.Status == c.Status {
 		if was.Reason == c.Reason {

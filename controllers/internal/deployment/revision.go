@@ -172,7 +172,7 @@ func (u *rollout) create(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// newSet returns the ReplicaSet of the Deployment's template, with the ControllerRef from the start (LAW-1).
+// newSet returns the ReplicaSet of the Deployment's template. After the selector era, it has a ControllerRef (LAW-1).
 func (u *rollout) newSet() *appsv1.ReplicaSet {
 	d := u.d
 	hash := u.hash()

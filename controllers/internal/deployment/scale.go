@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// sizes returns the annotations of ReplicaSets that store the Deployment's size.
+// sizes returns the annotations of ReplicaSets that store the Deployment's size, without and with the surge.
 func sizes(d *appsv1.Deployment) map[string]string {
 	return map[string]string{
 		desiredAnnotation: strconv.Itoa(int(replicas(d))), maxAnnotation: strconv.Itoa(int(most(d)))}
@@ -69,7 +69,8 @@ func (u *rollout) resize(ctx context.Context) error {
 
 // share gives the Deployment's size to the only ReplicaSet with pods. If none has pods, it gives the size to the
 // current one, or to the newest if there is no current one. If several have pods and the current one has all wanted
-// pods, it scales the others to zero. Otherwise a rollout is under way, and share divides the change in proportion.
+// pods, it scales the others to zero. Otherwise a rollout is under way. Then, with strategy RollingUpdate, share
+// divides the change in proportion.
 func (u *rollout) share(ctx context.Context) error {
 	running := keep(u.sets, active)
 	if rs := u.only(running); rs != nil || len(running) == 0 {
@@ -172,7 +173,7 @@ func (u *rollout) fraction(rs *appsv1.ReplicaSet) int32 {
 	}
 	before, ok := number(rs, maxAnnotation)
 	if !ok || before == 0 {
-		if before = u.d.Status.Replicas; before == 0 { // a client edited the annotation
+		if before = u.d.Status.Replicas; before == 0 { // neither the annotation nor the status has a number
 			return 0
 		}
 	}

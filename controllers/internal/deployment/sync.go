@@ -17,10 +17,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/template"
 )
 
-// Sync reconciles one Deployment.
-//
-// Failures are retried forever, with backoff. Upstream drops a key after 15 failures (RULES H79). In a terminating
-// namespace creations fail and are not retried.
+// Sync reconciles one Deployment. Failures are retried forever, with backoff. Upstream drops a key after 15 failures
+// (RULES H79). In a terminating namespace creations fail and are not retried.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	obj, exists, _ := r.deployments.GetByKey(key)
 	if !exists {
@@ -41,7 +39,7 @@ func (r *reconciler) sync(ctx context.Context, key string, d *appsv1.Deployment)
 		return fmt.Errorf("deployment %s: bad selector: %w", key, err)
 	}
 	if s == nil {
-		return u.observe(ctx) // otherwise it would own every ReplicaSet
+		return u.observe(ctx) // in upstream, an empty selector would select every ReplicaSet
 	}
 	sets, err := r.own(ctx, d)
 	if err != nil {
@@ -244,7 +242,7 @@ func (u *rollout) count() appsv1.DeploymentStatus {
 	return s
 }
 
-// terminating counts terminating pods. It returns nil if an observed ReplicaSet does not report them.
+// terminating counts terminating pods. It returns nil in earlier eras, or if an observed ReplicaSet reports no number.
 func (u *rollout) terminating() *int32 {
 	if u.options.Era != Current {
 		return nil
@@ -261,11 +259,11 @@ func (u *rollout) terminating() *int32 {
 	return &sum
 }
 
-// writeStatus writes a status if it changed (WRITE-9).
+// writeStatus writes the status s if it differs from the Deployment's status.
 func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) error {
 	before := u.d.Status
 	if u.options.Era != Current {
-		before.TerminatingReplicas = nil // older programs do not know this field
+		before.TerminatingReplicas = nil // earlier eras of the controller do not know this field
 	}
 	if equality.Semantic.DeepEqual(&before, &s) && !u.options.Without.Unchanged {
 		return nil
@@ -275,7 +273,7 @@ func (u *rollout) writeStatus(ctx context.Context, s appsv1.DeploymentStatus) er
 }
 
 // updateStatus writes the Deployment's status and annotations. The result replaces the Deployment for the rest of the
-// reconcile. Its spec is unchanged, because a changed spec would have caused a conflict.
+// reconcile. The result's spec is unchanged, because a changed spec would have caused a conflict.
 func (u *rollout) updateStatus(ctx context.Context) error {
 	obj, err := u.env.Client.UpdateStatus(ctx, u.d)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package disruption is the controller of PodDisruptionBudgets: it writes into each status how many Pods may be evicted
 // now.
 //
-// The controller owns nothing. It compares a budget with the total size of the Pods' controllers, which it finds by
-// ControllerRef (RULES L114). If a Pod's condition announces an eviction and the Pod is not deleted, the controller
-// resets the condition.
+// The controller owns nothing. For a percentage or maxUnavailable, it reads the sizes of the Pods' controllers, which
+// it finds by ControllerRef (RULES L114). If a Pod's condition announces an eviction and the Pod is not deleted within
+// two minutes, the controller resets the condition.
 package disruption
 
 import (
@@ -39,14 +39,14 @@ var (
 )
 
 // New returns the controller. If several budgets select a Pod, it reconciles all of them; upstream reconciles only the
-// first. If a controller is scaled, or a budget no longer selects a Pod, this takes effect only with the next change of
-// a Pod, as in upstream.
+// first. If the Pods' controller is scaled, or a Pod's new labels leave a budget, this takes effect only with the next
+// event of the budget or of a Pod that the budget selects, as in upstream.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", For: budgetKind,
 		Contract: law.Contract{
 			Profile: law.Upstream,
-			MayEdit: []schema.GroupVersionKind{podKind}, // it resets the condition DisruptionTarget of Pods
+			MayEdit: []schema.GroupVersionKind{podKind}, // the controller resets the condition DisruptionTarget of Pods
 		},
 		New: func(env *host.Env) host.Reconciler { return newReconciler(env) },
 		Routes: []host.Route{
@@ -85,7 +85,6 @@ func wakeForPod(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// wanted returns the wanted number of replicas of a controller. The default is 1.
 func wanted(obj runtime.Object) int32 {
 	n := (*int32)(nil)
 	switch o := obj.(type) {
@@ -118,8 +117,8 @@ func newReconciler(env *host.Env) *reconciler {
 
 func (r *reconciler) Digest(*sim.Hash) {}
 
-// Sync updates the status of one budget, or one Pod. If the update of a budget fails, Sync allows no evictions, because
-// the previous number may be too high.
+// Sync updates the status of one budget, or one Pod. If the update of a budget fails, except by a conflict, Sync allows
+// no evictions, because the previous number may be too high.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if pod, ok := podOf(key); ok {
 		return r.stays(ctx, key, pod)
@@ -142,7 +141,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// update writes the status if it changed. It returns the time until the first Pod is no longer disrupted.
+// update writes the status if it changed. It returns the time until the status drops the first disrupted Pod, or 0.
 func (r *reconciler) update(ctx context.Context, budget *policyv1.PodDisruptionBudget) (time.Duration, error) {
 	pods := r.podsOf(budget)
 	expected, desired, err := r.expect(ctx, budget, pods)

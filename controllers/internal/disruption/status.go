@@ -78,7 +78,7 @@ func upToDate(budget *policyv1.PodDisruptionBudget, want *policyv1.PodDisruption
 		maps.EqualFunc(have.DisruptedPods, want.DisruptedPods, func(a, b metav1.Time) bool { return a.Equal(&b) })
 }
 
-// setCondition sets the condition that says whether evictions are allowed. An unchanged condition keeps its time.
+// setCondition sets the condition that says whether evictions are allowed. Its time changes only with its status.
 func setCondition(budget *policyv1.PodDisruptionBudget, status metav1.ConditionStatus, reason, message string,
 	now time.Time) {
 	conditions := slices.Clone(budget.Status.Conditions)
@@ -182,7 +182,8 @@ func (r *reconciler) named(kind schema.GroupVersionKind, ref *metav1.OwnerRefere
 	return obj.(runtime.Object)
 }
 
-// asScale returns the uid and the size of a controller of any other kind. It reads the size from subresource scale.
+// asScale returns the uid and the size of a controller that no cache has, from its subresource scale. If there is no
+// such controller, it returns "".
 func (r *reconciler) asScale(ctx context.Context, ref *metav1.OwnerReference, gvk schema.GroupVersionKind,
 	namespace string) (types.UID, int32, error) {
 	var kind *fakeapi.Kind

@@ -1,8 +1,8 @@
 // Package elector is leader election by a Lease, like client-go's. Of several instances of the controller manager, only
 // the holder of the lease runs its controllers.
 //
-// The lease is not a lock. A holder that lost the lease continues until it reads the lease again, so two instances may
-// lead at the same time (SKEW-1).
+// The lease is not a lock. A holder that cannot renew the lease leads until its deadline has passed, so two instances
+// may lead at the same time (SKEW-1).
 package elector
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 // The name of the lease, and the times of kube-controller-manager. A lease that is not renewed expires after duration.
-// Its holder tries to renew it for deadline, once every retry.
+// The holder tries to renew the lease for deadline, once every retry.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"
@@ -32,8 +32,8 @@ const (
 
 var leaseKind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
-// New returns a candidate. It calls lead(true) when it gets the lease, and lead(false) when it has lost the lease. Each
-// start has a new identity, so a restarted candidate waits until its previous lease expires.
+// New returns a candidate. It calls lead(true) when it gets the lease, and lead(false) when it gives up renewing the
+// lease. Each start has a new identity, so a restarted candidate waits until its previous lease expires.
 func New(candidate string, lead func(bool)) host.Controller {
 	lives := 0
 	return host.Controller{
@@ -53,9 +53,9 @@ type elector struct {
 	life      int
 
 	leading bool
-	renewed time.Time             // the last time at which it certainly held the lease
+	renewed time.Time             // the last time at which this candidate certainly held the lease
 	lease   *coordinationv1.Lease // as last read or written
-	since   time.Time             // the time at which it first saw this lease
+	since   time.Time             // when this candidate first saw the spec of lease
 }
 
 func (e *elector) identity() string { return fmt.Sprintf("%s_%d", e.candidate, e.life) }

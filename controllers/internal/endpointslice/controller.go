@@ -2,8 +2,9 @@
 // addresses of the selected Pods.
 //
 // It reads Pods and owns slices. It finds a Service's slices by two labels and the owner's uid (RULES L115). Upstream
-// deletes slices with these labels and another owner; here they are left to the garbage collector. The server generates
-// the names of slices, so the controller tracks its writes: otherwise a late cache could lead to a second slice.
+// deletes slices with these labels and another owner; this controller leaves such slices to the garbage collector. The
+// server generates the names of slices. So the controller tracks its writes: otherwise a late cache could lead to a
+// second slice.
 //
 // It computes the hints for a Service's traffic distribution, but not the topology-aware hints that an annotation
 // enables.
@@ -81,7 +82,7 @@ func most(owner runtime.Object) int {
 	return 0
 }
 
-// found reports whether the controller finds a slice by its labels. If these labels change, it creates another slice.
+// found reports whether the controller finds a slice by its labels. Otherwise the controller creates another slice.
 func found(dependent runtime.Object) bool {
 	slice := dependent.(*discoveryv1.EndpointSlice)
 	owner := metav1.GetControllerOfNoCopy(slice)
@@ -155,7 +156,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	have := r.slicesOf(svc)
 	if !r.without.Stale {
-		r.waiting[key] = true // set before the check, because an event of a slice during it must requeue the Service
+		r.waiting[key] = true // set first, because an event of a slice during the check must requeue the Service
 		stale, err := r.behind(ctx, key, svc.Namespace, have)
 		if stale || err != nil {
 			return err
@@ -174,7 +175,7 @@ func (r *reconciler) podsOf(svc *corev1.Service) []*corev1.Pod {
 		func(p *corev1.Pod) bool { return !ref.Contains(p.Labels, svc.Spec.Selector) })
 }
 
-// slicesOf returns the controller's slices for Services with that name. It skips terminating slices, because a
+// slicesOf returns the controller's slices for Services with svc's name. It skips terminating slices, because a
 // finalizer may keep them for long.
 func (r *reconciler) slicesOf(svc *corev1.Service) (found []*discoveryv1.EndpointSlice) {
 	for _, obj := range list(r.slices, svc.Namespace) {

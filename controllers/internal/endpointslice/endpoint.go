@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// families returns the address families of a Service, in the order of its slices. The server sets them for every
-// Service with a selector.
+// families returns the address families of a Service, IPv4 before IPv6. The server sets them for every Service with a
+// selector.
 func families(svc *corev1.Service) []discoveryv1.AddressType {
 	var out []discoveryv1.AddressType
 	for _, f := range [...]corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
@@ -161,7 +161,7 @@ func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
 }
 
 // toldOtherwise reports whether the Pod's endpoint may have changed. As in upstream, any change of a terminating Pod
-// counts, so the controller notices its end. It notices the end of another Pod only with the next change of that Pod.
+// counts, so the controller notices the Pod's end. The end of another Pod is noticed only with that Pod's next change.
 func toldOtherwise(old, cur *corev1.Pod) bool {
 	return cur.DeletionTimestamp != nil || ready(old) != ready(cur) ||
 		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)

@@ -31,8 +31,8 @@ type group struct {
 	pods   bool // a Pod has these ports, perhaps one whose endpoint is left out
 }
 
-// groups groups Pods and slices by ports. It leaves out a Pod whose node is missing from the cache, because an endpoint
-// contains data of the node.
+// groups groups Pods and slices by ports. Unless the Service publishes Pods in any state, groups leaves out the
+// endpoint of a Pod whose node is missing from the cache, because an endpoint contains data of the node.
 func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice) map[string]*group {
 	groups := map[string]*group{}
@@ -149,7 +149,7 @@ func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.E
 	return keep, differs
 }
 
-// roomFor returns the fullest slice that has room for n more endpoints, or nil.
+// roomFor returns the fullest slice that has room for n more endpoints, or nil. If n fills a slice, it returns nil.
 func roomFor(from []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
 	if n >= capacity {
 		return nil

@@ -42,8 +42,8 @@ func (t tracker) surprised(s *discoveryv1.EndpointSlice) bool {
 }
 
 // gone records that a slice is gone, and reports whether the controller deleted it. A slice that this process did not
-// write counts as deleted by others. Upstream counts it as deleted by itself, so it misses deletions by others after a
-// restart.
+// write counts as deleted by others. Upstream counts such a slice as deleted by the controller, so upstream misses
+// deletions by others after a restart.
 func (t tracker) gone(s *discoveryv1.EndpointSlice) bool {
 	w := t[serviceOf(s)][s.UID]
 	delete(t[serviceOf(s)], s.UID)
@@ -90,8 +90,8 @@ type changes struct {
 
 func (t triggers) forget(service string) { delete(t, service) }
 
-// trigger returns the time of the earliest unreported change, or zero. A slice stores it in an annotation, from which
-// users compute the programming latency. For a new Service it is the creation time.
+// trigger returns the time of the earliest unreported change, or zero. For a new Service this is the creation time. A
+// slice stores the time in an annotation, from which users compute the programming latency.
 func (t triggers) trigger(key string, svc *corev1.Service, pods []*corev1.Pod) time.Time {
 	last, known := t[key]
 	now := changes{service: svc.CreationTimestamp.Time, pods: map[string]time.Time{}}
@@ -131,7 +131,7 @@ func (t triggers) digest(h *sim.Hash) {
 // it.
 func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
 	if old != nil && old.ResourceVersion == cur.ResourceVersion {
-		return // WRITE-9
+		return // a resync, which shows no change (WRITE-9)
 	}
 	r.resume(cur)
 	switch {

@@ -202,10 +202,10 @@ func (c *collector) unblock(ctx context.Context, n *node) error {
 	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil)
 }
 
-// finishForeground removes the foreground finalizer from an object without blocking dependents. If there are any, it
-// queues a check of each (GC-2). It also breaks a cycle of objects that wait for each other. Such a cycle can form
-// while the graph lags: when the last object was deleted, the graph did not show the first one as terminating. Upstream
-// does not look for cycles here, and the cycle stays (GC-6).
+// finishForeground removes the foreground finalizer from an object without blocking dependents. Otherwise it queues a
+// check of each blocking dependent that is not itself in foreground deletion (GC-2). It also breaks a cycle of objects
+// that wait for each other. Such a cycle can form while the graph lags: when the last object was deleted, the graph did
+// not show the first one as terminating. Upstream does not look for cycles here, and the cycle stays (GC-6).
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
 	if free() {

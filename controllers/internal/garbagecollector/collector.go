@@ -5,7 +5,7 @@
 // work. "delete UID" checks whether to delete an object (collect.go). "orphan UID" orphans an object's dependents and
 // then removes its finalizer. "report UID OWNERUID" writes an Event about a reference into another namespace
 // (write.go). The graph lags behind the server, so it only determines which objects to check. Actions rely on reads
-// from the server, and every delete carries the uid and version that was read (GC-5, GC-9).
+// from the server. Every delete carries the uid that was read, and its first try also the version (GC-5, GC-9).
 package garbagecollector
 
 import (
@@ -40,7 +40,7 @@ type collector struct {
 	graph   *graph
 	without *Without
 	served  []*fakeapi.Kind                           // the served kinds from which the next two fields were made
-	kinds   map[schema.GroupVersionKind]*fakeapi.Kind // served kinds, in any version
+	kinds   map[schema.GroupVersionKind]*fakeapi.Kind // the preferred version of a kind, by each served version
 	current map[schema.GroupKind]*fakeapi.Kind        // the preferred version of each kind
 	watched map[watching]bool
 
@@ -64,7 +64,6 @@ func newCollector(without *Without, env *host.Env) *collector {
 	return c
 }
 
-// definitions is the kind of CRDs.
 const definitions = "CustomResourceDefinition"
 
 // discover watches new kinds: all kinds at the start, then the kinds of each new CRD. It forgets kinds that are not
@@ -105,7 +104,6 @@ func (c *collector) kind(id identity) *fakeapi.Kind {
 	return nil
 }
 
-// handler feeds the graph with the events on one kind.
 func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
@@ -160,15 +158,15 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 
 func (c *collector) Digest(h *sim.Hash) { c.graph.digest(h) }
 
-// kindError means that the kind of an identity is not served. It may be served later, so the work is retried forever
-// (RULES K96).
+// kindError means that the kind of an identity is not served. The kind may be served later, so the work is retried
+// forever (RULES K96).
 type kindError struct{ id identity }
 
 func (e *kindError) Error() string {
 	return fmt.Sprintf("no matches for kind %q in version %q", e.id.kind, e.id.apiVersion)
 }
 
-// scope returns the kind of an identity, and the namespace in which to look for it.
+// scope returns the served kind of an identity, and the namespace in which to look for the object.
 func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	k := c.kind(id)
 	if k == nil {

@@ -28,7 +28,7 @@ func referred(r *metav1.OwnerReference, namespace string) identity {
 	return identity{apiVersion: r.APIVersion, kind: r.Kind, namespace: namespace, name: r.Name, uid: r.UID}
 }
 
-// refersTo reports whether a reference to this uid names this kind and name. A reference has no namespace.
+// refersTo reports whether a reference to id's uid has id's name, kind and apiVersion. A reference has no namespace.
 func (id *identity) refersTo(r *metav1.OwnerReference) bool {
 	return r.Name == id.name && r.Kind == id.kind && r.APIVersion == id.apiVersion
 }
@@ -42,7 +42,7 @@ type node struct {
 	virtual    bool // known from references only; it may not exist
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
-	released   bool // the finalizer was removed or is being removed, and no later event has shown it
+	released   bool // the finalizer was removed or is being removed, and no later event has shown the object
 }
 
 // blocking returns the dependents for which the node's foreground deletion waits.
@@ -100,9 +100,9 @@ type graph struct {
 	absent  absentOwners
 	without *Without
 
-	look   func(n *node) // queues "delete"
-	orphan func(n *node) // queues "orphan"
-	// complain is called for a reference to an owner that has other coordinates.
+	look   func(n *node) // queues "delete UID"
+	orphan func(n *node) // queues "orphan UID"
+	// complain is called for a reference from n to an owner in another namespace.
 	complain func(n *node, owner *metav1.OwnerReference)
 }
 
@@ -122,8 +122,8 @@ func (g *graph) insert(n *node) {
 }
 
 // addEdges adds n to the dependents of its owners. An owner that was not seen becomes a virtual node, and is looked up
-// (GC-6). If an owner was seen under other coordinates, the reference may be wrong, so n is checked (GC-7). Only the
-// first such reference is reported in an Event.
+// (GC-6). If an owner was seen under other coordinates, the reference may be wrong, so n is checked (GC-7). If the
+// first such reference is to an owner in another namespace, an Event reports it.
 func (g *graph) addEdges(n *node, refs []metav1.OwnerReference) {
 	doubtful := false
 	for i := range refs {
@@ -155,8 +155,8 @@ func (g *graph) contradicts(n, owner *node, ref *metav1.OwnerReference) bool {
 	if !owner.refersTo(ref) {
 		return true
 	}
-	// A cluster-scoped object referred to this virtual owner, so it has no namespace. If its kind is namespaced, that
-	// reference was wrong.
+	// A cluster-scoped object referred to this virtual owner, so the owner's node has no namespace. If the owner's kind
+	// is namespaced, that reference was wrong.
 	return owner.namespace == "" && n.namespace != "" && owner.virtual && !g.without.Guesses
 }
 
@@ -217,7 +217,6 @@ func (id *identity) digest(h *sim.Hash) {
 	h.String(string(id.uid))
 }
 
-// absentSize limits the number of remembered absent owners.
 const absentSize = 500
 
 // absentOwners caches owners that do not exist, because a missing owner often has many dependents. The least recently

@@ -20,7 +20,7 @@ import (
 // delete deletes an object if it still has the uid and version on which the decision rests (GC-5, GC-9). If the version
 // changed, it tries again, unless the owners or the requested deletion policy changed. Without this retry, an object
 // that is written often would never be collected (RULES K102). Upstream does not compare the policy, so its delete can
-// replace it.
+// replace a newly requested policy.
 func (c *collector) delete(ctx context.Context, id identity, latest metav1.Object, refs []metav1.OwnerReference,
 	policy metav1.DeletionPropagation) error {
 	version := latest.GetResourceVersion()
@@ -67,9 +67,9 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string,
 	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name, opts)
 }
 
-// patch sends a strategic merge patch. If the kind does not support it, patch sends a merge patch with all current
-// owner references and the version that was read, without the references in drop. If drop is empty, it makes all
-// references non-blocking.
+// patch sends a strategic merge patch. If the kind does not support strategic merge patches, patch sends a merge patch
+// with the version that was read and all owner references, except those to the uids in drop. If drop is empty, the
+// merge patch makes all references non-blocking.
 func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop []types.UID) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {
@@ -116,7 +116,7 @@ func metadataPatch(field string, value any, uid types.UID, version string) []byt
 var errNotYet = errors.New("the finalizer is still needed")
 
 // removeFinalizer removes one of the garbage collector's finalizers. A missing finalizer or object counts as success.
-// The patch contains all finalizers, so it also contains the resourceVersion that was read. ready is called right
+// The patch contains all other finalizers, so it also contains the resourceVersion that was read. ready is called right
 // before the patch is sent. If ready returns false, the result is errNotYet.
 //
 // Upstream finds the owner only by name. A recreated owner could then lose its orphan finalizer before its dependents
@@ -158,11 +158,10 @@ func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer stri
 	return err
 }
 
-// component is the source of the garbage collector's events.
 const component = "garbage-collector-controller"
 
-// complaint is a queued Event: a dependent refers to an owner in another namespace (GC-7, RULES K97). It is not stored
-// in the graph, because the dependent is likely to be deleted before the Event is written.
+// complaint is a queued Event: a dependent refers to an owner in another namespace (GC-7, RULES K97). Complaints are
+// not stored in the graph, because the dependent is likely to be deleted before the Event is written.
 type complaint struct {
 	about identity
 	owner metav1.OwnerReference

@@ -51,10 +51,10 @@ func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.Co
 	return list
 }
 
-// Adopt makes the set the controller of ownerless revisions, after reading that it still exists (ADOPT-4). It returns
-// the revisions that the set owns then. It stops at the first error, because a reconcile needs its whole history (RULES
-// F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream does not
-// skip them, and fails the reconcile of a terminating set.
+// Adopt makes the set the controller of ownerless revisions, after reading that the set still exists (ADOPT-4). It
+// returns the revisions that the set owns then. It stops at the first error, because a reconcile needs all of them
+// (RULES F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream
+// does not skip them, and fails the reconcile of a terminating set.
 func Adopt(ctx context.Context, m *ref.Manager,
 	revisions []*appsv1.ControllerRevision) ([]*appsv1.ControllerRevision, error) {
 	own := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -71,8 +71,8 @@ func Adopt(ctx context.Context, m *ref.Manager,
 }
 
 // Create creates a revision, and returns it and the number of collisions. The name ends in a hash of the data and of
-// that number. If a revision with other data has the name, Create counts a collision and uses another name (CORPUS
-// C32). It returns an existing revision with the same data, even if another owner has it (RULES L117).
+// that number. If a revision with other data has the name, Create counts a collision and uses another name
+// (kubernetes#49909). It returns an existing revision with the same data, even if another owner has it (RULES L117).
 func (h *History) Create(ctx context.Context, revision *appsv1.ControllerRevision,
 	collisions int32) (*appsv1.ControllerRevision, int32, error) {
 	for {
@@ -123,8 +123,8 @@ func (h *History) Renumber(ctx context.Context, revision *appsv1.ControllerRevis
 // attempts limits the tries of a conflicting write in one reconcile.
 const attempts = 4
 
-// Truncate deletes the oldest of the sorted revisions until at most limit unused ones are left. Each delete carries the
-// uid (EXACT-4). Upstream's delete does not.
+// Truncate deletes the oldest of the sorted revisions until at most limit unused ones are left. live reports whether a
+// revision is in use. A negative limit means no limit. Each delete carries the uid (EXACT-4).
 func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRevision,
 	live func(*appsv1.ControllerRevision) bool, limit int) error {
 	old := make([]*appsv1.ControllerRevision, 0, len(revisions))
@@ -150,11 +150,11 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 
 var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 
-// HashLabel is the label of a StatefulSet's revision with the hash in its name.
+// HashLabel is the label of a StatefulSet's revision that has the hash in the revision's name as its value.
 const HashLabel = "controller.kubernetes.io/hash"
 
-// Data returns the content of a template's revision. It depends only on the template. Fields are sorted by name as in
-// upstream, so the bytes and names are the same as upstream's.
+// Data returns the content of a template's revision, which depends only on the template. Fields are sorted by name as
+// in upstream, so the bytes and names are the same as upstream's.
 func Data(template *corev1.PodTemplateSpec) []byte {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(template)
 	if err != nil {
@@ -281,7 +281,7 @@ func Index(revisions cache.Indexer) {
 
 func nobodys(namespace string) string { return "in " + namespace }
 
-// Own returns the cached revisions in a set's namespace that the set controls or nobody does, sorted by key.
+// Own returns the revisions in a set's namespace that the set controls or that have no controller, sorted by key.
 func Own(revisions cache.Indexer, set metav1.Object) []*appsv1.ControllerRevision {
 	own := by(revisions, ownerIndex, string(set.GetUID()))
 	own = slices.DeleteFunc(own, func(r *appsv1.ControllerRevision) bool { return r.Namespace != set.GetNamespace() })

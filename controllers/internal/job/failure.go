@@ -78,7 +78,7 @@ func endedAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersEnded returns when the last container or sidecar of a pod ended. It is zero if a sidecar has not ended. If
+// containersEnded returns when the last container or sidecar of a pod ended, or zero if a sidecar has not ended. If
 // another container has not ended, only the sidecars count.
 func containersEnded(p *corev1.Pod) time.Time {
 	var last time.Time
@@ -174,7 +174,7 @@ func conditionBy(s *corev1.PodStatus, rule []batchv1.PodFailurePolicyOnPodCondit
 	return nil
 }
 
-// enough returns the rule of a Job's successPolicy that is fulfilled, or "".
+// enough returns a message that names the first fulfilled rule of a Job's successPolicy, or "" if there is none.
 func enough(j *batchv1.Job, succeeded intervals) string {
 	if j.Spec.SuccessPolicy == nil {
 		return ""

@@ -53,8 +53,8 @@ func indexesOf(pods []*corev1.Pod) []int {
 
 func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
-// failures returns how many earlier pods with the pod's index failed: counted are the failures that count towards the
-// limit.
+// failures returns how many earlier pods with the pod's index failed: all is the number of failures, and counted the
+// number of those that count towards the limit.
 func failures(p *corev1.Pod) (counted, all int) {
 	counted = annotated(p, batchv1.JobIndexFailureCountAnnotation)
 	return counted, counted + annotated(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
@@ -225,7 +225,7 @@ func indexPrefix(name string, i int) string {
 	return name + suffix
 }
 
-// indexEnv adds the index as a variable to every container, unless the container has a variable of that name.
+// indexEnv adds the environment variable indexVariable to every container that lacks it.
 func indexEnv(spec *corev1.PodSpec) {
 	for _, list := range [...]*[]corev1.Container{&spec.InitContainers, &spec.Containers} {
 		*list = slices.Clone(*list)

@@ -164,7 +164,6 @@ func podRoute(o *Options) host.Route {
 	}}
 }
 
-// oldPodRoute routes events on pods in the eras before [Current].
 func oldPodRoute(o *Options) host.Route {
 	if o.Era != ControllerRef {
 		t := &routing.TieBreak{Owner: Kind, Selects: selects}
@@ -174,7 +173,6 @@ func oldPodRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// delay moves the keys of an effect to its delayed keys.
 func delay(out *host.Effect) {
 	for _, key := range out.Keys {
 		out.Delayed = append(out.Delayed, host.Delayed{Key: key, After: batch})
@@ -183,7 +181,7 @@ func delay(out *host.Effect) {
 }
 
 // freeForsaken enqueues a pod whose finalizer no Job will remove. Such a pod has no controller, or it is terminating
-// and its Job is gone or has ended.
+// and its controller is no Job, is gone or has ended.
 func freeForsaken(v host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || !tracked(p) {

@@ -94,7 +94,6 @@ func (a *attempt) manage(ctx context.Context) error {
 	return a.create(ctx, missing, indexes)
 }
 
-// want returns how many pods should run.
 func (a *attempt) want() int {
 	parallel := int(*a.job.Spec.Parallelism)
 	switch n := a.job.Spec.Completions; {
@@ -204,7 +203,7 @@ func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	return nil
 }
 
-// delete deletes a pod by uid. Upstream deletes by name (RULES E56, CORPUS B12).
+// delete deletes a pod, after the first two eras by uid. Upstream deletes by name (RULES E56).
 func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
 	if g := r.options.Era; r.options.Without.VictimUID || g == Selector || g == Gated {
@@ -256,8 +255,8 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Objec
 	return obj.(metav1.Object), nil
 }
 
-// newPod returns a pod from the Job's template, which shares parts of the template. The pod has the ControllerRef
-// (LAW-1) and the finalizer from the start.
+// newPod returns a pod that shares parts of the Job's template. After the first two eras, the pod has the ControllerRef
+// from the start (LAW-1); in the current era, it also has the finalizer.
 func (a *attempt) newPod() *corev1.Pod {
 	t, without := &a.job.Spec.Template, &a.r.options.Without
 	p := &corev1.Pod{

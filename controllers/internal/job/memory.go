@@ -32,13 +32,13 @@ type reconciler struct {
 	pods     cache.Indexer
 	expected *expectations.Expectations
 	backoffs map[string]backoff   // of Jobs with a failed pod, by key
-	closed   map[string]types.UID // Jobs whose end was written and is not shown yet, by key
+	closed   map[string]types.UID // uids of Jobs whose end was written and is not shown yet, by key
 	wrote    *consistency.Store
-	shed     map[string]map[types.UID]uint64 // by key and uid: the version from which a pod has no finalizer
+	shed     map[string]map[types.UID]uint64 // the version at which a pod lost the finalizer, by Job key and pod uid
 }
 
 func newReconciler(o *Options, env *host.Env) *reconciler {
-	own := *env // a copy, whose client records the controller's writes
+	own := *env // a copy, whose client records the writes of pods in the current era
 	r := &reconciler{options: o, env: &own, expected: expectations.New(env.Now),
 		backoffs: map[string]backoff{}, closed: map[string]types.UID{}, shed: map[string]map[types.UID]uint64{}}
 	r.jobs = env.Informer(Kind).GetIndexer()
@@ -133,7 +133,6 @@ func (r *reconciler) Digest(h *sim.Hash) {
 	}
 }
 
-// digestBackoffs hashes the backoffs with their remaining times.
 func (r *reconciler) digestBackoffs(h *sim.Hash) {
 	for _, key := range slices.Sorted(maps.Keys(r.backoffs)) {
 		b := r.backoffs[key]
@@ -143,9 +142,9 @@ func (r *reconciler) digestBackoffs(h *sim.Hash) {
 	}
 }
 
-// claim returns the Job's pods. It releases pods and adopts orphans of its namespace, also ended and terminating ones,
-// because they must be counted. It adds and removes the finalizer in the same patch as the reference (RULES I80), so an
-// adopted pod is counted like a created one.
+// claim returns the Job's pods. It releases own pods that no longer match, and adopts matching orphans, also ended and
+// terminating ones, because they must be counted. In the current era it adds and removes the finalizer in the same
+// patch as the reference (RULES I80), so an adopted pod is counted like a created one.
 func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
@@ -196,7 +195,7 @@ func failed(p *corev1.Pod, j *batchv1.Job) bool {
 		!onlyFailed(j) && p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded
 }
 
-// onlyFailed reports whether the Job replaces a terminating pod only when it has failed.
+// onlyFailed reports whether the Job replaces a terminating pod only when the pod has failed.
 func onlyFailed(j *batchv1.Job) bool {
 	return j.Spec.PodReplacementPolicy != nil && *j.Spec.PodReplacementPolicy == batchv1.Failed ||
 		j.Spec.PodFailurePolicy != nil
@@ -224,7 +223,7 @@ func count(pods []*corev1.Pod, is func(*corev1.Pod) bool) int32 {
 	return n
 }
 
-// selectorOf returns a Job's selector. It is nil if there is none or it cannot be parsed. An empty selector selects
+// selectorOf returns a Job's selector, or nil if the selector is missing or cannot be parsed. An empty selector selects
 // every pod.
 func selectorOf(j *batchv1.Job) labels.Selector {
 	s, _ := readSelector(j)

@@ -13,7 +13,7 @@ import (
 )
 
 // syncOld is a reconcile in the eras before [Current]. It counts the ended pods that exist, although nothing keeps them
-// from being deleted. A Job has ended when enough pods have succeeded, even if others run.
+// from being deleted. A Job with completions ends when enough pods have succeeded, even if others run.
 func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) error {
 	if finished(j) {
 		return nil
@@ -36,7 +36,6 @@ func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) er
 	return err
 }
 
-// findOld finds and counts the Job's pods by its era's rules.
 func (a *attempt) findOld(ctx context.Context) error {
 	var err error
 	if a.r.options.Era == ControllerRef {
@@ -78,12 +77,12 @@ func (a *attempt) manageOld(ctx context.Context) error {
 		why := success("", "", now)
 		s.Conditions = append(s.Conditions, *why, *newCondition(batchv1.JobComplete, "", "", now))
 		s.CompletionTime = &why.LastTransitionTime
-		a.running = 0 // a Job that has ended has no running pods
+		a.running = 0 // the status of an ended Job has no active pods
 	}
 	return err
 }
 
-// scaleOld creates missing pods, or deletes pods beyond the parallelism. It deletes no other pods (CORPUS C11).
+// scaleOld creates missing pods, or deletes pods beyond the parallelism. It deletes no other pods (kubernetes#99963).
 func (a *attempt) scaleOld(ctx context.Context) error {
 	parallel := int(*a.job.Spec.Parallelism)
 	if n := int(a.running) - parallel; n > 0 {

@@ -26,13 +26,13 @@ type attempt struct {
 	running, ready, terminating int32 // numbers of pods, including the changes of this reconcile
 	succeeded, failed           int32 // numbers of ended pods, including uncounted ones
 
-	succeededBefore, succeededIndexes intervals // for an Indexed Job: in its status; in its status or its pods
+	succeededBefore, succeededIndexes intervals // succeeded indexes of the status; of the status and the pods
 	failedIndexes                     *intervals
 	awaiting                          map[int]*corev1.Pod // see awaitingReplacement
 
 	uncountedSucceeded, uncountedFailed map[types.UID]bool // uids in the status at the start of the reconcile
 	backoff                             backoff
-	end                                 *batchv1.JobCondition // why the Job ends; nil if it does not
+	end                                 *batchv1.JobCondition // the condition why the Job ends; nil if it does not
 }
 
 // Sync reconciles one Job, or one pod that has lost its Job.
@@ -247,7 +247,7 @@ func met(j *batchv1.Job, of batchv1.JobConditionType) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// finished reports whether the Job has ended. A Job that has ended needs no more work (RULES I85).
+// finished reports whether the Job has ended. Upstream never reconciles an ended Job again (RULES I85).
 func finished(j *batchv1.Job) bool { return met(j, batchv1.JobComplete) || met(j, batchv1.JobFailed) }
 
 func suspended(j *batchv1.Job) bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }

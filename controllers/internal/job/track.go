@@ -103,8 +103,8 @@ func (a *attempt) countFree(held map[types.UID]bool) bool {
 }
 
 // noteEnded names ended, uncounted pods in the status, and returns the pods whose finalizers may be removed afterwards.
-// noted means that the status changed, and full that it can hold no more names. It does not name succeeded pods of an
-// Indexed Job, because the status lists their indexes.
+// noted means that the status changed, and full that it can hold no more names. noteEnded does not name succeeded pods
+// of an Indexed Job, because the status lists their indexes.
 func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	j, u := a.job, a.job.Status.UncountedTerminatedPods
 	candidates := slices.Clone(a.pods)
@@ -135,8 +135,8 @@ func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	return pods, noted, full
 }
 
-// mayGo reports whether a pod's finalizer may be removed because the pod has ended or its Job ends. The last failed pod
-// of an index stays until it is replaced.
+// mayGo reports whether a pod's finalizer may be removed, because the pod has ended, or its Job ends or is terminating.
+// The last failed pod of an index stays until it is replaced.
 func (a *attempt) mayGo(p *corev1.Pod) bool {
 	switch {
 	case a.job.DeletionTimestamp != nil:
@@ -150,7 +150,7 @@ func (a *attempt) mayGo(p *corev1.Pod) bool {
 	return last == nil || last.UID != p.UID
 }
 
-// countsFailed reports whether a pod counts as failed. When a Job fails, all pods that have not succeeded count.
+// countsFailed reports whether to name a pod as failed. When a Job fails, all pods that have not succeeded count.
 func (a *attempt) countsFailed(p *corev1.Pod) bool {
 	lost := a.end != nil && a.end.Type != batchv1.JobSuccessCriteriaMet
 	return (lost || failed(p, a.job)) && !a.uncountedFailed[p.UID] && within(p, a.job) &&
@@ -222,9 +222,9 @@ func (a *attempt) shedAll(ctx context.Context, pods []*corev1.Pod, held map[type
 	return utilerrors.NewAggregate(errs)
 }
 
-// shedOne removes the finalizer from the pod with this uid. A recreated pod counts as missing. Eras before tracking do
-// nothing. For a pod without a controller, with key "", the patch contains the version that was read. Upstream omits
-// it. So if a Job has adopted the pod in the meantime, upstream never counts the pod.
+// shedOne removes the finalizer from the pod with p's uid. A recreated pod counts as missing. Before the current era it
+// does nothing. For key "" (a pod without a Job), the patch contains the version that was read. Upstream omits the
+// version. So if a Job has adopted the pod in the meantime, upstream never counts the pod.
 func (r *reconciler) shedOne(ctx context.Context, key string, p *corev1.Pod) error {
 	if !tracked(p) || r.options.Era != Current || r.options.Without.Shed {
 		return nil

@@ -115,7 +115,7 @@ var onces = []law.Count{
 		Is: func(_, _ runtime.Object) bool { return true }},
 }
 
-// unlessLeft returns n, or -1 if the controller does not manage the Job.
+// unlessLeft returns n, or -1 if another controller manages the Job, or the Job has no valid selector.
 func unlessLeft(owner runtime.Object, n int) int {
 	if j := owner.(*batchv1.Job); foreign(j) || selectorOf(j) == nil {
 		return -1

@@ -57,8 +57,8 @@ func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Dur
 	return nil
 }
 
-// empty deletes the content of a namespace and counts what is left. If pods could not be counted, it assumes that some
-// are left (NS-1). Upstream assumes that none are.
+// empty deletes the content of a namespace and counts what is left. It deletes only pods until none is left. If pods
+// could not be counted, it assumes that some are left (NS-1). Upstream assumes that none are.
 func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *contents) error {
 	err := c.deletePods(ctx, ns, left)
 	if err != nil {
@@ -77,7 +77,8 @@ func (c *controller) empty(ctx context.Context, ns *corev1.Namespace, left *cont
 	return utilerrors.NewAggregate(left.errs)
 }
 
-// deletePods deletes the pods. It waits for their longest grace period, counted from the deletion of the namespace.
+// deletePods deletes the pods. Pods that are left are an error only after their longest grace period has passed since
+// the deletion of the namespace.
 func (c *controller) deletePods(ctx context.Context, ns *corev1.Namespace, left *contents) error {
 	pods, err := c.env.Client.List(ctx, podKind, ns.Name, metav1.ListOptions{})
 	if err != nil {
