@@ -18,7 +18,7 @@ import (
 // lifelike is the additional memory of a lifelike kubelet: the last address that it assigned, and its Events.
 type lifelike struct {
 	last   netip.Addr // the last address given to a pod
-	events []written  // oldest first
+	events []written  // the written Events that are not deleted yet, oldest first
 	named  int        // the number of Event names so far, which makes names unique
 }
 
@@ -29,7 +29,7 @@ var (
 )
 
 const (
-	eventsFor  = time.Hour // --event-ttl of the real server
+	eventsFor  = time.Hour // the default of kube-apiserver's --event-ttl
 	eventsMost = 5000
 
 	byAddress = "podIP"

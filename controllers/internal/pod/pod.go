@@ -178,9 +178,9 @@ func IndexLabels(pods cache.Indexer) {
 
 func labelled(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
-// Labelled returns the cached pods of a namespace with the first of the wanted labels by name, sorted by key. The
-// result contains all pods that a selector with these labels matches. Without labels it returns all pods of the
-// namespace.
+// Labelled returns the cached pods of a namespace that have one of the wanted labels: the label whose name sorts first.
+// Every pod with all wanted labels is among them. Without labels it returns all pods of the namespace. The pods are
+// sorted by key.
 func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*corev1.Pod {
 	if len(want) == 0 {
 		return In(pods, namespace)
@@ -254,7 +254,7 @@ func restarts(p *corev1.Pod) (containers, sidecars int32) {
 	return containers, sidecars
 }
 
-// Later orders the later of two times first. An unknown time is the latest.
+// Later orders the later of two times first. A zero time counts as the latest.
 func Later(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return compareBool(!a.IsZero(), !b.IsZero())

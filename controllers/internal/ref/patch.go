@@ -74,7 +74,7 @@ func alsoFinalizers(patch []byte) []byte {
 	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
 }
 
-// withFinalizers adds a field to a patch that adds or removes these finalizers.
+// withFinalizers inserts a field with a list of finalizers into a patch. Without finalizers it inserts nothing.
 func withFinalizers(patch []byte, field string, finalizers []string) []byte {
 	if len(finalizers) == 0 {
 		return patch

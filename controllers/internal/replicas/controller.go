@@ -28,7 +28,7 @@ import (
 
 type Options struct {
 	Era Era
-	// GarbageCollector says that the garbage collector is enabled; only [Gated] uses it.
+	// GarbageCollector says that the garbage collector is enabled. Set it only with the era [Gated].
 	GarbageCollector bool
 	Without          Without
 }
@@ -54,7 +54,7 @@ type Without struct {
 
 	Wait            bool // create and delete pods despite pending expectations
 	Recheck         bool // do not compare expected deletions with the cache
-	Adopted         bool // treat a pod whose adoption is not shown yet as lost
+	Adopted         bool // treat a pod whose adoption the cache does not show yet as lost
 	RecheckDying    bool // keep expected deletions of pods that were terminating before
 	ExpectFirst     bool // record expectations after the writes, not before
 	MadeByName      bool // only count creations, so that any new pod counts as an expected one
@@ -62,7 +62,7 @@ type Without struct {
 	FirstSeenDying  bool // creations that are first seen while terminating stay expected
 	FailedCreation  bool // failed creations stay expected
 	MissingDeletion bool // deletions of missing pods stay expected
-	Successor       bool // apply the set's expectations to a recreated set with the name
+	Successor       bool // apply the set's expectations to a recreated set with the same name
 	Missing         bool // keep the expectations of a set that no longer exists
 	DeleteErrors    bool // do not retry a refused deletion
 
@@ -95,7 +95,7 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// Also in the gated era: its checklist leaves open "Use ControllerRef to map watch events to controllers".
+		// The gated era too: the proposal's checklist leaves "Use ControllerRef to map watch events to controllers" open.
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}
@@ -112,7 +112,7 @@ func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(k.Read(owner).MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller with its memory: its expectations, and its writes that caches do not show (API-5).
+// reconciler is the controller with its memory: its expectations, and its writes that caches do not show yet (API-5).
 type reconciler struct {
 	kind     *Traits
 	options  *Options
@@ -121,7 +121,7 @@ type reconciler struct {
 	sets     cache.Indexer
 	pods     cache.Indexer
 	expected *expectations.Expectations
-	written  *consistency.Store // nil: none
+	written  *consistency.Store // nil if a reconcile does not wait for the controller's own writes
 }
 
 func newReconciler(kind *Traits, o *Options, env *host.Env) *reconciler {
@@ -250,7 +250,7 @@ type Era string
 const (
 	// Selector: every active pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: like ControllerRef, without the open items of the checklist. It needs the garbage collector.
+	// Gated: with the garbage collector, as much of ControllerRef as the proposal's checklist ticks; else as Selector.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"

@@ -42,11 +42,11 @@ func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// added enqueues the owner and updates its expectations (WATCH-1, WATCH-2). For an orphan it enqueues every controller
-// that selects it, without expectations, because a controller never creates orphans (WATCH-4).
+// added enqueues the owner and updates its expectations (WATCH-1, WATCH-2). For an orphan it enqueues every matching
+// controller. Their expectations stay unchanged, because a controller never creates orphans (WATCH-4).
 func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 	if obj.GetDeletionTimestamp() != nil {
-		d.deleted(v, obj, out) // the process was restarted; this is not the expected creation
+		d.deleted(v, obj, out) // first seen while terminating, for example after a restart
 		return
 	}
 	ref := metav1.GetControllerOfNoCopy(obj)

@@ -12,7 +12,7 @@ import (
 
 // TieBreak routes events like controllers before ControllerRef (WATCH-8). Among the controllers of a kind that select
 // an object, the oldest is enqueued; among equally old ones, the first by name. Several kinds may each enqueue a
-// controller for one object. The controller that created or deleted the object may not be enqueued.
+// controller for one object. The enqueued controller need not be the one that created or deleted the object.
 type TieBreak struct {
 	Owner   schema.GroupVersionKind
 	Selects func(owner runtime.Object, labels map[string]string) bool

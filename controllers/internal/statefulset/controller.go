@@ -73,7 +73,7 @@ type Without struct {
 	ClaimEvents bool // events on claims enqueue nothing
 	GoingSeen   bool // set a pod as owner of its claims when it is terminating, not before its deletion
 	StaleClaim  bool // create a pod although one of its claims is about to be deleted
-	Recreated   bool // treat claims of an earlier set or pod with the name as its own
+	Recreated   bool // treat claims of an earlier set or pod with the same name as the set's own
 	Strange     bool // add an owner to claims of other controllers
 }
 
@@ -108,7 +108,7 @@ func podRoute(o *Options) host.Route {
 }
 
 // claimRoute enqueues a set that waits for a claim to be deleted or released before it creates a pod. Upstream does not
-// watch claims, and waits for another event (RULES F66). If the set has the pod, nothing is enqueued, because its next
+// watch claims, and waits for another event (RULES F66). A set that has the pod is not enqueued, because the set's next
 // reconcile sees the change.
 func claimRoute(o *Options) host.Route {
 	return host.Route{Kind: claimKind, Do: func(v host.View, e host.Event, out *host.Effect) {

@@ -80,7 +80,7 @@ func declare(c *host.Controller, g Era) {
 	}
 }
 
-// unlessLeft returns a number of a set, or -1 if the set has no valid selector.
+// unlessLeft returns of(set), or -1 if the set has no valid selector.
 func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	if selector(set) == nil {
 		return -1

@@ -58,8 +58,8 @@ func (s *syncing) sync(ctx context.Context) error {
 		return err
 	}
 	s.now = s.env.Now()
-	// Delete no revisions if the set's revisions are not known. Upstream deletes some then. Without a history limit it
-	// even deletes the update revision.
+	// Delete no revisions if the current and update revisions are unknown. Upstream deletes some then. With a history
+	// limit of 0, upstream deletes even the update revision.
 	if err := s.findVersions(ctx, h, revisions); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod
 			}
 		}
 	}
-	if s.rolled && status.CurrentReplicas > 0 { // the deleted pod may have had another revision
+	if s.rolled && status.CurrentReplicas > 0 { // it is 0 if the deleted pod had another revision than the current
 		status.CurrentReplicas--
 	}
 }
@@ -204,8 +204,8 @@ func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
 }
 
 // syncOld is a reconcile in the eras before revisions. It creates and deletes pods one after another, and never
-// replaces a pod because of its template. In the selector era it also does so for a terminating set, because the
-// proposal's checklist ticks nothing for StatefulSet.
+// replaces a pod because of its template. In the selector era it also creates and deletes pods of a terminating set,
+// because the proposal's checklist ticks nothing for StatefulSet.
 func (s *syncing) syncOld(ctx context.Context) error {
 	pods, err := s.own(ctx)
 	if err != nil {

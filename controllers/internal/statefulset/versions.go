@@ -25,8 +25,8 @@ type version struct {
 	set      *appsv1.StatefulSet
 }
 
-// findVersions finds the set's revisions. It creates the revision of the current template, or renumbers it after a
-// rollback. For a terminating set it creates none (ADOPT-3). Upstream does (RULES F63).
+// findVersions sets the current and the update revision. It creates the revision of the current template, or renumbers
+// it after a rollback. For a terminating set it creates none (ADOPT-3). Upstream does (RULES F63).
 func (s *syncing) findVersions(ctx context.Context, h *history.History,
 	revisions []*appsv1.ControllerRevision) error {
 	if s.set.Status.CollisionCount != nil {
