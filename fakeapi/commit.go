@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged reports whether an object equals the stored one. If onlyMeta is set, it compares only metadata. A stored
-// object that was written in another version counts as changed.
+// unchanged reports whether an object equals the stored one. If onlyMeta is set, it compares only metadata. It returns
+// false if the stored object was written in another version or without defaults.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false

@@ -136,8 +136,8 @@ func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// settle converts objects that were stored before their CRD changed: the object of the request, or all objects of its
-// kind if it names none.
+// settle converts objects that were stored before their CRD changed: the object that the request names, or all objects
+// of its kind if the request names none.
 func (c *call) settle() error {
 	if c.req.Verb == Create && c.req.Name == "" {
 		return nil
@@ -196,7 +196,7 @@ func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error)
 	}, nil
 }
 
-// present converts the objects of a response to the requested version.
+// present converts the objects of a response to the requested version, or lets r.Finish convert them over the network.
 func (c *call) present(k *Kind, r Response) Response {
 	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
 		r.Object = c.kept

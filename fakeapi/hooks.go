@@ -132,7 +132,8 @@ func (s *Server) labelsOf(namespace string) (map[string]string, error) {
 	return e.meta.GetLabels(), nil
 }
 
-// send calls a webhook, which is a Go function or is reached over the network.
+// send calls a webhook, which is a Go function or is reached over the network. Options.WebhooksLater allows the request
+// if neither is possible.
 func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissionv1.AdmissionResponse, error) {
 	request := a.Request(f.to, f.obj, f.old)
 	request.UID = c.s.reviewUID()
@@ -196,7 +197,7 @@ func settled(h *webhook.Hook, err error) error {
 	return apierrors.NewInternalError(failure)
 }
 
-// reviewed calls all validating webhooks, and returns the first refusal.
+// reviewed calls all validating webhooks that match the request, and returns the first error.
 func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) (first error) {
 	a := c.attributes(op, obj, old, dryRun)
 	hooks := c.hooks(validatingHooks)

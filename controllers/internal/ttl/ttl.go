@@ -1,5 +1,5 @@
-// Package ttl is the controller that deletes ended Jobs. The lifetime of a Job is over when ttlSecondsAfterFinished have
-// passed since its end.
+// Package ttl is the controller that deletes ended Jobs. The lifetime of a Job is over when its ttlSecondsAfterFinished
+// have passed since it ended.
 package ttl
 
 import (
@@ -113,7 +113,7 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 const lifetime = 100 * 365 * 24 * time.Hour
 
 // inTime is the check of TTL-1: a Job is deleted when its lifetime is over, and not earlier. In a settled world no Job
-// is left whose lifetime is over. If no controller will act again (f.Forever), no Job is left whose lifetime will end.
+// is left whose lifetime is over. If the world stays as it is (f.Forever), no Job is left whose lifetime will end.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
 		return stays(f.Before, f.Now)

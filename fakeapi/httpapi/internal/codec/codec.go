@@ -241,7 +241,7 @@ func Encode(obj runtime.Object, f media.Format) ([]byte, error) {
 	return Text(raw, f)
 }
 
-// Text converts JSON to the text of a format: indented JSON or YAML.
+// Text converts JSON to the text of a format: YAML, or JSON with a line feed at its end, indented if f.Pretty is set.
 func Text(raw []byte, f media.Format) ([]byte, error) {
 	switch {
 	case f.Type == media.YAML:
@@ -271,7 +271,7 @@ type Cache struct {
 	mu    sync.RWMutex
 	young map[cacheKey][]byte
 	old   map[cacheKey][]byte
-	size  int // bytes in young
+	size  int // the number of bytes in young; before it exceeds cacheSize, young replaces old
 }
 
 type cacheKey struct {

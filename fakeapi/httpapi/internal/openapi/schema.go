@@ -134,7 +134,7 @@ type object = map[string]any
 
 type schemas struct {
 	v3    bool
-	named object // by model name
+	named object // the schemas, by model name
 }
 
 // model is a Go type that has a name in OpenAPI.

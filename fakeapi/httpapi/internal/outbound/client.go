@@ -144,7 +144,8 @@ func decode(text []byte, response runtime.Object) error {
 	return nil
 }
 
-// client returns the HTTP client for an endpoint. It keeps clients for later calls to the same endpoint.
+// client returns the HTTP client for an endpoint. Without c.via it keeps the client for later calls, if the endpoint
+// has an address.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
 	if c.via != nil {
 		return &http.Client{Transport: c.via(to)}, nil

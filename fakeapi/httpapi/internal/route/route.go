@@ -21,7 +21,7 @@ type Target struct {
 	Name        string
 	Subresource string
 	Watch       bool // the path is a deprecated /watch/ path
-	GroupKnown  bool // some kind is served in the group and version
+	GroupKnown  bool // this server or the real server has a resource in the group and version
 }
 
 // Parse parses a path below /api/v1 or /apis/GROUP/VERSION. ok is false for other paths. It does not clean the path.
