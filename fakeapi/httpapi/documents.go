@@ -178,8 +178,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	return nil
 }
 
-// respondUnmodelled responds to requests for resources that are not modelled. It refuses subresources that need a
-// kubelet, and names them. The list of component statuses is empty.
+// respondUnmodelled responds to requests for resources that only the real server has. It refuses a subresource, and
+// names it in the error. A list of objects is empty.
 func (h *Handler) respondUnmodelled(
 	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {

@@ -221,7 +221,7 @@ type answer struct {
 	binary      []byte // encoded with contentType
 	contentType string // if it differs from that of format
 	format      media.Format
-	watch       *watching // the response is a watch, which lasts until the client closes it
+	watch       *watching // the response is a watch
 	retryAfter  string    // value of the header Retry-After, in seconds
 	lost        error     // the client gets this transport error and no response
 }

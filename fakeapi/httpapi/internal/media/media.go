@@ -43,7 +43,7 @@ type Format struct {
 // Plain returns the format of error responses, which have no other form.
 func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
 
-// ReadTableOptions reads from the query what the rows of a Table contain. An invalid value is an error only for a Table.
+// ReadTableOptions reads from the query what the rows of a Table contain. For a Table, an invalid value is an error.
 func (f *Format) ReadTableOptions(q url.Values) error {
 	f.Include = metav1.IncludeObjectPolicy(q.Get("includeObject"))
 	if f.As != AsTable {
