@@ -126,9 +126,9 @@ type Rules struct{ root *rules }
 // rules holds the rules of a part of a schema, and those of the parts below it.
 type rules struct {
 	schema     *structural.Structural
-	shape      common.Schema // the schema of its values, for rules
+	shape      common.Schema // schema, in the form in which own reads values; nil without own rules
 	own        []rule
-	usesOld    bool // one of its own rules uses oldSelf
+	usesOld    bool // a rule in own uses oldSelf
 	allOf      []*rules
 	items      *rules
 	properties map[string]*rules

@@ -50,8 +50,8 @@ type ownerPatch struct {
 	clearController, clearBlock bool
 }
 
-// Apply changes metadata whose maps and lists may be shared with a stored object. It returns false if the general
-// patch code must apply the patch.
+// Apply patches m. It does not change the maps and lists of m in place, because a stored object may share them. It
+// returns false if the general patch code must apply the patch; m is then only partly patched.
 func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
 	if p.uid != nil {
 		m.SetUID(types.UID(*p.uid))

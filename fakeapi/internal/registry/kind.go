@@ -87,9 +87,9 @@ type Row struct {
 	// Held reports whether a terminating object stays although its metadata has no finalizers.
 	Held func(obj runtime.Object) bool
 
-	// ResetByStatus lists more fields that a write to the status cannot change.
+	// ResetByStatus lists the fields, in addition to spec, that a write to the status cannot change.
 	ResetByStatus [][]any
-	// ResetByMain lists more fields that a write to the main resource cannot change.
+	// ResetByMain lists the fields, in addition to status, that a write to the main resource cannot change.
 	ResetByMain [][]any
 
 	Prefix string // path under /registry, if it differs from Resource
