@@ -175,7 +175,7 @@ func (c *call) listNow(t *table, sel selectors, start string) Response {
 	return r
 }
 
-// page cuts a list to the limit of the request, and sets the continue token.
+// page cuts a list to the limit of the request, and sets the continue token. For resourceVersion "0" it cuts nothing.
 func (c *call) page(r Response, prefix string) Response {
 	limit := c.req.List.Limit
 	if limit <= 0 || c.req.List.ResourceVersion == "0" || int64(len(r.Items)) <= limit {

@@ -299,8 +299,8 @@ func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1
 	return err
 }
 
-// stamped returns a condition for a pod's status. If the pod has a condition of this type with the same status, stamped
-// keeps its LastTransitionTime.
+// stamped returns a condition for a pod's status, with the current time. If the pod has a condition of the same type and
+// status, stamped uses the LastTransitionTime of that condition.
 func (c *collector) stamped(pod *corev1.Pod, condition corev1.PodCondition) corev1.PodCondition {
 	condition.ObservedGeneration = pod.Generation
 	condition.LastTransitionTime = metav1.NewTime(c.env.Now())

@@ -250,7 +250,8 @@ type Era string
 const (
 	// Selector: every active pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: with the garbage collector, as much of ControllerRef as the proposal's checklist ticks; else as Selector.
+	// Gated: like ControllerRef, without the open items of the proposal's checklist. If Options.GarbageCollector is not
+	// set, it is like Selector.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"

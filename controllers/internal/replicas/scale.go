@@ -40,8 +40,8 @@ func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*co
 	return nil
 }
 
-// create creates n pods; in the current era in batches of 1, 2, 4 and so on, so that a refused template fails only a
-// few times. Failed and skipped creations are no longer expected.
+// create creates n pods. In the current era it works in batches of 1, 2, 4 and so on, so that a refused template fails
+// only a few times. Failed and skipped creations are no longer expected.
 func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) error {
 	if !r.options.Without.ExpectFirst {
 		r.expected.ExpectCreations(key, r.owner(set), n)

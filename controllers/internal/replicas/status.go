@@ -47,8 +47,8 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	return nil
 }
 
-// lookAgain requeues the set for the time when the next ready pod becomes available. The key that the pod's event
-// delayed may have been lost.
+// lookAgain requeues the set for the time when the next ready pod becomes available. It does not rely on the delayed
+// key of the pod's event, which may be lost.
 func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
 	if next == 0 {

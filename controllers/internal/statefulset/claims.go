@@ -161,7 +161,7 @@ func (s *syncing) owners(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) []m
 	return refs
 }
 
-// strange reports whether a claim has another controller, or an owner with only the name of the set or of the pod.
+// strange reports whether another controller owns a claim, or an earlier set or pod with the same name.
 func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
 	if s.options.Without.Strange {
 		return false

@@ -155,7 +155,7 @@ func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod
 			}
 		}
 	}
-	if s.rolled && status.CurrentReplicas > 0 { // it is 0 if the deleted pod had another revision than the current
+	if s.rolled && status.CurrentReplicas > 0 { // it may be 0 if the deleted pod has another revision
 		status.CurrentReplicas--
 	}
 }

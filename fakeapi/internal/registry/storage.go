@@ -37,8 +37,8 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) { settleSource(&c.Spec, &old.Spec) })},
 	})
 
-// settleSource makes dataSource and dataSourceRef agree. Unless the old claim has such fields, it drops a dataSource that
-// is no claim or snapshot, and a dataSourceRef with a namespace, which needs a feature gate.
+// settleSource makes dataSource and dataSourceRef agree. Unless the old claim has such fields, it drops a dataSource
+// that is no claim or snapshot, and a dataSourceRef with a namespace, which needs a feature gate.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {

@@ -145,8 +145,7 @@ func entryOf(e *field.Error) string {
 	return keyOf(e.Field)
 }
 
-// ofRequest reports whether an error says that a resource request needs a limit. It follows other errors about the
-// resource.
+// ofRequest reports whether an error says that a resource request needs a limit. inOrder puts such an error last.
 func ofRequest(e *field.Error) bool {
 	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
 		strings.HasPrefix(e.Detail, "Limit must be set")

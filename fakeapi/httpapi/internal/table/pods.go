@@ -66,7 +66,7 @@ type podSummary struct {
 	reason          string
 	ready, total    int
 	restarts        int
-	last            metav1.Time // when the container of the last restart had ended
+	last            metav1.Time // the end of the container that was restarted last
 	sidecarRestarts int
 	sidecarLast     metav1.Time
 }
