@@ -73,7 +73,7 @@ var kubeControllerManager = []managed{
 
 // Manager describes kube-controller-manager, with the controllers of this module.
 type Manager struct {
-	Runs    []string          // names of the controllers of [Builtin] that it starts by default, in its order
+	Runs    []string          // the controllers that run by default, by their names in [Builtin], in order
 	Aliases map[string]string // names in [Builtin], by other names: short, current and earlier upstream names
 	Absent  []string          // current and earlier upstream names of controllers that [Builtin] lacks
 

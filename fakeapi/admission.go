@@ -215,7 +215,6 @@ func (c *call) admitDelete(old *entry) error {
 	return nil
 }
 
-// errTerminating returns the error of a create of an object whose CRD is being deleted.
 func errTerminating(k *Kind, name string) error {
 	return apierrors.NewForbidden(k.groupResource(), name,
 		errors.New("create not allowed while custom resource definition is terminating"))

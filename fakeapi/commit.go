@@ -92,7 +92,8 @@ const maxObject = 3 << 19
 
 var errTooLargeObject = errors.New("etcdserver: request is too large")
 
-// tooLarge returns an error if an object exceeds etcd's limit. Built-in kinds count in protobuf, others in JSON.
+// tooLarge returns an error if an object exceeds maxObject, in protobuf for built-in kinds and in JSON for others. With
+// Options.Unlimited there is no limit.
 func (s *Server) tooLarge(obj runtime.Object) error {
 	if s.opts.Unlimited {
 		return nil

@@ -112,8 +112,7 @@ func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	return c.still(old)
 }
 
-// remove deletes an object, or marks it as terminating. It reports whether the object was removed or, in a dry run,
-// would be removed.
+// remove deletes an object, or marks it as terminating. It reports whether the object is gone (in a dry run: would be).
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
 	if c.k.row.Terminate != nil {
 		obj, done, err := c.terminate(old, &opts)
@@ -240,7 +239,7 @@ func (c *call) markDeleting(m metav1.Object) {
 }
 
 // setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY): the policy in
-// the options, else that of the object's finalizers, else the default of the kind.
+// the options, else that of the object's finalizers, else the kind's default. A kind with NoPolicy gets no finalizer.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()

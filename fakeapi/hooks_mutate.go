@@ -23,9 +23,9 @@ import (
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
-	again  bool            // a second round is needed
+	again  bool            // a webhook changed the object, so a second round is needed
 	second bool            // this is the second round
-	asked  map[string]bool // webhooks with a reinvocation policy that were called, by ID
+	asked  map[string]bool // webhooks with a reinvocation policy that were called since the last change, by ID
 	due    map[string]bool // webhooks to call in the second round, by ID
 }
 
@@ -92,7 +92,6 @@ func (c *call) round(m *mutation) error {
 	return nil
 }
 
-// askMutating calls one webhook and applies its patch.
 func (c *call) askMutating(h *webhook.Hook, a *webhook.Attributes, f *forms) (changed bool, err error) {
 	answer, err := c.send(h, a, f)
 	if err != nil || len(answer.Patch) == 0 {

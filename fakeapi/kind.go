@@ -45,7 +45,7 @@ type Kind struct {
 	stored   *Kind         // the kind in its storage version; nil if this Kind is that version
 	managers fieldmanager.Managers
 
-	custom   *custom.Resource // for a kind of a CRD
+	custom   *custom.Resource // the kind's version in its CRD; nil for a built-in kind
 	ask      conversion.Ask   // converts the objects of a CRD; nil if only the apiVersion changes
 	far      func() bool      // if ask is set: reports whether it needs a network call
 	versions []*Kind          // for the storage version of a CRD: all served versions
@@ -82,8 +82,7 @@ func (k *Kind) Inert() string {
 	return k.row.Inert()
 }
 
-// Definition returns the CRD of a custom kind, and the kind's version in the CRD; nil for built-in kinds. Callers must
-// not change the CRD.
+// Definition returns the CRD of a custom kind, and the kind's version in the CRD, both read-only; nil for other kinds.
 func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	*apiextensionsv1.CustomResourceDefinitionVersion) {
 	if k.custom == nil {

@@ -114,7 +114,6 @@ func (c *call) listSelected(sel selectors) Response {
 	return c.page(r, prefix)
 }
 
-// listAt lists the objects that existed at a revision.
 func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) Response {
 	r := Response{Code: http.StatusOK, Version: at}
 	entries := t.at(at)

@@ -116,7 +116,8 @@ func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 	return obj, nil
 }
 
-// Dump writes every stored object as YAML, in a form that [Handler.Load] accepts.
+// Dump writes every stored object as YAML, in a form that [Handler.Load] accepts. It returns an error for objects that
+// only a conversion webhook could convert to a served version.
 func (h *Handler) Dump(to io.Writer) (err error) {
 	w := bufio.NewWriter(to)
 	written := map[types.UID]bool{} // a kind may be served in several versions

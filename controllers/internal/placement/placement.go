@@ -20,8 +20,8 @@ func Untolerated(node *corev1.Node, tolerations []corev1.Toleration, effects ...
 	})
 }
 
-// Tolerated reports whether a toleration matches a taint. It ignores the operators that compare numbers, because their
-// feature gate is off.
+// Tolerated reports whether a toleration matches a taint. A toleration whose operator compares numbers matches nothing,
+// because the feature gate of these operators is off.
 func Tolerated(taint *corev1.Taint, tolerations []corev1.Toleration) bool {
 	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
 		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {

@@ -232,9 +232,9 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// spares is the check of PODGC-1. It returns why a pod must not be marked or removed now, or "". An ended pod may be
-// removed. Another pod may only be marked, if it is terminating and has no node or a node out of service, or if its
-// node does not exist.
+// spares is the check of PODGC-1. It returns why a pod must not be marked or removed now, or "". A pod that has not
+// ended must not be removed. It may be marked if its node does not exist, or if it is terminating and has no node or a
+// node out of service.
 func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
 	pod, ok := obj.(*corev1.Pod)
 	switch {
@@ -261,9 +261,9 @@ func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name str
 	return ""
 }
 
-// remove marks pods that have not ended as failed, with the condition if it is set, and removes all pods. A pod that
-// cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name (RULES
-// L112).
+// remove marks pods that have not ended as failed, with the condition if it is set. Then it removes the pods. A pod
+// that cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name
+// (RULES L112).
 func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
 	for _, pod := range pods {
 		if c.mark(ctx, pod, condition) == nil {
@@ -299,8 +299,8 @@ func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1
 	return err
 }
 
-// stamped returns a condition for a pod's status, with the current time. If the pod has a condition of the same type and
-// status, stamped uses the LastTransitionTime of that condition.
+// stamped returns a condition for a pod's status. Its LastTransitionTime is the current time, or that of a condition of
+// the pod with the same type and status.
 func (c *collector) stamped(pod *corev1.Pod, condition corev1.PodCondition) corev1.PodCondition {
 	condition.ObservedGeneration = pod.Generation
 	condition.LastTransitionTime = metav1.NewTime(c.env.Now())

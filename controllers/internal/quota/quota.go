@@ -170,7 +170,7 @@ func (r *reconciler) wake(obj any) {
 	}
 }
 
-// limitedBy reports whether a quota limits a resource that counts objects of a kind.
+// limitedBy reports whether a quota limits a resource that counts objects of a kind. Events are never counted.
 func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 	if !k.Namespaced || k.Resource == "events" {
 		return false

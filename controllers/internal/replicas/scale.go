@@ -184,7 +184,7 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 }
 
 // cheaper returns the order of deletion in the current era: by progress, then by deletion cost, then by the number of
-// related pods on the node (RULES E57), then by ready time, restarts and age. Times are compared by the binary
+// neighbours on the node (RULES E57), then by ready time, restarts and age. Times are compared by the binary
 // magnitude of their age. Pods of equal magnitude are ordered by uid, which is as good as random.
 func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	near, now := r.neighbours(set), r.env.Now()

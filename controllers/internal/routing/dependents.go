@@ -164,7 +164,6 @@ func (d *Dependents) matching(v host.View, obj metav1.Object, f func(key string)
 
 func uid(obj runtime.Object) types.UID { return obj.(metav1.Object).GetUID() }
 
-// sameRef compares two ControllerRefs. Either may be nil.
 func sameRef(a, b *metav1.OwnerReference) bool {
 	if a == nil || b == nil {
 		return a == b

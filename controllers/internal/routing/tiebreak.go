@@ -73,7 +73,6 @@ func (t *TieBreak) wake(v host.View, obj metav1.Object, out *host.Effect) string
 	return key
 }
 
-// first returns the oldest controller that selects obj. Of equally old ones it returns the first by name.
 func (t *TieBreak) first(v host.View, obj metav1.Object) runtime.Object {
 	var first runtime.Object
 	v.Each(t.Owner, obj.GetNamespace(), func(owner runtime.Object) bool {

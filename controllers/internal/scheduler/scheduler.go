@@ -108,7 +108,7 @@ type scheduler struct {
 	env   *host.Env
 	pods  cache.Indexer
 	nodes cache.Indexer
-	bound map[string]binding // by the pod's key
+	bound map[string]binding // the bindings that the cache does not show yet, by the pod's key
 }
 
 type binding struct {

@@ -94,8 +94,8 @@ func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	return nil
 }
 
-// claimIsStale reports whether an earlier pod with the name owns a claim of a pod to be created, and scaling down
-// deletes claims. Such a claim will be deleted, and the pod must wait for that (RULES F66).
+// claimIsStale reports whether an earlier pod with the same name owns a claim of p, and scaling down deletes claims.
+// Such a claim will be deleted, and the creation of p must wait for that (RULES F66).
 func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	if scaled, _ := policy(s.set); !scaled || s.options.Era != Current || s.options.Without.StaleClaim {
 		return false

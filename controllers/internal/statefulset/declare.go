@@ -19,9 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// declare sets the Contract and the owned kinds of an era. The set owns its revisions like its pods, but they do not
-// count as wanted dependents. Events on revisions enqueue no set: the next reconcile adopts a revision that lost its
-// owner.
+// declare sets the Contract and the owned kinds of an era. The set owns its revisions like its pods, but only pods
+// count as replicas. Events on revisions enqueue no set: the next reconcile adopts a revision that lost its owner.
 func declare(c *host.Controller, g Era) {
 	c.Owns = []schema.GroupVersionKind{pod.Kind}
 	if g == Current {

@@ -16,8 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// identity splits a name: web-3 gives "web" and 3. A name without an ordinal gives "" and -1. An ordinal that exceeds
-// int32 is returned as -1.
+// identity splits a name: web-3 gives "web" and 3. The ordinal is -1 if the name has none, or if it exceeds int32.
 func identity(name string) (set string, ordinal int) {
 	i := strings.LastIndexByte(name, '-')
 	digits := name[i+1:]

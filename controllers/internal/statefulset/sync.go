@@ -38,7 +38,7 @@ type syncing struct {
 	set *appsv1.StatefulSet // as cached
 	now time.Time           // the time for which availability is computed
 	versions
-	rolled bool // a pod was deleted to be replaced
+	rolled bool // this reconcile deleted a pod to replace it
 }
 
 func (s *syncing) sync(ctx context.Context) error {
@@ -128,7 +128,7 @@ func (s *syncing) statusOf(pods []*corev1.Pod) *appsv1.StatefulSetStatus {
 	return status
 }
 
-// count counts pods. A terminating pod counts as existing and ready, but not for a revision.
+// count sets the numbers of pods in status. A terminating pod still counts, except in the numbers of a revision.
 func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod) {
 	status.Replicas, status.ReadyReplicas, status.AvailableReplicas = 0, 0, 0
 	status.CurrentReplicas, status.UpdatedReplicas = 0, 0

@@ -130,7 +130,7 @@ func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (
 	return false, nil
 }
 
-// burst is the largest batch.
+// burst is the maximum size of a batch in [syncing.each].
 const burst = 500
 
 // tend creates a missing wanted pod or repairs an existing one. It reports whether the pods after it must wait.

@@ -79,7 +79,6 @@ var (
 	statusPath = field.NewPath("status")
 )
 
-// hasDefaults reports whether any schema of a CRD contains a default.
 func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) (found bool) {
 	eachSchema(s, func(schema *apiextensions.JSONSchemaProps, _ *field.Path) {
 		eachProps(schema, func(p *apiextensions.JSONSchemaProps) { found = found || p.Default != nil })
@@ -198,8 +197,7 @@ func badBundle(bundle []byte) error {
 	return err
 }
 
-// Approve returns the CRD with its approval condition set. It returns nil if nothing changes, or if the group does not
-// belong to the Kubernetes project.
+// Approve returns the CRD with its approval condition set; nil if nothing changes, or if the group needs no approval.
 func Approve(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil

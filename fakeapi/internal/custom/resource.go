@@ -123,7 +123,7 @@ func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	return u
 }
 
-// Convert converts an object of another version to this version. ask is nil if there is no conversion webhook.
+// Convert converts an object of another version to this version. ask is nil if only the apiVersion changes.
 func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) (*unstructured.Unstructured, error) {
 	to := c.groupVersion()
 	if ask == nil {

@@ -19,10 +19,10 @@ type Patch struct {
 	labels, annotations *mapPatch
 	owners              *ownersPatch
 	finalizers          *stringsPatch
-	unfinalize          []string // from $deleteFromPrimitiveList/finalizers
+	unfinalize          []string // the finalizers to remove, from $deleteFromPrimitiveList/finalizers
 }
 
-// Names returns the uid and the resourceVersion in the patch; "" if it has none.
+// Names returns the uid and the resourceVersion in the patch; "" for each that the patch lacks.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
 // mapPatch sets keys, and deletes keys whose new value is nil. If null is set, it deletes all keys.

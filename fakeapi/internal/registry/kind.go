@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Row is a row of the table of kinds. Its functions work on objects, without requests or the store. They may be nil.
+// Row is a row of the table of kinds. Its functions work on objects, without requests or the store, and may be nil.
 type Row struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"

@@ -19,11 +19,11 @@ import (
 
 type keys[E any] struct {
 	spec, status func(obj *E) same.Encoded
-	// name returns the object's name. It is nil if the rules do not depend on the name.
+	// name returns the object's name, or a text that contains it. It is nil if the rules do not depend on the name.
 	name func(obj *E) string
 	// alone is set if the rules for the status do not depend on the spec.
 	alone bool
-	// writes is set if the key is for a write to the status.
+	// writes is set if these keys are for writes to the status.
 	writes bool
 }
 
@@ -36,8 +36,8 @@ func (k *keys[E]) ofStatus() *keys[E] {
 	return &of
 }
 
-// verdicts caches recent valid objects, as their encoded parts. The index is a hash. All servers share the cache,
-// because validity depends only on these parts.
+// verdicts caches recent objects without errors and warnings, as their encoded parts. The index is a hash. All servers
+// share the cache, because validity depends only on these parts.
 var verdicts [1 << 11]atomic.Pointer[string]
 
 // ways counts the functions that way has returned. The number of the function is part of each cache key.

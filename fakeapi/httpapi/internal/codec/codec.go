@@ -317,7 +317,6 @@ func (c *Cache) keep(key cacheKey, text []byte) {
 	c.size += len(text)
 }
 
-// decodeCustom is [Decode] for a custom object.
 func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	mediaType := media.ContentType(r)
 	if mediaType != media.JSON && mediaType != media.YAML {

@@ -129,7 +129,6 @@ func strip(schema object) {
 	}
 }
 
-// object is a JSON object.
 type object = map[string]any
 
 type schemas struct {
