@@ -48,7 +48,7 @@ func (s *Server) farFrom(d *crd.Definition) func() bool {
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// remote returns a function that converts objects with the webhook of a CRD, which it reaches through call.
+// remote returns a function that converts objects with the webhook of a CRD, and reaches the webhook through call.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
@@ -180,7 +180,8 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// way returns a function that converts stored objects to k without the server's lock, and leaves other kinds alone.
+// way returns a function that converts stored objects to version k without the server's lock. It returns objects of k
+// and of other kinds unchanged.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
 	ask := k.ask
 	if k.far() {

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// mutation holds the state of the calls to the mutating webhooks for one object. If a webhook changed the object, a
-// second round calls webhooks with a reinvocation policy again, if the object changed after their first call.
+// mutation holds the state of the calls to the mutating webhooks for one object. If a webhook changes the object, there
+// is a second round. It calls those webhooks with a reinvocation policy again whose first call preceded a change.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook

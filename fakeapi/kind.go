@@ -47,7 +47,7 @@ type Kind struct {
 
 	custom   *custom.Resource // the kind's version in its CRD; nil for a built-in kind
 	ask      conversion.Ask   // converts the objects of a CRD; nil if only the apiVersion changes
-	far      func() bool      // if ask is set: reports whether it needs a network call
+	far      func() bool      // if ask is set: reports whether ask needs a network call
 	versions []*Kind          // for the storage version of a CRD: all served versions
 }
 

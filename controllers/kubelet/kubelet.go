@@ -24,7 +24,7 @@ import (
 
 // Options are the variants of a kubelet.
 type Options struct {
-	// Bind is the node to which the kubelet binds pods without a node. If it is empty, these pods run without a node,
+	// Bind is the node to which the kubelet binds pods without a node. If Bind is empty, these pods run without a node,
 	// which saves one write for each pod.
 	Bind string
 	// Endless lets every pod run until it is deleted, even if its containers would end.

@@ -48,7 +48,7 @@ func indexAddresses(pods cache.Indexer) {
 	}
 }
 
-// address returns the address of a pod. If the pod has none, it assigns the next free one.
+// address returns the address of a pod. If the pod has none, address chooses the next free one.
 func (k *kubelet) address(pod *corev1.Pod) string {
 	if pod.Status.PodIP != "" {
 		return pod.Status.PodIP

@@ -65,7 +65,7 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready encodes the next frame if an event is available; ok is then true. Otherwise the caller should call it again
+// ready encodes the next frame if an event is available; ok is then true. Otherwise the caller should call ready again
 // when the channel changed is closed. over reports whether the watch has ended.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()

@@ -17,8 +17,8 @@ import (
 var Kind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // FromTemplate returns a pod of an owner with copies of a template's labels, annotations, finalizers and spec. The
-// server generates its name from the owner's. The pod has the given ControllerRef (LAW-1). If controller is nil, the
-// pod is an orphan.
+// server generates the pod's name from the owner's name. The pod has the given ControllerRef (LAW-1). If controller is
+// nil, the pod is an orphan.
 func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, controller *metav1.OwnerReference) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

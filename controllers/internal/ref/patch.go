@@ -97,7 +97,7 @@ func appendUID(buf []byte, uid types.UID) []byte {
 	return append(buf, "}}"...)
 }
 
-// appendString appends a JSON string. encoding/json quotes the strings that need it, because names and uids in
+// appendString appends a JSON string. encoding/json quotes the strings that need escapes, because names and uids in
 // references may be any text.
 func appendString(buf []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {

@@ -45,8 +45,8 @@ type Without struct {
 	TakeOwned   bool // create pods without a reference to the set
 	Controller  bool // create pods with a reference that is not a ControllerRef
 	OwnerName   bool // create pods with a reference that has the set's uid and another name
-	Rivals      bool // scale other sets with the same selector to zero
-	RivalsStay  bool // delete other sets with the same selector
+	Rivals      bool // scale other sets that select the set's pods to zero
+	RivalsStay  bool // delete other sets that select the set's pods
 	Terminating bool // create and delete pods for a terminating set
 	VictimUID   bool // delete pods by name, even if a recreated pod has the name
 	Dying       bool // count terminating pods as if they stayed
@@ -211,7 +211,7 @@ func (s *Set) Matches(have map[string]string) bool {
 	return len(s.equal) > 0 && ref.Contains(have, s.equal)
 }
 
-// Selector returns the set's selector. It is nil if it selects nothing or cannot be parsed.
+// Selector returns the set's selector; nil if the set selects nothing, or if the selector cannot be parsed.
 func (s *Set) Selector() labels.Selector {
 	if s.expressions != nil {
 		selector, err := metav1.LabelSelectorAsSelector(s.expressions)
@@ -251,11 +251,11 @@ const (
 	// Selector: every active pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
 	// Gated: like ControllerRef, without the open items of the proposal's checklist. If Options.GarbageCollector is not
-	// set, it is like Selector.
+	// set, this era is like Selector.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"
-	// Current: Kubernetes 1.36. A reconcile of a ReplicaSet waits until the caches show its writes (RULES D45, D50).
+	// Current: Kubernetes 1.36. A reconcile of a ReplicaSet waits until caches show earlier writes (RULES D45, D50).
 	// Creations start slowly (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The status counts
 	// terminating pods, and pods are checked again when they become available.
 	Current Era = "current"

@@ -65,7 +65,7 @@ func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 }
 
 // deleted enqueues the owner and updates its expectations. For an orphan it enqueues nothing, because no controller has
-// to replace it (WATCH-5).
+// to replace an orphan (WATCH-5).
 func (d *Dependents) deleted(v host.View, obj metav1.Object, out *host.Effect) {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {
@@ -200,7 +200,7 @@ type Without struct {
 }
 
 // Own routes events on the controller objects. Each event enqueues its object, also a resync. The expectations of a
-// deleted or recreated object are dropped, because they are stored by its key (RULES B31, C35).
+// deleted or recreated object are dropped, because a new object would inherit them by its key (RULES B31, C35).
 func Own(kind schema.GroupVersionKind, without *Without) host.Route {
 	return host.Route{Kind: kind, Do: func(_ host.View, e host.Event, out *host.Effect) {
 		obj := e.New

@@ -49,7 +49,7 @@ func New() host.Controller {
 	}
 }
 
-// podChanged enqueues a pod that waits for a node. When a pod frees a place, it enqueues all waiting pods.
+// podChanged enqueues a pod that waits for a node. If the pod frees a place on a node, it enqueues all waiting pods.
 func podChanged(v host.View, e host.Event, out *host.Effect) {
 	if e.New != nil && waiting(e.New.(*corev1.Pod)) {
 		out.Keys = append(out.Keys, routing.Key(e.New.(metav1.Object)))

@@ -32,11 +32,11 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Era decides which pods a set owns, and which features it has.
+// Era decides which pods a set owns, and which features the controller has.
 type Era string
 
 const (
-	// Selector: the set owns all pods with its name and matching labels (before ControllerRef).
+	// Selector: the set owns all pods whose names and labels match (before ControllerRef).
 	Selector Era = "selector"
 	// ControllerRef: the full proposal without later features: no revisions, no parallel sets, no deletion of claims.
 	ControllerRef Era = "controllerref"
@@ -63,8 +63,8 @@ type Without struct {
 	SamePod     bool // after a conflict, update even a recreated pod
 	SameSet     bool // after a conflict, write even the status of a recreated set
 	Ended       bool // create an ended pod again before it is gone
-	RollAlone   bool // in a rolling update, do not wait for the replaced pod
-	RollUnready bool // in a rolling update, do not wait until the replaced pod is available
+	RollAlone   bool // in a rolling update, do not wait for the replacement of a deleted pod
+	RollUnready bool // in a rolling update, wait only until the replacement exists, not until it is available
 	Partition   bool // in a rolling update, ignore the partition
 	Order       bool // do not wait for the pods with lower ordinals
 	Drift       bool // store the set's resourceVersion in revisions too, so that none equals an earlier one

@@ -222,8 +222,8 @@ func (s *syncing) syncOld(ctx context.Context) error {
 	return err
 }
 
-// own returns the pods that the set owns: those that it controls, or before ControllerRef those with its name and
-// matching labels.
+// own returns the pods that the set owns: those that it controls, or before ControllerRef those whose names and labels
+// match.
 func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
 	if s.options.Era != Selector {
 		return s.claim(ctx)

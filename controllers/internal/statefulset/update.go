@@ -16,8 +16,8 @@ import (
 // arrangement groups a set's pods by what should happen to them.
 type arrangement struct {
 	replicas  []*corev1.Pod // by ordinal, beginning with the first; a pod to be created stands for a missing one
-	condemned []*corev1.Pod // with unwanted ordinals, the highest first
-	ailing    *corev1.Pod   // the pod in condemned with the lowest ordinal that is not available
+	condemned []*corev1.Pod // the pods with unwanted ordinals, the highest ordinal first
+	ailing    *corev1.Pod   // of the unavailable pods in condemned, the one with the lowest ordinal; nil for none
 }
 
 func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {

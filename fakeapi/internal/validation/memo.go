@@ -134,7 +134,7 @@ func mapOf(e *field.Error) string {
 	return of
 }
 
-// entryOf returns the key to sort an error by: the map key that the error is about.
+// entryOf returns the key to sort an error by: the map key that the error is about, or for [ofRequest] a last key.
 func entryOf(e *field.Error) string {
 	if keysAsValues(e.Field) {
 		return fmt.Sprint(e.BadValue)

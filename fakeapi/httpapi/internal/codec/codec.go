@@ -221,7 +221,7 @@ func Body(r *http.Request) ([]byte, error) {
 }
 
 // Decode decodes the object of a create or update. The parameter validation (the option fieldValidation) says whether
-// it returns unknown and duplicate fields as warnings, as an error, or not at all.
+// Decode returns unknown and duplicate fields as warnings, as an error, or not at all.
 func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	if definition, _ := k.Definition(); definition != nil {
 		return decodeCustom(r, k, body, validation)

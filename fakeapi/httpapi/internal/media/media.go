@@ -40,7 +40,7 @@ type Format struct {
 	Include metav1.IncludeObjectPolicy // what the rows of a Table contain
 }
 
-// Plain returns the format of error responses, which have no other form.
+// Plain returns the media type and indentation of f, without the form. Error responses have this format.
 func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
 
 // ReadTableOptions reads from the query what the rows of a Table contain. For a Table, an invalid value is an error.
