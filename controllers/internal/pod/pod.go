@@ -96,8 +96,8 @@ func NextAvailable(pods []*corev1.Pod, minReadySeconds int32, now time.Time) tim
 }
 
 const (
-	controllerIndex = "threelaws/controller" // pods by the uid of their controller
-	orphanIndex     = "threelaws/orphans"    // pods without a controller by namespace
+	controllerIndex = "threelaws/controller" // pods with a controller, by the controller's uid
+	orphanIndex     = "threelaws/orphans"    // pods without a controller, by namespace
 )
 
 // Index adds the indexes for [Of] and [Orphans] to a cache. Every controller of a process may call it.

@@ -197,7 +197,7 @@ func (c *collector) unscheduled(ctx context.Context, pods []*corev1.Pod) {
 	}), nil)
 }
 
-// dispensable orders evicted pods first, then older pods, then by name.
+// dispensable orders evicted pods first, then older pods, then by name and namespace.
 func dispensable(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(evicted(b), evicted(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		strings.Compare(a.Name, b.Name),

@@ -27,7 +27,7 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 		n := r.terminating(set)
 		status.TerminatingReplicas = &n
 	} else {
-		before.TerminatingReplicas = nil // an older program does not know this field
+		before.TerminatingReplicas = nil // a controller of this kind or era does not know the field
 	}
 	if r.options.Without.Ready {
 		status.ReadyReplicas = status.Replicas

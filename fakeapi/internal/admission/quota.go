@@ -235,7 +235,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// measured returns the names in a quota that count resources of the object, sorted.
+// measured returns the names in hard that count objects of the written kind, sorted.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below

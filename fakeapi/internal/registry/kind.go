@@ -80,7 +80,7 @@ type Row struct {
 
 	// Grace returns the grace period in seconds. It is set if the kind has graceful deletion.
 	Grace func(obj runtime.Object, asked *int64) int64
-	// Terminate returns the object that the first delete stores. A later delete removes the object if Held returns false.
+	// Terminate returns the object that the first delete stores. A later delete removes it, unless Held returns true.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
 	// OrphanedWarning is the warning about a delete without a policy, if that orphans dependents.
 	OrphanedWarning string
