@@ -129,7 +129,7 @@ func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) 
 	return r
 }
 
-// errExpired returns the error for a compacted revision. For a continue token, it contains a new token, which
+// errExpired returns the error for a compacted revision. For a continue token, the error contains a new token, which
 // continues the list at the latest revision.
 func (c *call) errExpired(start, prefix string) error {
 	if start == "" {

@@ -1,5 +1,5 @@
 // Package httpapi serves the HTTP API of kube-apiserver for a [fakeapi.Server]. A [Handler] serves a port (it is an
-// http.Handler) and clients in the same process ([Handler.Transport]). By default it keeps 100,000 revisions.
+// http.Handler) and clients in the same process ([Handler.Transport]). By default a Handler keeps 100,000 revisions.
 //
 // A request passes the files in this order. serve.go accepts it, and respond.go determines its kind and verb.
 // handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and feed.go the

@@ -227,11 +227,11 @@ type answer struct {
 
 type watching struct {
 	gated     *fakeapi.Request // the request, if a gate provides the events
-	log       *fakeapi.Watch   // nil if no events follow first
+	log       *fakeapi.Watch   // nil if no events follow those in first
 	first     []watch.Event    // sent first
 	request   *fakeapi.Request // the request that opened the watch; nil if no events are possible
 	bookmarks bool             // the client requested bookmarks
-	timeout   time.Duration    // 0 is the server's default
+	timeout   time.Duration    // defaultTimeout applies if it is 0 or less
 }
 
 const maxTimeout = 1 << 30
