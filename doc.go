@@ -1,6 +1,6 @@
 // Package threelaws is the root of a simulation and conformance harness for Kubernetes object ownership. Several
-// controllers use one simulated API server. Each controller has its own caches, which may be out of date, and may crash
-// and restart. A source of choices decides the order of all steps. Each run is checked against the laws of ownership:
+// controllers use one simulated API server. Each controller may crash and restart. It has its own caches, which may be
+// out of date. A source of choices decides the order of all steps. Each run is checked against the laws of ownership:
 // take ownership, don't interfere, don't share.
 //
 // This package contains no code. Start with package scenarios/simtest (a controller in go test) or cli (a command with

@@ -73,9 +73,9 @@ var kubeControllerManager = []managed{
 
 // Manager describes kube-controller-manager, with the controllers of this module.
 type Manager struct {
-	Runs    []string          // names of the controllers that it starts by default, in order
-	Aliases map[string]string // other names of controllers in the table: short, current and earlier upstream names
-	Absent  []string          // current and earlier upstream names of controllers that the table lacks
+	Runs    []string          // the controllers that run by default, by their names in [Builtin], in order
+	Aliases map[string]string // names in [Builtin], by other names: short, current and earlier upstream names
+	Absent  []string          // current and earlier upstream names of controllers that [Builtin] lacks
 
 	// Elector returns the leader election of one instance. It uses the Lease kube-system/kube-controller-manager, and
 	// calls lead when the instance wins or loses the lease.

@@ -122,7 +122,7 @@ func (s *Server) priorities() admission.Priorities {
 	return held[*schedulingv1.PriorityClass](s, priorityClassKind, "")
 }
 
-// errForbidden returns an admission plugin's error for an object. If the object has no name, it uses generateName.
+// errForbidden returns an admission plugin's error for an object. The error names the object, or else its generateName.
 func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
 	return apierrors.NewForbidden(c.k.groupResource(), cmp.Or(m.GetName(), m.GetGenerateName()), why)
 }
@@ -215,7 +215,6 @@ func (c *call) admitDelete(old *entry) error {
 	return nil
 }
 
-// errTerminating returns the error of a create of an object whose CRD is being deleted.
 func errTerminating(k *Kind, name string) error {
 	return apierrors.NewForbidden(k.groupResource(), name,
 		errors.New("create not allowed while custom resource definition is terminating"))

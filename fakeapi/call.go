@@ -25,7 +25,7 @@ type call struct {
 	tries    int            // number of times that a deletion found its object changed
 }
 
-// askedPort is a node port that a request sets.
+// askedPort is a node port that a request sets for the Service port with index i.
 type askedPort struct {
 	i    int
 	port int32
@@ -88,7 +88,7 @@ const (
 		"requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners drops duplicate owner references with a warning. late selects the text for a time after admission.
+// dedupOwners drops duplicate owner references with a warning. late selects the warning for duplicates after admission.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {
@@ -100,7 +100,7 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 	}
 }
 
-// decoded sets the defaults that the real server sets when it decodes an object.
+// decoded sets the defaults that the real server sets when it decodes an object. It returns the error of row.Judged.
 func (c *call) decoded(obj runtime.Object) error {
 	if c.k.row.Judged != nil {
 		if err := c.k.row.Judged(obj); err != nil {

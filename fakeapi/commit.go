@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged reports whether an object equals the stored one. If onlyMeta is set, it compares only metadata. A stored
-// object that was written in another version counts as changed.
+// unchanged reports whether an object equals the stored one. If onlyMeta is set, it compares only metadata. It returns
+// false if the stored object was written in another version or without defaults.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false
@@ -92,7 +92,8 @@ const maxObject = 3 << 19
 
 var errTooLargeObject = errors.New("etcdserver: request is too large")
 
-// tooLarge returns an error if an object exceeds etcd's limit. Built-in kinds count in protobuf, others in JSON.
+// tooLarge returns an error if an object exceeds maxObject, in protobuf for built-in kinds and in JSON for others. With
+// Options.Unlimited there is no limit.
 func (s *Server) tooLarge(obj runtime.Object) error {
 	if s.opts.Unlimited {
 		return nil

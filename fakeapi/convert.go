@@ -48,7 +48,7 @@ func (s *Server) farFrom(d *crd.Definition) func() bool {
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// remote returns a function that converts objects with the webhook of a CRD, which it reaches through call.
+// remote returns a function that converts objects with the webhook of a CRD, and reaches the webhook through call.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
@@ -136,8 +136,8 @@ func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// settle converts objects that were stored before their CRD changed: the object of the request, or all objects of its
-// kind if it names none.
+// settle converts objects that were stored before their CRD changed: the object that the request names, or all objects
+// of its kind if the request names none.
 func (c *call) settle() error {
 	if c.req.Verb == Create && c.req.Name == "" {
 		return nil
@@ -180,7 +180,8 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// way returns a function that converts stored objects to k without the server's lock, and leaves other kinds alone.
+// way returns a function that converts stored objects to version k without the server's lock. It returns objects of k
+// and of other kinds unchanged.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
 	ask := k.ask
 	if k.far() {
@@ -196,7 +197,7 @@ func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error)
 	}, nil
 }
 
-// present converts the objects of a response to the requested version.
+// present converts the objects of a response to the requested version, or lets r.Finish convert them over the network.
 func (c *call) present(k *Kind, r Response) Response {
 	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
 		r.Object = c.kept

@@ -42,7 +42,7 @@ func (c *call) create() Response {
 	return c.insert(obj, m, len(c.req.Create.DryRun) > 0)
 }
 
-// draft holds the state of one write. Its stages pass it on.
+// draft holds the state of one write, which its stages share.
 type draft struct {
 	old       *entry // nil for a create
 	obj       runtime.Object
@@ -104,7 +104,7 @@ func (c *call) name(w *draft) {
 func (c *call) validateNew(w *draft) error {
 	w.asked = c.askedPorts(w.obj, nil)
 	err := c.beforeCreate(w.obj, w.m)
-	if err != nil && c.k == jobKind && !w.dryRun { // the client knows the Job's uid from the labels
+	if err != nil && c.k == jobKind && !w.dryRun { // never reuse the uid: the error may show it, as a label of the Job
 		t := c.s.writable(c.k)
 		t.past.ReplaceOrInsert(tally{key: w.key, n: t.gone(w.key) + 1, at: c.s.version})
 	}

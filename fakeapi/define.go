@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 )
 
-// tableOf returns the table of a CRD's objects, or nil. A recreated CRD uses the table, and the objects left in it.
+// tableOf returns the table of a CRD's objects, or nil. A recreated CRD gets the old table with the objects left in it.
 func (s *Server) tableOf(d *crd.Definition) *table {
 	for _, t := range s.tables[len(builtin):] {
 		if t.kind.custom.Definition.Name == d.Name {

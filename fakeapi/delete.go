@@ -51,8 +51,8 @@ func (c *call) delete() Response {
 	return r
 }
 
-// legible returns an error if an object cannot be converted to the request's version. The real server then refuses to
-// delete the object, because it reads it first.
+// legible returns an object's current entry. It returns an error if the object cannot be converted to the request's
+// version, because the real server reads an object before it deletes the object.
 func (c *call) legible(old *entry) (*entry, error) {
 	calls := c.s.calls
 	if !c.req.Kind.asks() {
@@ -112,7 +112,7 @@ func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
 	return c.still(old)
 }
 
-// remove deletes an object, or marks it as terminating. It reports whether the object was removed.
+// remove deletes an object, or marks it as terminating. It reports whether the object is gone (in a dry run: would be).
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
 	if c.k.row.Terminate != nil {
 		obj, done, err := c.terminate(old, &opts)
@@ -239,7 +239,7 @@ func (c *call) markDeleting(m metav1.Object) {
 }
 
 // setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY): the policy in
-// the options, else that of the object's finalizers, else the default of the kind.
+// the options, else that of the object's finalizers, else the kind's default. A kind with NoPolicy gets no finalizer.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()
@@ -324,7 +324,8 @@ func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Ob
 	return marked, true, nil
 }
 
-// still returns an object's current entry after a webhook call. It is an error if none exists or it keeps changing.
+// still returns an object's current entry after a webhook call. It returns an error if the CRD has changed, the object
+// is gone, or the object has changed mostTries times.
 func (c *call) still(old *entry) (*entry, error) {
 	if c.s.current(c.k) != c.k {
 		return nil, c.errRedefined()

@@ -9,7 +9,7 @@
 // # Five names to know
 //
 //   - [New] makes a [Server] from [Options]; simulations use the zero value.
-//     [Server.Fork] makes another that shares everything with it, in constant time.
+//     [Server.Fork] makes another Server that shares everything with the first, in constant time.
 //   - [Server.Do] executes one [Request]: a [Verb], a kind, a name, and the options of
 //     k8s.io/apimachinery that belong to the verb.
 //   - [Response] is the answer. Its Err is a status error of apimachinery, so apierrors.IsConflict and similar

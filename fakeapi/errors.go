@@ -87,7 +87,7 @@ func errOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// sorted sorts errors in labels or annotations, because apimachinery's validation ranges over maps.
+// sorted sorts the errors about keys and values of labels or annotations, because upstream ranges over these maps.
 func sorted(errs field.ErrorList) field.ErrorList {
 	label := func(e *field.Error) bool { return strings.HasPrefix(e.Origin, "format=k8s-label") }
 	for i := 1; i < len(errs); i++ {

@@ -89,8 +89,8 @@ func (c *call) writeDefinition(old *entry, d *crd.Definition) *entry {
 	return c.commit(c.s.writable(definitionKind), old, old.key, d, d)
 }
 
-// finalize deletes the objects of a terminating CRD, and then removes the server's finalizer from the CRD. It reports
-// whether it changed anything.
+// finalize deletes the objects of a terminating CRD. When none is left, it removes the server's finalizer from the CRD.
+// It reports whether it changed anything.
 func (c *call) finalize(e *entry) bool {
 	d := e.obj.(*crd.Definition)
 	if d.DeletionTimestamp == nil || !slices.Contains(d.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer) {

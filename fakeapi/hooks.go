@@ -72,7 +72,7 @@ func (c *call) attributes(op admissionv1.Operation, obj, old runtime.Object, dry
 	return a
 }
 
-// options returns the request's options in the type of the operation.
+// options returns the request's options as the CreateOptions, UpdateOptions or DeleteOptions of the operation.
 func (c *call) options(op admissionv1.Operation) runtime.Object {
 	create, update, patch := c.req.Create, c.req.Update, c.req.PatchO
 	switch {
@@ -132,7 +132,7 @@ func (s *Server) labelsOf(namespace string) (map[string]string, error) {
 	return e.meta.GetLabels(), nil
 }
 
-// send calls a webhook, which is a Go function or is reached over the network.
+// send calls a webhook: a function in Options.Webhooks, or a program over the network. See also Options.WebhooksLater.
 func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissionv1.AdmissionResponse, error) {
 	request := a.Request(f.to, f.obj, f.old)
 	request.UID = c.s.reviewUID()
@@ -196,7 +196,7 @@ func settled(h *webhook.Hook, err error) error {
 	return apierrors.NewInternalError(failure)
 }
 
-// reviewed calls all validating webhooks, and returns the first refusal.
+// reviewed calls all validating webhooks that match the request, and returns the first error.
 func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) (first error) {
 	a := c.attributes(op, obj, old, dryRun)
 	hooks := c.hooks(validatingHooks)

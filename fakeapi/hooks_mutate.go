@@ -18,14 +18,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// mutation holds the state of the calls to the mutating webhooks for one object. If a webhook changed the object, a
-// second round calls webhooks with a reinvocation policy again, if the object changed after their first call.
+// mutation holds the state of the calls to the mutating webhooks for one object. If a webhook changes the object, there
+// is a second round. It calls those webhooks with a reinvocation policy again whose first call preceded a change.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
-	again  bool            // a second round is needed
+	again  bool            // a webhook changed the object, so a second round is needed
 	second bool            // this is the second round
-	asked  map[string]bool // webhooks with a reinvocation policy that were called, by ID
+	asked  map[string]bool // webhooks with a reinvocation policy that were called since the last change, by ID
 	due    map[string]bool // webhooks to call in the second round, by ID
 }
 
@@ -92,7 +92,6 @@ func (c *call) round(m *mutation) error {
 	return nil
 }
 
-// askMutating calls one webhook and applies its patch.
 func (c *call) askMutating(h *webhook.Hook, a *webhook.Attributes, f *forms) (changed bool, err error) {
 	answer, err := c.send(h, a, f)
 	if err != nil || len(answer.Patch) == 0 {

@@ -42,12 +42,12 @@ type Kind struct {
 
 	row      *registry.Row // the rules of the kind
 	ordinal  int           // index of the kind's table in a server
-	stored   *Kind         // the kind in its storage version; nil if this is it
+	stored   *Kind         // the kind in its storage version; nil if this Kind is that version
 	managers fieldmanager.Managers
 
-	custom   *custom.Resource // for a kind of a CRD
+	custom   *custom.Resource // the kind's version in its CRD; nil for a built-in kind
 	ask      conversion.Ask   // converts the objects of a CRD; nil if only the apiVersion changes
-	far      func() bool      // if ask is set: reports whether it needs a network call
+	far      func() bool      // if ask is set: reports whether ask needs a network call
 	versions []*Kind          // for the storage version of a CRD: all served versions
 }
 
@@ -82,7 +82,7 @@ func (k *Kind) Inert() string {
 	return k.row.Inert()
 }
 
-// Definition returns the CRD of a custom kind, and the version in it; nil for built-in kinds. Do not change them.
+// Definition returns the CRD of a custom kind, and the kind's version in the CRD, both read-only; nil for other kinds.
 func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	*apiextensionsv1.CustomResourceDefinitionVersion) {
 	if k.custom == nil {
@@ -131,7 +131,7 @@ func (k *Kind) manager(subresource string) *managedfields.FieldManager {
 	return k.managers.Of(k.row, nil, subresource)
 }
 
-// scales is the kind of the objects in requests to scale subresources. No resource returns its objects alone.
+// scales is the kind of the objects in requests to scale subresources. No table stores such objects.
 var scales = newKind(registry.Scales, 0)
 
 func (k *Kind) scaleOf(obj runtime.Object) *autoscalingv1.Scale {

@@ -18,13 +18,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// builtin lists the built-in kinds in their storage versions, by ordinal.
+// builtin lists the built-in kinds in their storage versions. The index of a kind is its ordinal.
 var builtin = kindsOf(registry.Builtin)
 
 // known lists the built-in kinds in all versions.
 var known = withVersions(builtin, registry.OtherVersions)
 
-// builtinTypes maps Go types of objects to their kinds.
 var builtinTypes = typesOf(known)
 
 // Built-in kinds that the server's code refers to.
@@ -39,7 +38,7 @@ var (
 	sliceKind      = kindOf(&discoveryv1.EndpointSlice{})
 )
 
-// Built-in kinds that admission refers to. A kind is nil if it is not served.
+// Built-in kinds that admission refers to.
 var (
 	quotaKind         = kindOf(&corev1.ResourceQuota{})
 	limitRangeKind    = kindOf(&corev1.LimitRange{})

@@ -114,7 +114,6 @@ func (c *call) listSelected(sel selectors) Response {
 	return c.page(r, prefix)
 }
 
-// listAt lists the objects that existed at a revision.
 func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) Response {
 	r := Response{Code: http.StatusOK, Version: at}
 	entries := t.at(at)
@@ -130,7 +129,7 @@ func (c *call) listAt(t *table, sel selectors, at uint64, start, prefix string) 
 	return r
 }
 
-// errExpired returns the error for a compacted revision. For a continue token, it contains a new token, which
+// errExpired returns the error for a compacted revision. For a continue token, the error contains a new token, which
 // continues the list at the latest revision.
 func (c *call) errExpired(start, prefix string) error {
 	if start == "" {
@@ -175,7 +174,7 @@ func (c *call) listNow(t *table, sel selectors, start string) Response {
 	return r
 }
 
-// page cuts a list to the limit of the request, and sets the continue token.
+// page cuts a list to the limit of the request, and sets the continue token. For resourceVersion "0" it cuts nothing.
 func (c *call) page(r Response, prefix string) Response {
 	limit := c.req.List.Limit
 	if limit <= 0 || c.req.List.ResourceVersion == "0" || int64(len(r.Items)) <= limit {

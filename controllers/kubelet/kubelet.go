@@ -24,7 +24,7 @@ import (
 
 // Options are the variants of a kubelet.
 type Options struct {
-	// Bind is the node to which the kubelet binds pods without a node. If it is empty, these pods run without a node,
+	// Bind is the node to which the kubelet binds pods without a node. If Bind is empty, these pods run without a node,
 	// which saves one write for each pod.
 	Bind string
 	// Endless lets every pod run until it is deleted, even if its containers would end.
@@ -89,7 +89,7 @@ type kubelet struct {
 	lifelike lifelike
 }
 
-// Digest hashes nothing. Only a lifelike kubelet has memory, and no search uses one.
+// Digest hashes nothing. Only a lifelike kubelet has memory, and no search through the states of a world uses one.
 func (k *kubelet) Digest(*sim.Hash) {}
 
 // running returns a status patch that makes a pod running and ready. The patch contains no times, so a recreated pod

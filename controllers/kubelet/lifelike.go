@@ -18,7 +18,7 @@ import (
 // lifelike is the additional memory of a lifelike kubelet: the last address that it assigned, and its Events.
 type lifelike struct {
 	last   netip.Addr // the last address given to a pod
-	events []written  // oldest first
+	events []written  // the written Events that are not deleted yet, oldest first
 	named  int        // the number of Event names so far, which makes names unique
 }
 
@@ -29,7 +29,7 @@ var (
 )
 
 const (
-	eventsFor  = time.Hour // --event-ttl of the real server
+	eventsFor  = time.Hour // the default of kube-apiserver's --event-ttl
 	eventsMost = 5000
 
 	byAddress = "podIP"
@@ -48,7 +48,7 @@ func indexAddresses(pods cache.Indexer) {
 	}
 }
 
-// address returns the address of a pod. If the pod has none, it assigns the next free one.
+// address returns the address of a pod. If the pod has none, address chooses the next free one.
 func (k *kubelet) address(pod *corev1.Pod) string {
 	if pod.Status.PodIP != "" {
 		return pod.Status.PodIP

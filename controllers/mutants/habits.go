@@ -75,7 +75,7 @@ var habitMutants = []mutant{
 		})},
 }
 
-// statusMutants write wrong numbers, one mutant for each count that the Contract declares.
+// statusMutants write a wrong number into the status. Each falsifies one count that the Contract declares.
 var statusMutants = []mutant{
 	{"replicaset/none-is-available", "EXACT-8", "EXACT-8",
 		"reports none as available",

@@ -16,7 +16,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// rows returns all mutants, grouped by the package of their guards.
 func rows() []mutant {
 	return slices.Concat(claimMutants, releaseMutants, scaleMutants, expectationMutants, routingMutants, writingMutants,
 		wrappedMutants,

@@ -91,7 +91,7 @@ type careless struct {
 	env   *host.Env
 	first func(c *careless, ctx context.Context, key string) error
 	key   string          // the key that is being reconciled; there is only one worker
-	begun map[string]bool // what a mutant has done once, such as keys
+	begun map[string]bool // what the mutant has done once, for example keys that it has reconciled
 }
 
 // errSkip is returned by careless.first to skip the controller's own reconcile.

@@ -178,8 +178,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	return nil
 }
 
-// respondUnmodelled responds to requests for resources that are not modelled. It refuses subresources that need a
-// kubelet, and names them. The list of component statuses is empty.
+// respondUnmodelled responds to requests for resources that only the real server has. It refuses a subresource, and
+// names it in the error. A list of objects is empty.
 func (h *Handler) respondUnmodelled(
 	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {
@@ -215,14 +215,15 @@ func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	return &answer{code: http.StatusOK, object: list, format: f}
 }
 
-// mostWarned is the maximum total length of all warnings, in runes. If they exceed it, each warning is cut to
-// mostOfWarning (WithWarningRecorder of k8s.io/apiserver).
+// mostWarned is the maximum total length of all warnings, in runes. If the total is higher, each warning is cut to
+// mostOfWarning runes (WithWarningRecorder of k8s.io/apiserver).
 const (
 	mostWarned    = 4096
 	mostOfWarning = 256
 )
 
-// setWarnings adds warnings to the header. It drops warnings that are not valid in a header, or beyond the limit.
+// setWarnings adds warnings to the header. It drops warnings that are empty, repeated, not valid in a header, or beyond
+// the limit.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {

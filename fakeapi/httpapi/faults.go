@@ -37,8 +37,8 @@ func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool
 	return s, nil
 }
 
-// fail answers a request that a fault makes fail. It executes the request only if the fault commits. If the server
-// refuses it, the answer is the refusal. The caller must hold the lock.
+// fail answers a request that a fault makes fail. It calls h.Fail if set. Otherwise it executes the request only if
+// s.Commits is set; a refusal by the server is then the answer. The caller must hold the lock.
 func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Response {
 	told := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
 	if h.Fail != nil {

@@ -28,7 +28,7 @@ const (
 // log. If that position was compacted, the client gets 410 Expired.
 type feed struct {
 	h         *Handler
-	w         *fakeapi.Watch      // nil if no events can follow
+	w         *fakeapi.Watch      // the position in the server's log; nil if no events can follow
 	open      *clientfault.Stream // how faults affect the watch; nil without faults
 	over      bool                // no more events follow
 	listed    int                 // how many of events belong to the initial list; faults do not hold these back
@@ -58,7 +58,6 @@ func (h *Handler) newFeed(a *answer) *feed {
 	return s
 }
 
-// schedule sets the time of the next bookmark.
 func (s *feed) schedule(now time.Time) {
 	s.bookmark = now.Add(bookmarkEvery)
 	if last := s.end.Add(-lastBookmark); s.bookmark.After(last) && now.Before(last) {
@@ -66,7 +65,7 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready encodes the next frame if an event is available; ok is then true. Otherwise the caller should call it again
+// ready encodes the next frame if an event is available; ok is then true. Otherwise the caller should call ready again
 // when the channel changed is closed. over reports whether the watch has ended.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
@@ -126,7 +125,6 @@ func (s *feed) wait(ctx context.Context) error {
 	}
 }
 
-// mark appends a bookmark to the events.
 func (s *feed) mark(now time.Time) {
 	s.schedule(now)
 	show, _ := s.pull()

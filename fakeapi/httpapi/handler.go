@@ -1,19 +1,19 @@
 // Package httpapi serves the HTTP API of kube-apiserver for a [fakeapi.Server]. A [Handler] serves a port (it is an
-// http.Handler) and clients in the same process ([Handler.Transport]). By default it keeps 100,000 revisions.
+// http.Handler) and clients in the same process ([Handler.Transport]). By default a Handler keeps 100,000 revisions.
 //
 // A request passes the files in this order. serve.go accepts it, and respond.go determines its kind and verb.
 // handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and feed.go the
 // frames of a watch.
 //
-// client-go's own clients and informers work with it in the same process:
+// client-go's own clients and informers work with a Handler in the same process:
 //
 //	h := httpapi.New(fakeapi.New(fakeapi.Options{}), time.Now)
 //	defer h.Close()
 //	config := &rest.Config{Host: "http://fake", Transport: h.Transport()}
 //	client, err := kubernetes.NewForConfig(config)
 //
-// [Handler.Load] stores the objects of a YAML file. If an object is refused, it returns a [LoadError]. [Handler.Dump]
-// writes all objects. docs/evidence/fidelity.md lists what is served, and how it was verified.
+// [Handler.Load] stores the objects of a YAML file, and returns a [LoadError] for a refused object. [Handler.Dump]
+// writes all objects. docs/evidence/fidelity.md lists what is served, and how this was verified.
 package httpapi
 
 import (

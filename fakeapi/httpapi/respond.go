@@ -88,7 +88,6 @@ func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	return f, fail(f, refusal.Negotiation())
 }
 
-// respondObjects responds to a request about objects of a served kind.
 func (h *Handler) respondObjects(r *http.Request, t *route.Target, f media.Format) *answer {
 	if f.As != "" {
 		if err := f.ReadTableOptions(r.URL.Query()); err != nil {
@@ -158,7 +157,7 @@ func (h *Handler) execute(ctx context.Context, req *fakeapi.Request, f media.For
 	return a
 }
 
-// warnCreated adds the warning about a created object to the response.
+// warnCreated adds the warning of h.Created about a created object to the response, except in a dry run.
 func (h *Handler) warnCreated(req *fakeapi.Request, obj runtime.Object, a *answer) {
 	m, ok := obj.(metav1.Object)
 	if !ok || len(req.Create.DryRun) > 0 {
@@ -209,7 +208,7 @@ func (h *Handler) watch(ctx context.Context, req *fakeapi.Request, f media.Forma
 	return &answer{code: http.StatusOK, kind: req.Kind, format: f, watch: w}
 }
 
-// answer is the response to one HTTP request: an object, a list, text, raw JSON, or a watch.
+// answer is the response to one HTTP request: an object, a list, text, JSON, other bytes, or a watch.
 type answer struct {
 	code        int
 	warnings    []string
@@ -221,18 +220,18 @@ type answer struct {
 	binary      []byte // encoded with contentType
 	contentType string // if it differs from that of format
 	format      media.Format
-	watch       *watching // the response is a watch, which lasts until the client closes it
+	watch       *watching // the response is a watch
 	retryAfter  string    // value of the header Retry-After, in seconds
 	lost        error     // the client gets this transport error and no response
 }
 
 type watching struct {
 	gated     *fakeapi.Request // the request, if a gate provides the events
-	log       *fakeapi.Watch   // nil if no events follow first
+	log       *fakeapi.Watch   // nil if no events follow those in first
 	first     []watch.Event    // sent first
 	request   *fakeapi.Request // the request that opened the watch; nil if no events are possible
 	bookmarks bool             // the client requested bookmarks
-	timeout   time.Duration    // 0 is the server's default
+	timeout   time.Duration    // defaultTimeout applies if it is 0 or less
 }
 
 const maxTimeout = 1 << 30

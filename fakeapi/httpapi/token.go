@@ -103,7 +103,6 @@ func (h *Handler) user(r *http.Request) (string, error) {
 	return name, refusal.NobodyToBe(r.Header)
 }
 
-// requestToken returns a token for a service account.
 func requestToken(h *Handler, t *route.Target, _ string, o *authenticationv1.TokenRequest) (runtime.Object, error) {
 	kind := schema.GroupKind{Group: authenticationv1.GroupName, Kind: "TokenRequest"}
 	if err := matchAccount(t, o, kind); err != nil {
@@ -208,7 +207,6 @@ func (h *Handler) read(resource, namespace, name string) (metav1.Object, error) 
 	return resp.Object.(metav1.Object), nil
 }
 
-// bind binds a token to the object that ref names.
 func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) error {
 	gvk := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	kinds := map[string]struct {

@@ -27,8 +27,8 @@ var (
 	podKind       = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
-// grace delays the reconcile after each event on a terminating namespace. By then every API server knows of the
-// deletion and refuses new objects.
+// grace is the time from an event on a terminating namespace to the reconcile. After this time every API server knows
+// of the deletion and refuses new objects.
 const grace = 5 * time.Second
 
 // New returns the controller. The ownership laws do not apply to it, because it deletes everything.
@@ -42,7 +42,8 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps returns why an empty namespace stays: its spec has finalizers of other programs. Otherwise it returns "".
+// keeps returns why a namespace is not removed although its spec lacks the finalizer "kubernetes": the spec has
+// finalizers of other programs. Otherwise it returns "".
 func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	ns, ok := obj.(*corev1.Namespace)
 	if !ok || len(ns.Spec.Finalizers) == 0 || slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
@@ -103,7 +104,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 		return err
 	}
 	if ns.DeletionTimestamp == nil && !c.without.Terminating || len(ns.Spec.Finalizers) == 0 {
-		return nil // the namespace was recreated, or has only finalizers of other programs
+		return nil // the namespace was recreated, or its spec has no finalizers
 	}
 	var left contents
 	err = c.empty(ctx, ns, &left)
@@ -112,7 +113,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	case err != nil && !c.without.Errors:
 		return err
 	case left.wait > 0 && !c.without.Waiting:
-		// Wait for half of the longest remaining time.
+		// Wait for about half of the time after which the remaining objects may be gone.
 		c.env.Queue.AddAfter(key, left.wait.Truncate(2*time.Second)/2+time.Second)
 		return nil
 	}
@@ -127,7 +128,7 @@ func (c *controller) get(ctx context.Context, name string) (*corev1.Namespace, e
 	return obj.(*corev1.Namespace), nil
 }
 
-// writeStatus writes the namespace's conditions. It ignores a conflict, because only people read the conditions.
+// writeStatus writes the namespace's conditions. It ignores errors, because only people read the conditions.
 func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left *contents) {
 	updated := *ns
 	var changed bool
@@ -137,8 +138,8 @@ func (c *controller) writeStatus(ctx context.Context, ns *corev1.Namespace, left
 	}
 }
 
-// finalize removes the finalizer of an empty namespace. After a conflict it reads the namespace again, and stops if it
-// was recreated.
+// finalize removes the finalizer "kubernetes" from a namespace. After a conflict it reads the namespace again. If the
+// namespace was recreated, finalize returns an error.
 func (c *controller) finalize(ctx context.Context, ns *corev1.Namespace) error {
 	for {
 		updated := *ns

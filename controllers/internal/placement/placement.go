@@ -20,8 +20,8 @@ func Untolerated(node *corev1.Node, tolerations []corev1.Toleration, effects ...
 	})
 }
 
-// Tolerated reports whether a toleration matches a taint. It ignores the operators that compare numbers, because their
-// feature gate is off.
+// Tolerated reports whether a toleration matches a taint. A toleration whose operator compares numbers matches nothing,
+// because the feature gate of these operators is off.
 func Tolerated(taint *corev1.Taint, tolerations []corev1.Toleration) bool {
 	return slices.ContainsFunc(tolerations, func(t corev1.Toleration) bool {
 		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
@@ -73,7 +73,7 @@ func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	return true
 }
 
-// operators maps the operators that [meets] delegates to a label selector.
+// operators maps operators of node selectors to those of label selectors, except In and NotIn; see [meets].
 var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpExists:       selection.Exists,
 	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
@@ -81,8 +81,8 @@ var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpLt:           selection.LessThan,
 }
 
-// meets evaluates a requirement as a label selector does, but does not validate the values: the value of a field need
-// not be a valid label value.
+// meets evaluates a requirement as a label selector does. For In and NotIn it does not validate the values, because the
+// value of a field need not be a valid label value.
 func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	value, exists := have[r.Key]
 	switch r.Operator {
@@ -95,8 +95,8 @@ func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 	return err == nil && requirement.Matches(have)
 }
 
-// Target returns the node of a pod. For a pod without a node, it returns the node that its required affinity names, as
-// in a DaemonSet's pods, or "" (RULES G73). It uses the first term with node names, unless that term names several.
+// Target returns the node of a pod. If the pod has none, Target returns the node that the pod's required affinity
+// names, as in a DaemonSet's pods (RULES G73). It returns "" for no name, or if the first list of names has several.
 func Target(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName

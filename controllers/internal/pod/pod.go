@@ -17,8 +17,8 @@ import (
 var Kind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // FromTemplate returns a pod of an owner with copies of a template's labels, annotations, finalizers and spec. The
-// server generates its name from the owner's. The pod has the given ControllerRef (LAW-1). If controller is nil, the
-// pod is an orphan.
+// server generates the pod's name from the owner's name. The pod has the given ControllerRef (LAW-1). If controller is
+// nil, the pod is an orphan.
 func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, controller *metav1.OwnerReference) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -96,8 +96,8 @@ func NextAvailable(pods []*corev1.Pod, minReadySeconds int32, now time.Time) tim
 }
 
 const (
-	controllerIndex = "threelaws/controller" // pods by the uid of their controller
-	orphanIndex     = "threelaws/orphans"    // pods without a controller by namespace
+	controllerIndex = "threelaws/controller" // pods with a controller, by the controller's uid
+	orphanIndex     = "threelaws/orphans"    // pods without a controller, by namespace
 )
 
 // Index adds the indexes for [Of] and [Orphans] to a cache. Every controller of a process may call it.
@@ -178,9 +178,9 @@ func IndexLabels(pods cache.Indexer) {
 
 func labelled(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
-// Labelled returns the cached pods of a namespace with the first of the wanted labels by name, sorted by key. The
-// result contains all pods that a selector with these labels matches. Without labels it returns all pods of the
-// namespace.
+// Labelled returns the cached pods of a namespace that have one of the wanted labels: the label whose name sorts first.
+// Every pod with all wanted labels is among them. Without labels it returns all pods of the namespace. The pods are
+// sorted by key.
 func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*corev1.Pod {
 	if len(want) == 0 {
 		return In(pods, namespace)
@@ -254,7 +254,7 @@ func restarts(p *corev1.Pod) (containers, sidecars int32) {
 	return containers, sidecars
 }
 
-// Later orders the later of two times first. An unknown time is the latest.
+// Later orders the later of two times first. A zero time counts as the latest.
 func Later(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return compareBool(!a.IsZero(), !b.IsZero())

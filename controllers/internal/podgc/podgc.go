@@ -48,7 +48,7 @@ var (
 )
 
 type Options struct {
-	// Threshold is the number of ended pods that may stay. A negative number keeps all.
+	// Threshold is the number of ended pods that may stay; 0 stands for [Threshold]. A negative number keeps all.
 	Threshold int
 	Without   Without
 }
@@ -86,7 +86,7 @@ func New(o Options) host.Controller {
 	}
 }
 
-// collector holds the missing nodes and the end of each quarantine.
+// collector is the controller. missing maps the name of each missing node to the end of its quarantine.
 type collector struct {
 	options *Options
 	env     *host.Env
@@ -147,7 +147,7 @@ func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known 
 	c.remove(ctx, gone, nil)
 }
 
-// orphaned removes pods of nodes that the cache lacked during the quarantine and that the server does not have.
+// orphaned removes pods of nodes that the cache lacks at the end of the quarantine and that the server does not have.
 func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	due := c.due(pods, known)
 	due = slices.DeleteFunc(due, func(name string) bool { return !c.gone(ctx, name) })
@@ -197,7 +197,7 @@ func (c *collector) unscheduled(ctx context.Context, pods []*corev1.Pod) {
 	}), nil)
 }
 
-// dispensable orders evicted pods first, then older pods, then by name.
+// dispensable orders evicted pods first, then older pods, then by name and namespace.
 func dispensable(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(evicted(b), evicted(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
 		strings.Compare(a.Name, b.Name),
@@ -232,8 +232,9 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// spares is the check of PODGC-1. It returns why a pod must not be marked or removed now: the pod waits for a node, its
-// node exists and is in service, or it is removed without being marked. An ended pod may always be removed.
+// spares is the check of PODGC-1. It returns why a pod must not be marked or removed now, or "". A pod that has not
+// ended must not be removed. It may be marked if its node does not exist, or if it is terminating and has no node or a
+// node out of service.
 func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
 	pod, ok := obj.(*corev1.Pod)
 	switch {
@@ -260,9 +261,9 @@ func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name str
 	return ""
 }
 
-// remove marks pods that have not ended as failed, with the condition if it is set, and removes all pods. A pod that
-// cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name (RULES
-// L112).
+// remove marks pods that have not ended as failed, with the condition if it is set. Then it removes the pods. A pod
+// that cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name
+// (RULES L112).
 func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
 	for _, pod := range pods {
 		if c.mark(ctx, pod, condition) == nil {
@@ -298,7 +299,8 @@ func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1
 	return err
 }
 
-// stamped returns a condition for a pod's status. If the pod has an equal condition, it keeps the condition's time.
+// stamped returns a condition for a pod's status. Its LastTransitionTime is the current time, or that of a condition of
+// the pod with the same type and status.
 func (c *collector) stamped(pod *corev1.Pod, condition corev1.PodCondition) corev1.PodCondition {
 	condition.ObservedGeneration = pod.Generation
 	condition.LastTransitionTime = metav1.NewTime(c.env.Now())

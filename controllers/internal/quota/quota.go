@@ -34,7 +34,8 @@ func New() host.Controller {
 	}
 }
 
-// wakeQuota enqueues a quota that is new, deleted, or has other limits. It ignores other changes of the status.
+// wakeQuota enqueues a quota that is new or deleted, or whose limits differ from the old ones or from the limits in its
+// status.
 func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.ResourceQuota)
 	cur, _ := e.New.(*corev1.ResourceQuota)
@@ -93,8 +94,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// measure writes the namespace's usage of the limited resources into used. It returns the time until a terminating Pod
-// no longer counts.
+// measure writes the namespace's usage of the limited resources into used. It returns the time until the next
+// terminating Pod stops counting, or 0.
 func (r *reconciler) measure(q *corev1.ResourceQuota, used corev1.ResourceList) (soon time.Duration, err error) {
 	for _, k := range r.env.Kinds() {
 		if !limitedBy(q, k) {
@@ -169,7 +170,7 @@ func (r *reconciler) wake(obj any) {
 	}
 }
 
-// limitedBy reports whether a quota limits a resource that counts objects of a kind.
+// limitedBy reports whether a quota limits a resource that counts objects of a kind. Events are never counted.
 func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 	if !k.Namespaced || k.Resource == "events" {
 		return false

@@ -41,8 +41,8 @@ type Manager struct {
 	buf     []byte // memory that the patches reuse
 }
 
-// CanAdopt reads the controller object from the server. It returns an error if the object is gone, was recreated, or is
-// terminating. A manager reads once, before its first adoption, and keeps the answer (ADOPT-4). Without this check, a
+// CanAdopt reads the controller object from the server. It returns an error if the read fails, or if the object was
+// recreated or is terminating. A manager reads once and keeps the answer (ADOPT-4). Without this check, a
 // controller could adopt the dependents of a deleted object that were orphaned on purpose (ADOPT-7). The object may
 // still be deleted between this read and the adoption.
 func (m *Manager) CanAdopt(ctx context.Context) error {
@@ -128,9 +128,9 @@ func (m *Manager) patch(ctx context.Context, obj metav1.Object, how types.PatchT
 	return err
 }
 
-// Claim does what [Decide] says, and reports whether the controller owns the object now. A missing object is no error.
-// Any other refusal is an error. If another controller adopted the object first, the next reconcile sees that
-// (ADOPT-6).
+// Claim does what [Decide] says, and reports whether the controller owns the object now. A missing object is no error,
+// and neither is a recreated object that was to be released. If another controller adopted the object first, Claim
+// returns an error, and the next reconcile sees the new owner (ADOPT-6).
 func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (bool, error) {
 	switch Decide(m.Owner, obj, matches, m.Without) {
 	case Keep:

@@ -74,7 +74,7 @@ func alsoFinalizers(patch []byte) []byte {
 	return slices.Insert(patch, len(`{"metadata":{`), []byte(`"finalizers":null,`)...)
 }
 
-// withFinalizers adds a field to a patch that adds or removes these finalizers.
+// withFinalizers inserts a field with a list of finalizers into a patch. Without finalizers it inserts nothing.
 func withFinalizers(patch []byte, field string, finalizers []string) []byte {
 	if len(finalizers) == 0 {
 		return patch
@@ -97,7 +97,7 @@ func appendUID(buf []byte, uid types.UID) []byte {
 	return append(buf, "}}"...)
 }
 
-// appendString appends a JSON string. encoding/json quotes the strings that need it, because names and uids in
+// appendString appends a JSON string. encoding/json quotes the strings that need escapes, because names and uids in
 // references may be any text.
 func appendString(buf []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {

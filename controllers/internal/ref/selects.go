@@ -21,8 +21,8 @@ func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	return err == nil && all.Matches(labels.Set(have))
 }
 
-// SelectsSome is like [Selects], but an empty selector matches nothing. Its owners must never own everything (RULES
-// G70).
+// SelectsSome is like [Selects], but an empty selector matches nothing. It is for owners that must never own every
+// object (RULES G70).
 func SelectsSome(s *metav1.LabelSelector, have map[string]string) bool {
 	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && Selects(s, have)
 }

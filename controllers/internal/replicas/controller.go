@@ -28,7 +28,7 @@ import (
 
 type Options struct {
 	Era Era
-	// GarbageCollector says that the garbage collector is enabled; only [Gated] uses it.
+	// GarbageCollector says that the garbage collector is enabled. Set it only with the era [Gated].
 	GarbageCollector bool
 	Without          Without
 }
@@ -45,8 +45,8 @@ type Without struct {
 	TakeOwned   bool // create pods without a reference to the set
 	Controller  bool // create pods with a reference that is not a ControllerRef
 	OwnerName   bool // create pods with a reference that has the set's uid and another name
-	Rivals      bool // scale other sets with the same selector to zero
-	RivalsStay  bool // delete other sets with the same selector
+	Rivals      bool // scale other sets that select the set's pods to zero
+	RivalsStay  bool // delete other sets that select the set's pods
 	Terminating bool // create and delete pods for a terminating set
 	VictimUID   bool // delete pods by name, even if a recreated pod has the name
 	Dying       bool // count terminating pods as if they stayed
@@ -54,7 +54,7 @@ type Without struct {
 
 	Wait            bool // create and delete pods despite pending expectations
 	Recheck         bool // do not compare expected deletions with the cache
-	Adopted         bool // treat a pod whose adoption is not shown yet as lost
+	Adopted         bool // treat a pod whose adoption the cache does not show yet as lost
 	RecheckDying    bool // keep expected deletions of pods that were terminating before
 	ExpectFirst     bool // record expectations after the writes, not before
 	MadeByName      bool // only count creations, so that any new pod counts as an expected one
@@ -62,7 +62,7 @@ type Without struct {
 	FirstSeenDying  bool // creations that are first seen while terminating stay expected
 	FailedCreation  bool // failed creations stay expected
 	MissingDeletion bool // deletions of missing pods stay expected
-	Successor       bool // apply the set's expectations to a recreated set with the name
+	Successor       bool // apply the set's expectations to a recreated set with the same name
 	Missing         bool // keep the expectations of a set that no longer exists
 	DeleteErrors    bool // do not retry a refused deletion
 
@@ -95,7 +95,7 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// Also in the gated era: its checklist leaves open "Use ControllerRef to map watch events to controllers".
+		// Also if gated: the proposal's checklist leaves "Use ControllerRef to map watch events to controllers" open.
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}
@@ -112,7 +112,7 @@ func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	return time.Duration(k.Read(owner).MinReadySeconds) * time.Second
 }
 
-// reconciler is the controller with its memory: its expectations, and its writes that caches do not show (API-5).
+// reconciler is the controller with its memory: its expectations, and its writes that caches do not show yet (API-5).
 type reconciler struct {
 	kind     *Traits
 	options  *Options
@@ -121,7 +121,7 @@ type reconciler struct {
 	sets     cache.Indexer
 	pods     cache.Indexer
 	expected *expectations.Expectations
-	written  *consistency.Store // nil: none
+	written  *consistency.Store // nil if a reconcile does not wait for the controller's own writes
 }
 
 func newReconciler(kind *Traits, o *Options, env *host.Env) *reconciler {
@@ -211,7 +211,7 @@ func (s *Set) Matches(have map[string]string) bool {
 	return len(s.equal) > 0 && ref.Contains(have, s.equal)
 }
 
-// Selector returns the set's selector. It is nil if it selects nothing or cannot be parsed.
+// Selector returns the set's selector; nil if the set selects nothing, or if the selector cannot be parsed.
 func (s *Set) Selector() labels.Selector {
 	if s.expressions != nil {
 		selector, err := metav1.LabelSelectorAsSelector(s.expressions)
@@ -250,11 +250,12 @@ type Era string
 const (
 	// Selector: every active pod that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: like ControllerRef, without the open items of the checklist. It needs the garbage collector.
+	// Gated: like ControllerRef, without the open items of the proposal's checklist. If Options.GarbageCollector is not
+	// set, this era is like Selector.
 	Gated Era = "gated"
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"
-	// Current: Kubernetes 1.36. A reconcile of a ReplicaSet waits until the caches show its writes (RULES D45, D50).
+	// Current: Kubernetes 1.36. A reconcile of a ReplicaSet waits until caches show earlier writes (RULES D45, D50).
 	// Creations start slowly (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The status counts
 	// terminating pods, and pods are checked again when they become available.
 	Current Era = "current"

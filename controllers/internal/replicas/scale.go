@@ -40,8 +40,8 @@ func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*co
 	return nil
 }
 
-// create creates n pods in batches of 1, 2, 4 and so on, so that a refused template fails only a few times. Failed and
-// skipped creations are no longer expected.
+// create creates n pods. In the current era it works in batches of 1, 2, 4 and so on, so that a refused template fails
+// only a few times. Failed and skipped creations are no longer expected.
 func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) error {
 	if !r.options.Without.ExpectFirst {
 		r.expected.ExpectCreations(key, r.owner(set), n)
@@ -73,7 +73,7 @@ func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) er
 	return firstErr
 }
 
-// batch returns the size of the next batch. Older eras created all pods at once.
+// batch returns the size of the next batch. Eras before the current one create all n pods in one batch.
 func (r *reconciler) batch(next, n int) int {
 	if r.options.Era != Current {
 		return n
@@ -125,8 +125,8 @@ func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
 	return owner
 }
 
-// delete deletes pods by uid, so a new pod with the same name survives (EXACT-4). Upstream deletes by name (RULES E56,
-// CORPUS B12). A missing pod counts as deleted.
+// delete deletes pods by uid, so a new pod with the same name survives (EXACT-4). Upstream, and eras before
+// ControllerRef, delete by name (RULES E56, CORPUS B12). A missing pod counts as deleted.
 func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	var adopted []string
@@ -184,7 +184,7 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 }
 
 // cheaper returns the order of deletion in the current era: by progress, then by deletion cost, then by the number of
-// related pods on the node (RULES E57), then by ready time, restarts and age. Times are compared by the binary
+// neighbours on the node (RULES E57), then by ready time, restarts and age. Times are compared by the binary
 // magnitude of their age. Pods of equal magnitude are ordered by uid, which is as good as random.
 func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	near, now := r.neighbours(set), r.env.Now()
@@ -208,7 +208,8 @@ func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	}
 }
 
-// neighbours counts, by node, the active pods of all sets with the same controller. Without a controller it is empty.
+// neighbours counts, by node, the active pods that the sets with the same controller select. If the set has no
+// controller, the map is empty.
 func (r *reconciler) neighbours(set *Set) map[string]int {
 	near := map[string]int{}
 	parent := metav1.GetControllerOfNoCopy(set)

@@ -27,7 +27,7 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 		n := r.terminating(set)
 		status.TerminatingReplicas = &n
 	} else {
-		before.TerminatingReplicas = nil // an older program does not know this field
+		before.TerminatingReplicas = nil // a controller of this kind or era does not know the field
 	}
 	if r.options.Without.Ready {
 		status.ReadyReplicas = status.Replicas
@@ -47,7 +47,8 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	return nil
 }
 
-// lookAgain requeues the set for the time when a ready pod becomes available, because a delayed key may be lost.
+// lookAgain requeues the set for the time when the next ready pod becomes available. It does not rely on the delayed
+// key of the pod's event, which may be lost.
 func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
 	if next == 0 {

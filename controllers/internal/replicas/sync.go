@@ -94,7 +94,7 @@ func (r *reconciler) sight(object string, set *Set) expectations.Sight {
 	return expectations.Owned
 }
 
-// owner returns the uid for the set's expectations. Before ControllerRef only the key counted.
+// owner returns the uid with which the set's expectations are stored. It is "" before ControllerRef.
 func (r *reconciler) owner(set *Set) types.UID {
 	if !r.options.Era.owned() || r.options.Without.Successor {
 		return ""
@@ -102,7 +102,7 @@ func (r *reconciler) owner(set *Set) types.UID {
 	return set.UID
 }
 
-// own returns the active pods that count as the set's replicas. It claims them by the rules of its era.
+// own returns the active pods that count as the set's replicas. It claims them by the rules of the controller's era.
 func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	switch {
 	case r.options.Era.owned():
@@ -113,8 +113,8 @@ func (r *reconciler) own(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	return r.selected(set), nil
 }
 
-// claim implements the ControllerRef era. It releases the set's pods and adopts orphans of its namespace. It skips pods
-// of others (LAW-2, LAW-3), and pods that are not active (RULES E53).
+// claim claims pods from the ControllerRef era on. It releases own pods that no longer match, and adopts matching
+// orphans of the namespace. It skips pods of others (LAW-2, LAW-3), and pods that are not active (RULES E53).
 func (r *reconciler) claim(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}
@@ -140,8 +140,8 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	})
 }
 
-// claimGated implements the gated era. It claims by ControllerRef, without the checklist's open items: only the cache
-// shows whether the set is terminating, a terminating set releases pods, and failed adoptions are ignored.
+// claimGated implements the gated era. It claims by ControllerRef, without the open items of the proposal's checklist:
+// only the cache shows whether the set is terminating, a terminating set releases pods, failed adoptions are ignored.
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
 		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,

@@ -42,11 +42,11 @@ func (d *Dependents) Do(v host.View, e host.Event, out *host.Effect) {
 	}
 }
 
-// added enqueues the owner and updates its expectations (WATCH-1, WATCH-2). For an orphan it enqueues every controller
-// that selects it, without expectations, because a controller never creates orphans (WATCH-4).
+// added enqueues the owner and updates its expectations (WATCH-1, WATCH-2). For an orphan it enqueues every matching
+// controller. Their expectations stay unchanged, because a controller never creates orphans (WATCH-4).
 func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 	if obj.GetDeletionTimestamp() != nil {
-		d.deleted(v, obj, out) // the process was restarted; this is not the expected creation
+		d.deleted(v, obj, out) // first seen while terminating, for example after a restart
 		return
 	}
 	ref := metav1.GetControllerOfNoCopy(obj)
@@ -65,7 +65,7 @@ func (d *Dependents) added(v host.View, obj metav1.Object, out *host.Effect) {
 }
 
 // deleted enqueues the owner and updates its expectations. For an orphan it enqueues nothing, because no controller has
-// to replace it (WATCH-5).
+// to replace an orphan (WATCH-5).
 func (d *Dependents) deleted(v host.View, obj metav1.Object, out *host.Effect) {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {
@@ -164,7 +164,6 @@ func (d *Dependents) matching(v host.View, obj metav1.Object, f func(key string)
 
 func uid(obj runtime.Object) types.UID { return obj.(metav1.Object).GetUID() }
 
-// sameRef compares two ControllerRefs. Either may be nil.
 func sameRef(a, b *metav1.OwnerReference) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -201,7 +200,7 @@ type Without struct {
 }
 
 // Own routes events on the controller objects. Each event enqueues its object, also a resync. The expectations of a
-// deleted or recreated object are dropped, because they are stored by its key (RULES B31, C35).
+// deleted or recreated object are dropped, because a new object would inherit them by its key (RULES B31, C35).
 func Own(kind schema.GroupVersionKind, without *Without) host.Route {
 	return host.Route{Kind: kind, Do: func(_ host.View, e host.Event, out *host.Effect) {
 		obj := e.New

@@ -12,7 +12,7 @@ import (
 
 // TieBreak routes events like controllers before ControllerRef (WATCH-8). Among the controllers of a kind that select
 // an object, the oldest is enqueued; among equally old ones, the first by name. Several kinds may each enqueue a
-// controller for one object. The controller that created or deleted the object may not be enqueued.
+// controller for one object. The enqueued controller need not be the one that created or deleted the object.
 type TieBreak struct {
 	Owner   schema.GroupVersionKind
 	Selects func(owner runtime.Object, labels map[string]string) bool
@@ -73,7 +73,6 @@ func (t *TieBreak) wake(v host.View, obj metav1.Object, out *host.Effect) string
 	return key
 }
 
-// first returns the oldest controller that selects obj. Of equally old ones it returns the first by name.
 func (t *TieBreak) first(v host.View, obj metav1.Object) runtime.Object {
 	var first runtime.Object
 	v.Each(t.Owner, obj.GetNamespace(), func(owner runtime.Object) bool {

@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// room is the capacity of a node that does not report one. It is a kubelet's default.
+// room is the number of pods that a node can hold if it does not report a number. It is a kubelet's default.
 const room = 110
 
 var (
@@ -49,7 +49,7 @@ func New() host.Controller {
 	}
 }
 
-// podChanged enqueues a pod that waits for a node. When a pod frees a place, it enqueues all waiting pods.
+// podChanged enqueues a pod that waits for a node. If the pod frees a place on a node, it enqueues all waiting pods.
 func podChanged(v host.View, e host.Event, out *host.Effect) {
 	if e.New != nil && waiting(e.New.(*corev1.Pod)) {
 		out.Keys = append(out.Keys, routing.Key(e.New.(metav1.Object)))
@@ -108,7 +108,7 @@ type scheduler struct {
 	env   *host.Env
 	pods  cache.Indexer
 	nodes cache.Indexer
-	bound map[string]binding // by the pod's key
+	bound map[string]binding // the bindings that the cache does not show yet, by the pod's key
 }
 
 type binding struct {

@@ -24,8 +24,8 @@ func (s *syncing) cachedClaim(template string, ordinal int) *corev1.PersistentVo
 }
 
 // createClaims creates the claims that a pod lacks, and continues after an error. A terminating claim is an error,
-// because it must not be mounted and its name is taken. A claim has its owners from the start, so that it is deleted
-// even if the set is gone before the next reconcile. Upstream adds the owners later (RULES F67, CORPUS D28).
+// because it must not be mounted and its name is taken. In the current era, a new claim has its owners at once, so that
+// it is deleted even if the set is gone before the next reconcile. Upstream adds owners later (RULES F67, CORPUS D28).
 func (s *syncing) createClaims(ctx context.Context, p *corev1.Pod) error {
 	var errs []error
 	for i := range s.set.Spec.VolumeClaimTemplates {
@@ -73,7 +73,7 @@ func (s *syncing) settleClaims(ctx context.Context, p *corev1.Pod, _ *arrangemen
 	return false, s.ownClaims(ctx, p)
 }
 
-// ownClaims sets the owners of a pod's cached claims by the set's policy.
+// ownClaims sets the owners of a pod's cached claims by the set's [policy]; before the current era it does nothing.
 func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	if s.options.Era != Current {
 		return nil
@@ -94,8 +94,8 @@ func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	return nil
 }
 
-// claimIsStale reports whether an earlier pod with the name owns a claim of a pod to be created, and scaling down
-// deletes claims. Such a claim will be deleted, and the pod must wait for that (RULES F66).
+// claimIsStale reports whether an earlier pod with the same name owns a claim of p, and scaling down deletes claims.
+// Such a claim will be deleted, and the creation of p must wait for that (RULES F66).
 func (s *syncing) claimIsStale(p *corev1.Pod) bool {
 	if scaled, _ := policy(s.set); !scaled || s.options.Era != Current || s.options.Without.StaleClaim {
 		return false
@@ -125,7 +125,7 @@ func claimOwners(set *appsv1.StatefulSet, p *corev1.Pod) (ofPod, ofSet bool) {
 }
 
 // rightlyOwned reports whether the owners of a pod's claim need no change. A claim of an earlier set or pod is left to
-// the garbage collector (ADOPT-8). A claim of another controller is left to that controller (LAW-2).
+// the garbage collector (ADOPT-8). A claim of another controller must not have the set or the pod as owner (LAW-2).
 func (s *syncing) rightlyOwned(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
 	if (recreatedOwns(claim, s.set, Kind) || recreatedOwns(claim, p, pod.Kind)) && !s.options.Without.Recreated {
 		return true
@@ -161,7 +161,7 @@ func (s *syncing) owners(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) []m
 	return refs
 }
 
-// strange reports whether another controller owns a claim that could be deleted with the set or the pod.
+// strange reports whether another controller owns a claim, or an earlier set or pod with the same name.
 func (s *syncing) strange(claim *corev1.PersistentVolumeClaim, p *corev1.Pod) bool {
 	if s.options.Without.Strange {
 		return false

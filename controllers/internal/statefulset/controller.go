@@ -32,11 +32,11 @@ var Kind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Era decides which pods a set owns, and which features it has.
+// Era decides which pods a set owns, and which features the controller has.
 type Era string
 
 const (
-	// Selector: the set owns all pods with its name and matching labels (before ControllerRef).
+	// Selector: the set owns all pods whose names and labels match (before ControllerRef).
 	Selector Era = "selector"
 	// ControllerRef: the full proposal without later features: no revisions, no parallel sets, no deletion of claims.
 	ControllerRef Era = "controllerref"
@@ -63,8 +63,8 @@ type Without struct {
 	SamePod     bool // after a conflict, update even a recreated pod
 	SameSet     bool // after a conflict, write even the status of a recreated set
 	Ended       bool // create an ended pod again before it is gone
-	RollAlone   bool // in a rolling update, do not wait for the replaced pod
-	RollUnready bool // in a rolling update, do not wait until the replaced pod is available
+	RollAlone   bool // in a rolling update, do not wait for the replacement of a deleted pod
+	RollUnready bool // in a rolling update, wait only until the replacement exists, not until it is available
 	Partition   bool // in a rolling update, ignore the partition
 	Order       bool // do not wait for the pods with lower ordinals
 	Drift       bool // store the set's resourceVersion in revisions too, so that none equals an earlier one
@@ -73,7 +73,7 @@ type Without struct {
 	ClaimEvents bool // events on claims enqueue nothing
 	GoingSeen   bool // set a pod as owner of its claims when it is terminating, not before its deletion
 	StaleClaim  bool // create a pod although one of its claims is about to be deleted
-	Recreated   bool // treat claims of an earlier set or pod with the name as its own
+	Recreated   bool // treat claims of an earlier set or pod with the same name as the set's own
 	Strange     bool // add an owner to claims of other controllers
 }
 
@@ -108,7 +108,7 @@ func podRoute(o *Options) host.Route {
 }
 
 // claimRoute enqueues a set that waits for a claim to be deleted or released before it creates a pod. Upstream does not
-// watch claims, and waits for another event (RULES F66). If the set has the pod, nothing is enqueued, because its next
+// watch claims, and waits for another event (RULES F66). A set that has the pod is not enqueued, because the set's next
 // reconcile sees the change.
 func claimRoute(o *Options) host.Route {
 	return host.Route{Kind: claimKind, Do: func(v host.View, e host.Event, out *host.Effect) {

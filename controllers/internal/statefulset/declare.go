@@ -19,9 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// declare sets the Contract and the owned kinds of an era. The set owns its revisions like its pods, but they do not
-// count as wanted dependents. Events on revisions enqueue no set: the next reconcile adopts a revision that lost its
-// owner.
+// declare sets the Contract and the owned kinds of an era. The set owns its revisions like its pods, but only pods
+// count as replicas. Events on revisions enqueue no set: the next reconcile adopts a revision that lost its owner.
 func declare(c *host.Controller, g Era) {
 	c.Owns = []schema.GroupVersionKind{pod.Kind}
 	if g == Current {
@@ -80,7 +79,7 @@ func declare(c *host.Controller, g Era) {
 	}
 }
 
-// unlessLeft returns a number of a set, or -1 if the set has no valid selector.
+// unlessLeft returns of(set), or -1 if the set has no valid selector.
 func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	if selector(set) == nil {
 		return -1

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 )
 
-// identity parses a pod's name: "web", 3 for web-3. The ordinal is -1 if the name has none.
+// identity splits a name: web-3 gives "web" and 3. The ordinal is -1 if the name has none, or if it exceeds int32.
 func identity(name string) (set string, ordinal int) {
 	i := strings.LastIndexByte(name, '-')
 	digits := name[i+1:]
@@ -69,7 +69,7 @@ func wants(set *appsv1.StatefulSet, ordinal int) bool {
 }
 
 // member reports whether a pod's name is a name of the set's pods, even if its ordinal is not wanted (KIND-STS-1, RULES
-// F59). Upstream also accepts web-01 as web-1, but no update can rename it.
+// F59). Upstream also accepts web-01 as web-1, but no update can rename a pod.
 func member(set *appsv1.StatefulSet, name string, without *Without) bool {
 	of, n := identity(name)
 	return without.Member || of == set.Name && (name == nameOf(set, n) || without.Canonical) ||
@@ -100,7 +100,7 @@ func newPod(set *appsv1.StatefulSet, ordinal int, revision string) *corev1.Pod {
 	return p
 }
 
-// identified reports whether a pod's name is in its labels. A wrong index label is fixed together with the name.
+// identified reports whether a pod's name is in its labels. It ignores the index label.
 func identified(set *appsv1.StatefulSet, p *corev1.Pod) bool {
 	return p.Labels[appsv1.StatefulSetPodNameLabel] == p.Name && p.Name == nameOf(set, ordinal(p))
 }

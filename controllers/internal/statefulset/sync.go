@@ -38,7 +38,7 @@ type syncing struct {
 	set *appsv1.StatefulSet // as cached
 	now time.Time           // the time for which availability is computed
 	versions
-	rolled bool // a pod was deleted to be replaced
+	rolled bool // this reconcile deleted a pod to replace it
 }
 
 func (s *syncing) sync(ctx context.Context) error {
@@ -58,8 +58,8 @@ func (s *syncing) sync(ctx context.Context) error {
 		return err
 	}
 	s.now = s.env.Now()
-	// Delete no revisions if the set's revisions are not known. Upstream deletes some then. Without a history limit it
-	// even deletes the update revision.
+	// Delete no revisions if the current and update revisions are unknown. Upstream deletes some then. With a history
+	// limit of 0, upstream deletes even the update revision.
 	if err := s.findVersions(ctx, h, revisions); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (s *syncing) statusOf(pods []*corev1.Pod) *appsv1.StatefulSetStatus {
 	return status
 }
 
-// count counts pods. A terminating pod counts as existing and ready, but not for a revision.
+// count sets the numbers of pods in status. A terminating pod still counts, except in the numbers of a revision.
 func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod) {
 	status.Replicas, status.ReadyReplicas, status.AvailableReplicas = 0, 0, 0
 	status.CurrentReplicas, status.UpdatedReplicas = 0, 0
@@ -155,7 +155,7 @@ func (s *syncing) count(status *appsv1.StatefulSetStatus, lists ...[]*corev1.Pod
 			}
 		}
 	}
-	if s.rolled && status.CurrentReplicas > 0 { // the deleted pod may have had another revision
+	if s.rolled && status.CurrentReplicas > 0 { // it may be 0 if the deleted pod has another revision
 		status.CurrentReplicas--
 	}
 }
@@ -204,8 +204,8 @@ func saysTheSame(old, status *appsv1.StatefulSetStatus) bool {
 }
 
 // syncOld is a reconcile in the eras before revisions. It creates and deletes pods one after another, and never
-// replaces a pod because of its template. In the selector era it also does so for a terminating set, because the
-// proposal's checklist ticks nothing for StatefulSet.
+// replaces a pod because of its template. In the selector era it also creates and deletes pods of a terminating set,
+// because the proposal's checklist ticks nothing for StatefulSet.
 func (s *syncing) syncOld(ctx context.Context) error {
 	pods, err := s.own(ctx)
 	if err != nil {
@@ -222,8 +222,8 @@ func (s *syncing) syncOld(ctx context.Context) error {
 	return err
 }
 
-// own returns the pods that the set owns: those that it controls, or before ControllerRef those with its name and
-// matching labels.
+// own returns the pods that the set owns: those that it controls, or before ControllerRef those whose names and labels
+// match.
 func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
 	if s.options.Era != Selector {
 		return s.claim(ctx)

@@ -16,8 +16,8 @@ import (
 // arrangement groups a set's pods by what should happen to them.
 type arrangement struct {
 	replicas  []*corev1.Pod // by ordinal, beginning with the first; a pod to be created stands for a missing one
-	condemned []*corev1.Pod // with unwanted ordinals, the highest first
-	ailing    *corev1.Pod   // the pod in condemned with the lowest ordinal that is not available
+	condemned []*corev1.Pod // the pods with unwanted ordinals, the highest ordinal first
+	ailing    *corev1.Pod   // of the unavailable pods in condemned, the one with the lowest ordinal; nil for none
 }
 
 func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
@@ -105,8 +105,8 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 	return s.roll(ctx, a)
 }
 
-// each applies a function to pods. It stops when the function ends the reconcile. In a parallel set it applies the
-// function in batches of 1, 2, 4 and so on, until one fails.
+// each applies a function to pods, and reports whether the reconcile ends here: the function returned true or an error.
+// In a parallel set it ignores the true, and works in batches of 1, 2, 4 and so on, until a batch has an error.
 func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
 	if ordered(s.set, s.options.Era) && !s.options.Without.Order {
 		for _, p := range pods {
@@ -130,7 +130,7 @@ func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (
 	return false, nil
 }
 
-// burst is the largest batch.
+// burst is the maximum size of a batch in [syncing.each].
 const burst = 500
 
 // tend creates a missing wanted pod or repairs an existing one. It reports whether the pods after it must wait.
@@ -170,8 +170,8 @@ func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool
 	return false, s.repair(ctx, p)
 }
 
-// remove deletes an unwanted pod. It reports whether the pods after it must wait. An ordered set waits for the pod's
-// end, and for all other pods to be available.
+// remove deletes an unwanted pod. It reports whether the pods after it must wait. An ordered set waits until a
+// terminating pod is gone, and until p is available, unless p is a.ailing.
 func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bool, error) {
 	switch {
 	case p.DeletionTimestamp != nil:
@@ -182,7 +182,8 @@ func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bo
 	return true, s.delete(ctx, p)
 }
 
-// roll deletes the pod of an old revision with the highest ordinal when the pods above it are available.
+// roll deletes the pod of an old revision with the highest ordinal, if the pods above it are available. It does not
+// touch pods below the partition.
 func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		return nil

@@ -16,17 +16,17 @@ import (
 // versions are the current and the update revision of a set. They are equal if there is nothing to update.
 type versions struct {
 	current, next version
-	collisions    int32 // collisions of revision names so far
+	collisions    int32 // the number of collisions of revision names so far
 }
 
-// version is the set at a revision.
+// version is a revision, and the set with the template of that revision.
 type version struct {
 	revision string // the revision's name
 	set      *appsv1.StatefulSet
 }
 
-// findVersions finds the set's revisions. It creates the revision of the current template, or renumbers it after a
-// rollback. For a terminating set it creates none (ADOPT-3). Upstream does (RULES F63).
+// findVersions sets the current and the update revision. It creates the revision of the current template, or renumbers
+// it after a rollback. For a terminating set it creates none (ADOPT-3). Upstream does (RULES F63).
 func (s *syncing) findVersions(ctx context.Context, h *history.History,
 	revisions []*appsv1.ControllerRevision) error {
 	if s.set.Status.CollisionCount != nil {
@@ -106,7 +106,7 @@ func (s *syncing) at(r *appsv1.ControllerRevision) (version, error) {
 	return version{r.Name, set}, err
 }
 
-// truncate deletes the revisions beyond the limit that neither the set nor a pod uses.
+// truncate deletes the oldest revisions beyond the history limit. It keeps revisions that the set or a pod uses.
 func (s *syncing) truncate(ctx context.Context, h *history.History, revisions []*appsv1.ControllerRevision,
 	pods []*corev1.Pod) error {
 	if s.going() || s.set.Spec.RevisionHistoryLimit == nil {
@@ -120,5 +120,4 @@ func (s *syncing) truncate(ctx context.Context, h *history.History, revisions []
 		int(*s.set.Spec.RevisionHistoryLimit))
 }
 
-// revisionOf returns the revision in a pod's label.
 func revisionOf(p *corev1.Pod) string { return p.Labels[appsv1.StatefulSetRevisionLabel] }

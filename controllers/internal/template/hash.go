@@ -34,7 +34,7 @@ func Hash(t *corev1.PodTemplateSpec, collisions *int32) string {
 	return history.Safe(h.Sum32())
 }
 
-// OldHash returns the hash of Kubernetes 1.5 and before.
+// OldHash returns the hash of a template that Kubernetes 1.5 and before used in names.
 func OldHash(t *corev1.PodTemplateSpec) string {
 	h := adler32.New()
 	write(h, t)

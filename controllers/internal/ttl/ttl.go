@@ -1,4 +1,5 @@
-// Package ttl is the controller that deletes ended Jobs after their ttlSecondsAfterFinished.
+// Package ttl is the controller that deletes ended Jobs. The lifetime of a Job is over when its ttlSecondsAfterFinished
+// have passed since it ended.
 package ttl
 
 import (
@@ -28,7 +29,7 @@ type Without struct {
 
 var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 
-// New returns the controller. It deletes Jobs that it does not own, when their lifetime after the end is over.
+// New returns the controller. It owns no Jobs.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "ttl-after-finished", Contract: law.Contract{Profile: law.Upstream, Invariants: []*law.Invariant{
@@ -90,7 +91,7 @@ func (c *cleaner) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// expired reports whether a Job's lifetime is over. Otherwise it requeues the Job.
+// expired reports whether a Job's lifetime is over. If the lifetime will end later, expired requeues the Job.
 func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 	if !due(j) {
 		return false
@@ -112,7 +113,7 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 const lifetime = 100 * 365 * 24 * time.Hour
 
 // inTime is the check of TTL-1: a Job is deleted when its lifetime is over, and not earlier. In a settled world no Job
-// is left whose lifetime is over. If nothing more will ever happen (Forever), no Job is left whose lifetime will end.
+// is left whose lifetime is over. If the world stays as it is (f.Forever), no Job is left whose lifetime will end.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
 		return stays(f.Before, f.Now)
@@ -129,7 +130,7 @@ func inTime(f *law.Facts) string {
 	return ""
 }
 
-// stays returns why a Job must not be deleted yet (TTL-1).
+// stays returns why a Job must not be deleted yet (TTL-1), or "".
 func stays(obj runtime.Object, now time.Time) string {
 	j, ok := obj.(*batchv1.Job)
 	switch {

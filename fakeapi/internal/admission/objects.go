@@ -142,8 +142,8 @@ type Owners struct {
 	Resource func(schema.GroupVersionKind) (resource string, namespaced, known bool)
 }
 
-// May returns an error if the user is not allowed to change the owner references: this needs permission to delete the
-// object, and to update the finalizers of owners whose deletion it blocks. It is the
+// May returns an error if the user is not allowed to change the owner references. A change needs permission to delete
+// an existing object, and to update the finalizers of owners whose deletion is newly blocked. May is the
 // OwnerReferencesPermissionEnforcement plugin (admission/owner-permission-off).
 func (o *Owners) May(authorize Authorize) error {
 	if equality.Semantic.DeepEqual(o.New, o.Old) {

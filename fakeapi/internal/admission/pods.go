@@ -15,8 +15,8 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// Fits returns an error if a resized Pod exceeds its node. reason is a cause for the status of the refusal, or "". It
-// is the PodResizeValidator plugin (admission/podresize).
+// Fits returns an error if a resized Pod exceeds its node, or if the node is unknown or not a Linux node. reason is the
+// cause in the status of the refusal, or "". Fits is the PodResizeValidator plugin (admission/podresize).
 func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error) {
 	if node == nil {
 		return "", fmt.Errorf("node %q not found", p.Spec.NodeName)
@@ -148,7 +148,8 @@ func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	return least
 }
 
-// of returns the values of a class. It knows the system classes even if the cluster has no object for them.
+// of returns the values of a class; name "" stands for the default class. It knows the system classes even if the
+// cluster has no object for them.
 func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
 	if name == "" {
 		if class := p.fallback(); class != nil {

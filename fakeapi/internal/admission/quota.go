@@ -2,8 +2,8 @@
 // classes. Callers pass these objects. A function returns only the reason of a refusal, and the server adds the
 // status.
 //
-// The comment of each function names its plugin of kube-apiserver v1.36.3. The recorded cases in admission test the
-// functions.
+// The comment of each function names its plugin of kube-apiserver v1.36.3. The recorded cases in
+// fakeapi/testdata/vectors/admission test the functions.
 package admission
 
 import (
@@ -164,9 +164,9 @@ func (c *Charge) Costs() bool {
 
 func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 
-// Spend charges a write to the quotas of its namespace. It returns the new usage of each quota, or nil if the usage
-// does not change. If it returns an error, nothing is charged. It is CheckRequest of the ResourceQuota plugin. A
-// quota without a status has no effect (admission/quota-status-unknown).
+// Spend charges a write to the quotas of its namespace. It returns the new usage of each quota, with nil for a quota
+// whose usage does not change. If it returns an error, nothing is charged. Spend is CheckRequest of the ResourceQuota
+// plugin. A quota without a status has no effect (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)
 	for i, q := range quotas {
@@ -235,7 +235,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// measured returns the names in a quota that count resources of the object, sorted.
+// measured returns the names in hard that count objects of the written kind, sorted.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below
@@ -247,7 +247,7 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// spend returns the usage of a quota after a write, or an error if the quota is exceeded. It is nil if unchanged.
+// spend returns the usage of a quota after a write; nil if unchanged. If limited is set, an exceeded quota is an error.
 func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName

@@ -49,8 +49,8 @@ func newest[T metav1.Object](classes []T, annotations ...string) *string {
 	return name
 }
 
-// MayGrow returns an error if a claim requests more storage, and is not bound or its class does not allow it. It is
-// the PersistentVolumeClaimResize plugin.
+// MayGrow returns an error if a claim requests more storage than before although the claim is not bound or its class
+// does not allow expansion. It is the PersistentVolumeClaimResize plugin.
 func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) error {
 	size, was := claim.Spec.Resources.Requests.Storage(), old.Spec.Resources.Requests.Storage()
 	if size.Cmp(*was) <= 0 {
@@ -121,7 +121,7 @@ func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) 
 	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
 }
 
-// leftOpen reports whether mustSpecify contains a resource that a container of the Pod does not set.
+// leftOpen reports whether mustSpecify contains the resource name, and a container of the Pod does not set it.
 func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -156,7 +156,8 @@ func validateNames(n *apiextensions.CustomResourceDefinitionNames, path *field.P
 	return errs
 }
 
-// validateApproval returns an error if a CRD in a group of the Kubernetes project has no approval annotation.
+// validateApproval returns an error if a CRD in a group of the Kubernetes project has no valid approval annotation. An
+// update that does not change the state of the approval is allowed.
 func validateApproval(d, old *Definition) field.ErrorList {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil
@@ -204,7 +205,7 @@ func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status
 	switch {
 	case v == nil || v.OpenAPIV3Schema == nil:
 		return nil
-	case was != nil: // errors that the old schema had are allowed in an update
+	case was != nil: // in an update, the errors in rules also depend on the old schemas
 		return checkSchema(v, was, status, path)
 	}
 	return slices.Clone(faults.Of(v, fmt.Sprint(status, path), func() field.ErrorList {

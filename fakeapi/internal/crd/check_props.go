@@ -101,7 +101,6 @@ func validateStandard(s *apiextensions.JSONSchemaProps, path *field.Path, place 
 	return errs
 }
 
-// validateExtensions returns the errors in the x-kubernetes extensions of a part.
 func validateExtensions(s *apiextensions.JSONSchemaProps, path *field.Path) (errs field.ErrorList) {
 	must := func(kind, extension string) {
 		msg := "must be " + kind + " if " + extension + " is specified"

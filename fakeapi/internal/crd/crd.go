@@ -68,7 +68,7 @@ func ByWebhook(d *Definition) bool {
 	return c != nil && c.Strategy == apiextensionsv1.WebhookConverter
 }
 
-// DeletionBegun reports whether the deletion of the CRD's objects has begun.
+// DeletionBegun reports whether the deletion of the CRD's objects has begun and is not complete.
 func DeletionBegun(d *Definition) bool {
 	c := apihelpers.FindCRDCondition(d, apiextensionsv1.Terminating)
 	return c != nil && c.Reason == "InstanceDeletionInProgress"
@@ -79,7 +79,6 @@ var (
 	statusPath = field.NewPath("status")
 )
 
-// hasDefaults reports whether any schema of a CRD contains a default.
 func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) (found bool) {
 	eachSchema(s, func(schema *apiextensions.JSONSchemaProps, _ *field.Path) {
 		eachProps(schema, func(p *apiextensions.JSONSchemaProps) { found = found || p.Default != nil })
@@ -198,7 +197,7 @@ func badBundle(bundle []byte) error {
 	return err
 }
 
-// Approve returns a CRD of a Kubernetes group with its approval condition set. It returns nil if nothing changes.
+// Approve returns the CRD with its approval condition set; nil if nothing changes, or if the group needs no approval.
 func Approve(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return nil

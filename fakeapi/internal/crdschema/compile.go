@@ -257,7 +257,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 	return value, err
 }
 
-// broken reports that a rule does not hold. It is a warning if the value is unchanged, and an error otherwise.
+// broken reports that a rule does not hold. If the value is unchanged, it only warns, unless the rule uses oldSelf.
 func (c *checking) broken(rule *rule, where *place, kind string, now any, sees *seen) {
 	at := where.path()
 	if rule.NormalizedRuleFieldPath != "" {
@@ -298,8 +298,8 @@ func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, valu
 
 var lineBreak = regexp.MustCompile(`[\n]+`)
 
-// message returns the text for a rule that does not hold: the result of messageExpression, or message if there is
-// none. It returns an error if messageExpression exceeds its cost limit.
+// message returns the text for a rule that does not hold: the result of messageExpression, else the rule's message,
+// else the rule. It returns an error if messageExpression exceeds its cost limit.
 func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
 	text = "failed rule: " + r.text()
 	if r.Message != "" {

@@ -126,9 +126,9 @@ type Rules struct{ root *rules }
 // rules holds the rules of a part of a schema, and those of the parts below it.
 type rules struct {
 	schema     *structural.Structural
-	shape      common.Schema // the schema of its values, for rules
+	shape      common.Schema // schema, in the form in which own reads values; nil without own rules
 	own        []rule
-	usesOld    bool // one of its own rules uses oldSelf
+	usesOld    bool // a rule in own uses oldSelf
 	allOf      []*rules
 	items      *rules
 	properties map[string]*rules
@@ -147,7 +147,8 @@ func (r *rule) text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// Check evaluates the rules for an object and its old state, which may be nil. It only warns about unchanged parts.
+// Check evaluates the rules for an object and its old state, which may be nil. If a rule without oldSelf does not hold
+// for an unchanged part, Check only warns.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
 	c.check(r.root, &place{}, now, was)
@@ -188,7 +189,6 @@ func (c *checking) check(r *rules, at *place, now, was any) {
 	}
 }
 
-// checkKeys checks the values of a map in key order.
 func (c *checking) checkKeys(r *rules, at *place, now, was map[string]any) {
 	if r.additional == nil && len(r.properties) == 0 {
 		return

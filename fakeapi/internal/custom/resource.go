@@ -1,4 +1,5 @@
-// Package custom creates rows of the table of kinds from CRDs. Objects of CRDs have a schema instead of a Go type.
+// Package custom creates rows of the table of kinds (package registry) from CRDs. Objects of CRDs have a schema instead
+// of a Go type.
 package custom
 
 import (
@@ -88,7 +89,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 	return r
 }
 
-// clean returns a schema as decoding from JSON does, which allows additional properties with a schema.
+// clean encodes a schema as JSON and decodes it again. Decoding sets Allows if additionalProperties has a schema.
 func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -97,7 +98,7 @@ func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv
 	return decoded, err
 }
 
-// Compile returns one version of a valid CRD.
+// Compile returns one version of a valid CRD, and adds it to all.
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
 	all *Family) *Resource {
 	r := read.Of(v.Schema, "", func() *reading { return readSchema(d, v) })
@@ -122,7 +123,7 @@ func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	return u
 }
 
-// Convert converts an object of another version to this version. ask is nil if there is no conversion webhook.
+// Convert converts an object of another version to this version. ask is nil if only the apiVersion changes.
 func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) (*unstructured.Unstructured, error) {
 	to := c.groupVersion()
 	if ask == nil {

@@ -17,7 +17,7 @@ const (
 	Text
 	Annotation // text or null
 	Any        // any type, for variables
-	Object     // an object for an apply
+	Object     // an apply configuration of a mutating policy
 	JSONPatch
 )
 
@@ -34,7 +34,7 @@ var types = map[Yield][]*celgo.Type{
 // Expression is a CEL expression, in the form that the compiler expects.
 type Expression struct {
 	Text   string
-	Name   string // for variables: the name under which later expressions use its value
+	Name   string // for variables: the name under which later expressions use the variable
 	Yields Yield
 	Params bool // the policy has a parameter object
 }
@@ -45,7 +45,7 @@ func (e Expression) GetExpression() string { return e.Text }
 
 func (e Expression) ReturnTypes() []*celgo.Type { return types[e.Yields] }
 
-// Language compiles the expressions of one object when the object is validated.
+// Language compiles the expressions of one policy or webhook configuration when this object is validated.
 type Language struct {
 	plain    cel.Compiler
 	composed *cel.CompositedCompiler // nil if expressions cannot be variables

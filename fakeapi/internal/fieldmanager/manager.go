@@ -99,7 +99,7 @@ func resetFields(k *registry.Row, custom bool, subresource string) map[fieldpath
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{version: set})
 }
 
-// Name returns the name of the field manager: that of the request or, by default, the user agent's first word.
+// Name returns the name of the field manager: that of the request or, by default, the user agent up to the first slash.
 func Name(manager, agent string) string {
 	if manager != "" {
 		return manager
@@ -164,7 +164,7 @@ func newFamilyConverter(k *registry.Row, family []*registry.Row) familyConverter
 	return v
 }
 
-// of returns the row of the version that an object has.
+// of returns the row of a version of the kind, or v.k for an unknown version.
 func (v familyConverter) of(gvk schema.GroupVersionKind) *registry.Row {
 	for _, f := range v.family {
 		if f.GVK == gvk {

@@ -29,7 +29,7 @@ func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Tru
 // Path is the path of the metadata in errors.
 var Path = field.NewPath("metadata")
 
-// WithPolicy returns the finalizers with those for deletion policies replaced by the ones for the given policies.
+// WithPolicy returns the finalizers in have, with those of deletion policies replaced by those of the set parameters.
 func WithPolicy(have []string, orphan, foreground bool) []string {
 	want := make([]string, 0, len(have)+1)
 	for _, f := range have {

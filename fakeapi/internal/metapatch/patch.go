@@ -19,10 +19,10 @@ type Patch struct {
 	labels, annotations *mapPatch
 	owners              *ownersPatch
 	finalizers          *stringsPatch
-	unfinalize          []string // from $deleteFromPrimitiveList/finalizers
+	unfinalize          []string // the finalizers to remove, from $deleteFromPrimitiveList/finalizers
 }
 
-// Names returns the uid and the resourceVersion in the patch; "" if it has none.
+// Names returns the uid and the resourceVersion in the patch; "" for each that the patch lacks.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
 // mapPatch sets keys, and deletes keys whose new value is nil. If null is set, it deletes all keys.
@@ -50,8 +50,8 @@ type ownerPatch struct {
 	clearController, clearBlock bool
 }
 
-// Apply changes metadata whose maps and lists may be shared with a stored object. It returns false if the general
-// patch code must apply the patch.
+// Apply patches m. It does not change the maps and lists of m in place, because a stored object may share them. It
+// returns false if the general patch code must apply the patch; m is then only partly patched.
 func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
 	if p.uid != nil {
 		m.SetUID(types.UID(*p.uid))

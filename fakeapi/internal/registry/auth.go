@@ -63,7 +63,8 @@ func conditionsOf(c *certificatesv1.CertificateSigningRequest, of certificatesv1
 	return at
 }
 
-// timeConditions sets the missing times of conditions to now, or to that of an old condition with the same status.
+// timeConditions sets missing times of conditions to now. If the old condition has the same status, the new one gets
+// the old transition time.
 func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
 	for i := range c.Status.Conditions {
 		have := &c.Status.Conditions[i]

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Row is a row of the table of kinds. Its functions work on objects, without requests or the store. They may be nil.
+// Row is a row of the table of kinds. Its functions work on objects, without requests or the store, and may be nil.
 type Row struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -80,16 +80,16 @@ type Row struct {
 
 	// Grace returns the grace period in seconds. It is set if the kind has graceful deletion.
 	Grace func(obj runtime.Object, asked *int64) int64
-	// Terminate returns the object that the first delete stores. If Held returns false, a later delete removes it.
+	// Terminate returns the object that the first delete stores. A later delete removes it, unless Held returns true.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
 	// OrphanedWarning is the warning about a delete without a policy, if that orphans dependents.
 	OrphanedWarning string
 	// Held reports whether a terminating object stays although its metadata has no finalizers.
 	Held func(obj runtime.Object) bool
 
-	// ResetByStatus lists more fields that a write to the status cannot change.
+	// ResetByStatus lists the fields, in addition to spec, that a write to the status cannot change.
 	ResetByStatus [][]any
-	// ResetByMain lists more fields that a write to the main resource cannot change.
+	// ResetByMain lists the fields, in addition to status, that a write to the main resource cannot change.
 	ResetByMain [][]any
 
 	Prefix string // path under /registry, if it differs from Resource

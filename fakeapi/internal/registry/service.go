@@ -149,7 +149,7 @@ func keepAddress(s, old *corev1.ServiceSpec) {
 	}
 }
 
-// keepPorts restores missing node ports. It finds them by the names of their ports.
+// keepPorts restores missing node ports, from the old port with the same name.
 func keepPorts(s, old *corev1.ServiceSpec) {
 	used := func(n int32) bool {
 		return slices.ContainsFunc(s.Ports, func(p corev1.ServicePort) bool { return p.NodePort == n })

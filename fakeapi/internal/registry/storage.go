@@ -14,7 +14,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// protect is the StorageObjectInUseProtection plugin. It adds a finalizer, which keeps the object while it is in use.
+// protect is the StorageObjectInUseProtection plugin. It adds a finalizer to a new object, so that the object stays
+// while another one uses it.
 func protect(finalizer string) func(obj, old runtime.Object) error {
 	return func(obj, old runtime.Object) error {
 		if m := metadata.Of(obj); old == nil && !slices.Contains(m.GetFinalizers(), finalizer) {
@@ -36,8 +37,8 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) { settleSource(&c.Spec, &old.Spec) })},
 	})
 
-// settleSource makes dataSource and dataSourceRef agree. It drops a dataSource that is no claim or snapshot, and a
-// reference to another namespace, which needs a feature gate.
+// settleSource makes dataSource and dataSourceRef agree. Unless the old claim has such fields, it drops a dataSource
+// that is no claim or snapshot, and a dataSourceRef with a namespace, which needs a feature gate.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {
@@ -106,7 +107,7 @@ var csiDrivers = kind[storagev1.CSIDriver, storagev1.CSIDriverList](storagev1.Sc
 	validation.CSIDriver, &Row{
 		Counts: "Spec", ReturnDeleted: true, MustVersion: true, Default: On(storagedefaults.SetObjectDefaults_CSIDriver),
 		PrepareCreate: On(func(d *storagev1.CSIDriver) {
-			d.Generation = 0                           // the first update sets it to 1
+			d.Generation = 0                           // the first change of the spec sets it to 1
 			d.Spec.PreventPodSchedulingIfMissing = nil // this feature is off by default
 		}),
 		Main: Update{Prepare: Over(func(d, old *storagev1.CSIDriver) {

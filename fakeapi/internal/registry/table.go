@@ -45,7 +45,7 @@ func (k *Row) Family() []*Row {
 	return all
 }
 
-// Kinds of the objects that requests to subresources contain. No resource returns these objects.
+// Kinds of the objects that requests to subresources contain. No table stores these objects.
 var (
 	Scales    = goType[autoscalingv1.Scale, autoscalingv1.Scale](autoscalingv1.SchemeGroupVersion, &Row{Namespaced: true})
 	Evictions = goType[policyv1.Eviction, policyv1.Eviction](policyv1.SchemeGroupVersion, &Row{Namespaced: true})

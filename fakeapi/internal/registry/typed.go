@@ -20,8 +20,8 @@ type object[T any] interface {
 	runtime.Object
 }
 
-// kind completes a row. It takes names and scope from the list of the real server's resources. It adds the strategy
-// that all kinds share: this runs before the functions of the row, but an update counts the generation after them.
+// kind completes a row. It takes names and scope from the list of the real server's resources. It adds the strategy of
+// [Row.common], which runs before the functions of the row. Only the generation of an update is counted after them.
 func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Judges, k *Row) *Row {
 	goType[T, L, P, PL](gv, k)
 	r := resources.OfKind(k.GVK)
@@ -179,7 +179,6 @@ func dropEmpty(v reflect.Value) {
 	}
 }
 
-// orNil returns nil for an empty list.
 func orNil[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil
@@ -187,7 +186,6 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// mapOrNil returns nil for an empty map.
 func mapOrNil[T any](m map[string]T) map[string]T {
 	if len(m) == 0 {
 		return nil

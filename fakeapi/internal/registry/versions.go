@@ -26,8 +26,8 @@ func version(k *Row) *Row {
 	return k
 }
 
-// prepare sets own.Prepare. It converts the objects to the storage version, calls stored.Prepare, and converts the
-// result back.
+// prepare sets own.Prepare to a function that converts the objects to the storage version, calls stored.Prepare, and
+// converts the result back.
 func (v *View) prepare(own, stored *Update) {
 	own.Keeps = stored.Keeps
 	if stored.Prepare != nil {

@@ -67,7 +67,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 var controllerRevisions = kind[appsv1.ControllerRevision, appsv1.ControllerRevisionList](appsv1.SchemeGroupVersion,
 	validation.ControllerRevision, &Row{})
 
-// templateGeneration returns the template generation, which the API has only as an annotation.
+// templateGeneration returns the template generation, which the API has only as an annotation; 0 if it has none.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	if err != nil {

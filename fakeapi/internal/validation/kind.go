@@ -1,6 +1,6 @@
 // Package validation checks objects of built-in kinds. It calls k8s.io/kubernetes/pkg/apis in the same way as the
-// real server's strategies. It checks the kinds of admission itself, because upstream's checks would add some 500
-// packages.
+// real server's strategies. It checks the kinds of admissionregistration.k8s.io itself, because upstream's checks would
+// add some 500 packages.
 package validation
 
 import (
@@ -61,7 +61,7 @@ type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
-	hostnames        string                     // for a warning: "Pod names and hostnames"; "" for none
+	hostnames        string                     // what Pods use the name for, in a warning; "" for no warning
 	// changed reports whether the Pod template may have changed. If it is nil, a changed generation means this.
 	changed func(obj, old *I) bool
 }

@@ -19,11 +19,11 @@ import (
 
 type keys[E any] struct {
 	spec, status func(obj *E) same.Encoded
-	// name returns the object's name. It is nil if the rules do not depend on the name.
+	// name returns the object's name, or a text that contains it. It is nil if the rules do not depend on the name.
 	name func(obj *E) string
 	// alone is set if the rules for the status do not depend on the spec.
 	alone bool
-	// writes is set if the key is for a write to the status.
+	// writes is set if these keys are for writes to the status.
 	writes bool
 }
 
@@ -36,8 +36,8 @@ func (k *keys[E]) ofStatus() *keys[E] {
 	return &of
 }
 
-// verdicts caches recent valid objects, as their encoded parts. The index is a hash. All servers share the cache,
-// because validity depends only on these parts.
+// verdicts caches recent objects without errors and warnings, as their encoded parts. The index is a hash. All servers
+// share the cache, because validity depends only on these parts.
 var verdicts [1 << 11]atomic.Pointer[string]
 
 // ways counts the functions that way has returned. The number of the function is part of each cache key.
@@ -134,7 +134,7 @@ func mapOf(e *field.Error) string {
 	return of
 }
 
-// entryOf returns the key to sort an error by: the map key that the error is about.
+// entryOf returns the key to sort an error by: the map key that the error is about, or for [ofRequest] a last key.
 func entryOf(e *field.Error) string {
 	if keysAsValues(e.Field) {
 		return fmt.Sprint(e.BadValue)
@@ -145,8 +145,7 @@ func entryOf(e *field.Error) string {
 	return keyOf(e.Field)
 }
 
-// ofRequest reports whether an error says that a resource request needs a limit. It follows other errors about the
-// resource.
+// ofRequest reports whether an error says that a resource request needs a limit. inOrder puts such an error last.
 func ofRequest(e *field.Error) bool {
 	return e.Type == field.ErrorTypeRequired && strings.HasSuffix(e.Field, "resources.limits") &&
 		strings.HasPrefix(e.Detail, "Limit must be set")

@@ -38,7 +38,7 @@ import (
 
 // Hook is a webhook in a configuration.
 type Hook struct {
-	ID       string // unique among all webhooks
+	ID       string // unique among the mutating webhooks, and among the validating ones
 	Mutating bool
 	registration.MutatingWebhook
 }
@@ -68,7 +68,7 @@ func (h *Hook) For() *Rules {
 		Equivalent: h.MatchPolicy != nil && *h.MatchPolicy == registration.Equivalent}
 }
 
-// FailsOpen reports whether a request is allowed if the webhook cannot be called.
+// FailsOpen reports whether a request is allowed if the call of the webhook, or a match condition, fails.
 func (h *Hook) FailsOpen() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == registration.Ignore
 }
@@ -133,7 +133,7 @@ type Target struct {
 	Resource schema.GroupVersionResource
 }
 
-// Exempt reports whether no webhook reviews objects of a kind, because it could prevent its own removal.
+// Exempt reports whether no webhook reviews objects of a kind, because a webhook could prevent its own removal.
 func Exempt(k schema.GroupVersionKind) bool {
 	return k.Group == registration.GroupName && rules.IsExemptAdmissionConfigurationResource(
 		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))

@@ -52,7 +52,7 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	schedule, err := cron.ParseStandard(c.Spec.Schedule)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "the schedule cannot be read")
-		return ctrl.Result{}, nil // an edit wakes it
+		return ctrl.Result{}, nil // an edit of the CronJob enqueues it again
 	}
 	now := time.Now()
 	missed := last(schedule, from(&c, now), now)
@@ -74,7 +74,7 @@ func (r *CronJobReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return again, client.IgnoreAlreadyExists(r.Create(ctx, job))
 }
 
-// jobs lists the Jobs of a CronJob: the running ones, and the ended ones, the oldest first.
+// jobs lists the Jobs of a CronJob that are not terminating: the running ones, and the ended ones, the oldest first.
 func (r *CronJobReconciler) jobs(ctx context.Context, c *v1.CronJob) (active, ended []batchv1.Job, _ error) {
 	var all batchv1.JobList
 	if err := r.List(ctx, &all, client.InNamespace(c.Namespace)); err != nil {
@@ -124,7 +124,7 @@ func (r *CronJobReconciler) remove(ctx context.Context, job *batchv1.Job) error 
 		client.Preconditions{UID: &job.UID}))
 }
 
-// from returns the time after which Jobs are wanted.
+// from returns the last scheduled time, or else the CronJob's creation, but no time before the starting deadline.
 func from(c *v1.CronJob, now time.Time) time.Time {
 	at := c.CreationTimestamp.Time
 	if last := c.Status.LastScheduleTime; last != nil {
@@ -138,7 +138,7 @@ func from(c *v1.CronJob, now time.Time) time.Time {
 	return at
 }
 
-// last returns the last time of a schedule up to now, or the zero time.
+// last returns the last time of a schedule after from and not after now, or the zero time.
 func last(schedule cron.Schedule, from, now time.Time) (at time.Time) {
 	for t := schedule.Next(from); !t.IsZero() && !t.After(now); t = schedule.Next(t) {
 		at = t

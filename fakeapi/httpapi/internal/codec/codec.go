@@ -221,7 +221,7 @@ func Body(r *http.Request) ([]byte, error) {
 }
 
 // Decode decodes the object of a create or update. The parameter validation (the option fieldValidation) says whether
-// it returns unknown and duplicate fields as warnings, as an error, or not at all.
+// Decode returns unknown and duplicate fields as warnings, as an error, or not at all.
 func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	if definition, _ := k.Definition(); definition != nil {
 		return decodeCustom(r, k, body, validation)
@@ -241,7 +241,7 @@ func Encode(obj runtime.Object, f media.Format) ([]byte, error) {
 	return Text(raw, f)
 }
 
-// Text converts JSON to the text of a format: indented JSON or YAML.
+// Text converts JSON to the text of a format: YAML, or JSON with a line feed at its end, indented if f.Pretty is set.
 func Text(raw []byte, f media.Format) ([]byte, error) {
 	switch {
 	case f.Type == media.YAML:
@@ -271,7 +271,7 @@ type Cache struct {
 	mu    sync.RWMutex
 	young map[cacheKey][]byte
 	old   map[cacheKey][]byte
-	size  int // bytes in young
+	size  int // the number of bytes in young; before it exceeds cacheSize, young replaces old
 }
 
 type cacheKey struct {
@@ -317,7 +317,6 @@ func (c *Cache) keep(key cacheKey, text []byte) {
 	c.size += len(text)
 }
 
-// decodeCustom is [Decode] for a custom object.
 func decodeCustom(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	mediaType := media.ContentType(r)
 	if mediaType != media.JSON && mediaType != media.YAML {

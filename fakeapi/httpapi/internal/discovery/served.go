@@ -122,7 +122,7 @@ func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1
 	return a
 }
 
-// storageVersions maps kinds to their storage versions, if these differ from the served versions.
+// storageVersions maps kinds to their storage versions, if these or their groups differ from the served ones.
 var storageVersions = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}:           "v2",
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: "v1beta1",

@@ -40,10 +40,10 @@ type Format struct {
 	Include metav1.IncludeObjectPolicy // what the rows of a Table contain
 }
 
-// Plain returns the format of error responses, which have no other form.
+// Plain returns the media type and indentation of f, without the form. Error responses have this format.
 func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
 
-// ReadTableOptions reads from the query what the rows of a Table contain. It returns an error for an invalid value.
+// ReadTableOptions reads from the query what the rows of a Table contain. For a Table, an invalid value is an error.
 func (f *Format) ReadTableOptions(q url.Values) error {
 	f.Include = metav1.IncludeObjectPolicy(q.Get("includeObject"))
 	if f.As != AsTable {
@@ -72,7 +72,7 @@ func ContentType(r *http.Request) string {
 // Forms reports whether a path supports the media type and form of a clause in an Accept header.
 type Forms func(c *clause) bool
 
-// Custom is the Forms of custom resources. They have no protobuf encoding, except in other forms.
+// Custom is the Forms of custom resources. Only their partial metadata has a protobuf encoding.
 func Custom(c *clause) bool {
 	return Objects(c) && (c.media != Proto || c.params["as"] != "")
 }

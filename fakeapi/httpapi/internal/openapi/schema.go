@@ -129,12 +129,11 @@ func strip(schema object) {
 	}
 }
 
-// object is a JSON object.
 type object = map[string]any
 
 type schemas struct {
 	v3    bool
-	named object // by model name
+	named object // the schemas, by model name
 }
 
 // model is a Go type that has a name in OpenAPI.

@@ -32,9 +32,9 @@ const (
 	mostClients = 200
 	// mostTime is the timeout of a webhook that sets none.
 	mostTime = 30 * time.Second
-	// mostBytes is the maximum size of an answer.
+	// mostBytes is the maximum size of an answer, in bytes.
 	mostBytes = 16 << 20
-	// mostShown is the maximum length of an answer's text in an error.
+	// mostShown is the number of bytes of an answer's text that an error shows.
 	mostShown = 2048
 )
 
@@ -144,7 +144,7 @@ func decode(text []byte, response runtime.Object) error {
 	return nil
 }
 
-// client returns the HTTP client for an endpoint. It keeps clients for later calls to the same endpoint.
+// client returns the HTTP client for an endpoint. Without c.via it keeps clients for later calls to the same address.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
 	if c.via != nil {
 		return &http.Client{Transport: c.via(to)}, nil

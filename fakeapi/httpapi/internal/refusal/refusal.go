@@ -169,8 +169,8 @@ func Extras(h http.Header) map[string][]string {
 	return all
 }
 
-// NobodyToBe returns an error if the client impersonates a group, uid or extra field, but no user name; otherwise
-// nil.
+// NobodyToBe checks a request without the header Impersonate-User. It returns an error if the client impersonates a
+// group, uid or extra field.
 func NobodyToBe(h http.Header) error {
 	groups, uid, extra := h.Values("Impersonate-Group"), h.Get("Impersonate-Uid"), Extras(h)
 	if len(groups) == 0 && uid == "" && len(extra) == 0 {

@@ -21,10 +21,11 @@ type Target struct {
 	Name        string
 	Subresource string
 	Watch       bool // the path is a deprecated /watch/ path
-	GroupKnown  bool // some kind is served in the group and version
+	GroupKnown  bool // this server or the real server has a resource in the group and version
 }
 
-// Parse parses a path below /api/v1 or /apis/GROUP/VERSION. ok is false for other paths. It does not clean the path.
+// Parse parses the path /api/VERSION or /apis/GROUP/VERSION, or a path below it. ok is false for other paths. Parse
+// does not clean the path.
 func Parse(kinds []*fakeapi.Kind, path string) (t Target, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(parts, "") {

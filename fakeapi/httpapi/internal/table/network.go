@@ -59,8 +59,8 @@ func externalIP(o *corev1.Service) string {
 
 const shown = 3
 
-// firstOf joins the first items of a list, and adds the number of the others. For an empty list it returns the
-// parameter none.
+// firstOf joins the first items of a list, and adds the number of the others. It returns the parameter none for a list
+// that is empty or has only an empty item.
 func firstOf(list []string, none string) string {
 	switch {
 	case strings.Join(list, "") == "" && len(list) < 2:

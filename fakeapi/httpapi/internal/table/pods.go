@@ -61,12 +61,12 @@ func podCondition(p *corev1.Pod, t corev1.PodConditionType) corev1.ConditionStat
 	return ""
 }
 
-// podSummary holds the numbers in a Pod's columns. reason is its status in one word.
+// podSummary holds the numbers in a Pod's columns. reason is the Pod's status in one word.
 type podSummary struct {
 	reason          string
 	ready, total    int
 	restarts        int
-	last            metav1.Time // the last restart
+	last            metav1.Time // the end of the container that was restarted last
 	sidecarRestarts int
 	sidecarLast     metav1.Time
 }

@@ -49,7 +49,7 @@ func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, hea
 	return t
 }
 
-// Empty returns the Table of an empty list.
+// Empty returns the Table of an empty list, with the default columns.
 func Empty(r *fakeapi.Response, f media.Format) *metav1.Table {
 	t := empty(f)
 	t.ListMeta, t.ColumnDefinitions = listMeta(r), plain.columns
@@ -85,7 +85,7 @@ func (p *printer) row(obj runtime.Object, f media.Format, now time.Time) metav1.
 func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	p := meta.AsPartialObjectMetadata(obj.(metav1.Object))
 	if _, ok := obj.(*appsv1.DaemonSet); ok && p.Annotations[appsv1.DeprecatedTemplateGeneration] != "" {
-		// the server's internal type has a field for this; only API versions have it as an annotation
+		// the real server's internal type has a field for the template generation, and no annotation
 		p.Annotations = maps.Clone(p.Annotations)
 		delete(p.Annotations, appsv1.DeprecatedTemplateGeneration)
 	}
