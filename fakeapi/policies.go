@@ -153,7 +153,8 @@ func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	return r
 }
 
-// paramsOf returns the parameter objects of a binding. If the policy has no parameters, it returns one nil.
+// paramsOf returns the parameter objects of a binding. It returns one nil if the policy has no paramKind, or the
+// binding has no paramRef.
 func (s *Server) paramsOf(p *registration.ValidatingAdmissionPolicy, b *registration.ValidatingAdmissionPolicyBinding,
 	namespace string) (params []runtime.Object, err error) {
 	kind, r := p.Spec.ParamKind, b.Spec.ParamRef

@@ -22,22 +22,23 @@ type Options struct {
 	// ManagedFields maintains managedFields in all objects. By default, only applied objects have them, and earlier
 	// writes count as writes before server-side apply.
 	ManagedFields bool
-	// DropControllerRefs removes the controller field of owners on every write, like clusters before that field.
+	// DropControllerRefs removes the controller field of owner references on every write, as before that field existed.
 	DropControllerRefs bool
 	// Start selects initial objects.
 	Start Start
-	// Authorize, if set, enables the plugin OwnerReferencesPermissionEnforcement: to set owners, a user needs delete;
-	// to block an owner's deletion, update on its finalizers. Authorize must be a function of its argument.
+	// Authorize, if set, enables the plugin OwnerReferencesPermissionEnforcement: a user who
+	// changes the owners of an existing object must be allowed to delete the object. To set blockOwnerDeletion, a user
+	// must be allowed to update the finalizers of the owner. The result must depend only on the argument.
 	Authorize func(Access) (allowed bool, reason string)
-	// Convert contains functions that replace the conversion webhooks of CRDs. Without a function or a webhook call,
-	// objects exist only in the storage version.
+	// Convert contains functions that replace the conversion webhooks of CRDs. If neither a function nor a
+	// webhook converts the objects of a CRD, they exist only in the storage version.
 	Convert map[schema.GroupKind]Convert
 	// WithoutPlugins are the admission plugins to switch off; see [Plugins].
 	WithoutPlugins []string
 	// Unlimited allows objects of any size. By default, 1.5 MiB is the limit, as in etcd.
 	Unlimited bool
 	// Webhooks contains functions that replace admission webhooks, by webhook name. The result must depend only on
-	// the argument. A webhook without a function fails as its failure policy says.
+	// the argument. Without a function and without [Server.SetCaller], the call fails as the failure policy says.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 	// WebhooksLater skips webhooks without a function until [Server.SetCaller] is called.
 	WebhooksLater bool
@@ -54,7 +55,7 @@ type Server struct {
 
 	caller  *webhook.Caller // may be nil
 	calls   int             // number of webhook calls during requests
-	reviews int             // number of reviews sent
+	reviews int             // number of UIDs made for AdmissionReviews and ConversionReviews
 	store
 }
 
@@ -105,7 +106,7 @@ func (s *Server) NearestKind(typed string) string {
 	return nearest.Word(typed, words)
 }
 
-// KindOf returns the kind of a typed object, even if its TypeMeta is not set.
+// KindOf returns the kind of an object; nil if it is not served. Objects of built-in Go types need no TypeMeta.
 func (s *Server) KindOf(obj runtime.Object) *Kind {
 	if obj == nil {
 		return nil

@@ -25,7 +25,7 @@ type Watch struct {
 }
 
 // Watch starts a watch. A name selects one object. Without a resourceVersion, the events begin with the existing
-// objects; after a compacted revision, with an ERROR event. Contradictory options are an error.
+// objects; after a compacted revision, with an ERROR event. Invalid options are an error.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
 	if now := s.current(k); now != nil {
 		k = now
