@@ -177,7 +177,6 @@ type goroutine struct {
 	main     bool   // it runs main
 }
 
-// goroutines lists the program's goroutines in a dump.
 func goroutines(dump string) (all []goroutine) {
 	for text := range strings.SplitSeq(dump, "\n\n") {
 		head, stack, _ := strings.Cut(text, "\n")

@@ -161,8 +161,8 @@ func (w *Actor) learn(kind string) {
 	}
 }
 
-// offices contains the service accounts of kube-controller-manager and the cloud provider that must change others'
-// objects.
+// offices contains the service accounts in kube-system of the controllers of kube-controller-manager and of the cloud
+// provider. An account in actors.known is not of sort Office.
 var offices = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`attachdetach-controller bootstrap-signer certificate-controller

@@ -107,7 +107,7 @@ func (n names) parseObject(b []byte, managers bool) *Object {
 	return o
 }
 
-// rescale sets spec.replicas from a Scale. If the object has no spec.replicas, its content becomes unknown.
+// rescale sets spec.replicas from a Scale. If one of them has no spec.replicas, the object's content becomes unknown.
 func (o *Object) rescale(scale *Object) {
 	if replicas := member(member(scale.spec, "spec"), "replicas"); replicas != nil {
 		if old := member(member(o.spec, "spec"), "replicas"); old != nil {
@@ -203,7 +203,7 @@ func (n names) parseOwner(b []byte) (r metav1.OwnerReference) {
 	return r
 }
 
-// long is the length from which the value of an annotation is stored as a digest.
+// long is the maximal length in bytes of a label or annotation value. A digest replaces longer values.
 const long = 200
 
 func (n names) parseMap(b []byte) map[string]string {

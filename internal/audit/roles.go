@@ -134,7 +134,7 @@ func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	for _, m := range [][]string{c.before.managers, afterManagers(c)} {
 		if slices.Contains(m, c.who.manager) {
 			if a.controllerOf(ref) == nil {
-				c.who.learn(groupKind(ref)) // the actor wrote the owner
+				c.who.learn(groupKind(ref)) // the actor wrote the owner reference
 			}
 			return true
 		}
@@ -172,13 +172,14 @@ func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
 	return nil, sim.Ref{}
 }
 
-// forOthers lists subresources that clients other than the owner may write.
+// forOthers lists subresources that clients other than the owner's controller may write.
 var forOthers = map[string]bool{"status": true, "ephemeralcontainers": true, "resize": true, "approval": true,
 	"finalize": true}
 
 // allowed reports whether any client may make this write to an object of another controller. Allowed are writes to the
 // subresources in forOthers, and changes of annotations, finalizers, other owner references, and labels that no
-// selector uses. A repeated deletion of a terminating object is also allowed.
+// selector uses. A repeated deletion of a terminating object is also allowed. If the old contents are unknown, a
+// request that contains only metadata and status is allowed.
 func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	if forOthers[c.sub] {
 		return true
@@ -196,7 +197,7 @@ func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	return !d.labels || !a.unselects(c, owner)
 }
 
-// unselects reports whether a change of labels changes whether the owner's selector matches: false if it is unknown.
+// unselects reports whether a change of labels changes whether the owner's selector matches; false for an unknown one.
 func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	known := a.controllerOf(owner)
 	o, _ := a.object(owner.UID)
