@@ -78,7 +78,7 @@ func (s *operator) admits(m manifest) bool {
 	return err == nil
 }
 
-// admitted returns an object with the changes of the program's webhooks.
+// admitted creates an object that does not exist yet, and returns it with the changes of the program's webhooks.
 func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	k := r.Server.Kind(m.GroupVersionKind())
 	if r.stored(m) != nil {

@@ -31,7 +31,7 @@ type label struct {
 const stray = "threelaws-stray"
 
 // adoption creates copies of dependents without an owner, and finds the labels that a copy needs to be adopted. If
-// copies of only some kinds are adopted, no spec.selector is assumed, because the controller uses more than labels.
+// copies of only some kinds are adopted, no selector is assumed, because the controller uses more than labels.
 func (f *found) adoption(s *operator) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
@@ -59,7 +59,7 @@ func (f *found) adoption(s *operator) error {
 	return f.letting(s)
 }
 
-// fits reports whether a selector selects all dependents of both owners. If not, the controller does not use it.
+// fits reports whether a selector selects all dependents of the sample and of the second owner in one world.
 func (f *found) fits(s *operator, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
@@ -144,7 +144,7 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	return sel
 }
 
-// source finds the owner's field that determines a label of the dependents.
+// source returns a label of the dependents with the owner's field that determines its value; without one, with value.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {

@@ -23,7 +23,7 @@ import (
 // operator is an Operator that load has checked.
 type operator struct {
 	Operator
-	over        func() error // the error of the context
+	over        func() error // returns the error of the context
 	definitions []manifest
 	held        []manifest // CRDs that are not in a file on disk
 	files       []string   // the files on disk that contain the other CRDs
@@ -39,7 +39,7 @@ type operator struct {
 	beside      []host.Controller
 	lasts       time.Duration // how long a world runs; 0 means until it settles
 
-	// start starts the program as a process with this name.
+	// start starts the processes of Others, and then the controller as a process with this name.
 	start func(t *trial.Trial, name string) *host.Process
 }
 

@@ -20,7 +20,7 @@ import (
 
 // refused is the error for an object that the server refuses.
 type refused struct {
-	what   string   // the object, as in the message
+	what   string   // the beginning of the message, which names the object
 	fields []string // the invalid fields: "spec.ports[0].name"; empty if the error names none
 	text   string
 }

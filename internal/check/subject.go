@@ -25,7 +25,7 @@ type Operator struct {
 	// "program". The default kind is that of the sample's first custom object, or else of its first object.
 	Controller host.Controller
 
-	// CRDs are files whose CustomResourceDefinitions exist in every world. Their other objects are ignored.
+	// CRDs are files whose CustomResourceDefinitions exist in every world. Other objects in these files are ignored.
 	CRDs []*File
 	// Installed are objects that exist before the sample in every world. [Plan.Notes] names refused ones.
 	Installed []*unstructured.Unstructured
@@ -55,7 +55,7 @@ type File struct {
 	// CRDs, if the file on disk still has the same CRDs.
 	Path string
 
-	text []byte // nil for a file on disk
+	text []byte // the content; nil for a file on disk
 }
 
 // onDisk reports whether the file on disk has the same CRDs. They differ if a kustomization patches them.
@@ -198,5 +198,5 @@ func (a *Accept) Is(in string, f *scenarios.Counterexample) bool {
 	return a.Law == f.Law && (a.Case == "" || a.Case == in) && strings.Contains(f.Said(), a.Object)
 }
 
-// differentValues is the ID of the invariant that owners have different values in distinct fields.
+// differentValues is the ID of the invariant that owners have different values in the fields in found.distinct.
 const differentValues = "different-values"

@@ -1,6 +1,6 @@
 // Package clause lists the clauses. A clause is a sentence of the source documents that a program can be checked
 // against. The package contains only data. A law (sim/law) takes its source from its clause, and a clause with a law
-// takes its sentence from the law. docs/evidence/clauses.md and the evidence of module lab are generated from both.
+// takes its sentence from the law. Both generate docs/evidence/clauses.md and the evidence of module lab.
 package clause
 
 import (
@@ -21,7 +21,7 @@ type Clause struct {
 	Only     []string // the controllers that the clause concerns, if About is Named
 	// Before is why eras before ControllerRef may violate the clause; "" if they may not.
 	Before string
-	// Tests lists tests that check it in addition to laws and scenarios: "fakeapi.TestPreconditions".
+	// Tests lists tests that check the clause in addition to laws and scenarios: "fakeapi.TestPreconditions".
 	Tests []string
 	// Cases lists prefixes of cases recorded from the real server, below fakeapi/testdata/vectors.
 	Cases   []string

@@ -69,7 +69,7 @@ func (r *rule) String() string {
 	return line + " with=" + r.with.word
 }
 
-// spent reports whether the rule cannot strike again.
+// spent reports whether the rule has struck and cannot strike again.
 func (r *rule) spent() bool { return r.struck > 0 && (r.verb == relist || r.verb != hold && r.nth > 0) }
 
 // deed contains the facts about a request that rules compare.
