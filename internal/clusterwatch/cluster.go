@@ -9,7 +9,7 @@
 //
 // A watch event contains an object, but not the client that changed it. metadata.managedFields contains the manager
 // that wrote a field last. So a change is attributed to the manager that owns the changed fields afterwards
-// (writer.go). managedFields does not show who removed a field or deleted an object. Changes by an unknown manager are
+// (object.go). managedFields does not show who removed a field or deleted an object. Changes by an unknown manager are
 // not reported.
 //
 // # What is not reported

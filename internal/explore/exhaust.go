@@ -86,8 +86,8 @@ func (x Exhaust) Run() (*Coverage, error) {
 	return s.cover, s.err
 }
 
-// explore explores all alternatives of the decisions above s.base. It returns false if the search ended before it was
-// done.
+// explore explores all alternatives of the decisions above s.base. It returns false if the search must end
+// before all are explored.
 func (s *search) explore() bool {
 	for {
 		if why := s.mustStop(); why != "" {
