@@ -171,7 +171,7 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	return nil
 }
 
-// beforeUpdate sets the fields of the new state that the server owns, and validates it.
+// beforeUpdate sets the server-owned fields of the new state, and validates the new state.
 func (c *call) beforeUpdate(way *registry.Update, w *draft) error {
 	obj, m, onlyMeta, old, oldMeta := w.obj, w.m, w.onlyMeta, w.old.obj, w.old.meta
 	m.SetGeneration(oldMeta.GetGeneration())

@@ -66,7 +66,7 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 	return obj, onlyMeta, c.matchName(m)
 }
 
-// patchMeta applies a patch that changes only metadata, without encoding the object as JSON. It returns nil for others.
+// patchMeta applies a patch of metadata alone, without encoding the object as JSON. It returns nil if it cannot.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {

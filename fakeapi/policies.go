@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// judged evaluates the policies that have bindings, and returns the first denial.
+// judged evaluates the ValidatingAdmissionPolicies that have bindings, and returns the first denial, or nil.
 func (c *call) judged(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	a := c.attributes(op, obj, old, dryRun)
 	var first error

@@ -21,7 +21,8 @@ const (
 	DeleteCollection Verb = "deletecollection"
 )
 
-// Request is a decoded API request. The server neither changes nor keeps the objects of a request.
+// Request is a decoded API request. The comment of a field names the verbs that use the field. The server neither
+// changes nor keeps the objects of a request.
 type Request struct {
 	Verb        Verb
 	Kind        *Kind  // a kind of the server; see [Server.Kind]
@@ -43,7 +44,8 @@ type Request struct {
 	UserAgent string // names the field manager if the options do not
 }
 
-// Response is the response to a request. Its objects are shared; do not change them.
+// Response is the response to a request. Its objects are shared: do not change them. Comments name the verbs that set a
+// field.
 type Response struct {
 	Object   runtime.Object   // create, get, update, patch, delete
 	Items    []runtime.Object // list, deletecollection: in key order

@@ -64,7 +64,7 @@ func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	return types.UID(name), resourceVersion
 }
 
-// mayName reports whether the text may contain the field's name: any text with a backslash may, as an escape sequence.
+// mayName reports whether the text may contain the field's name: a text with a backslash may contain it escaped.
 func mayName(text []byte, field string) bool {
 	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
 }

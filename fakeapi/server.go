@@ -49,7 +49,7 @@ type Server struct {
 	opts   Options
 	kinds  []*Kind // the served kinds
 	single []*Kind // the kinds in their storage versions
-	born   int     // added to each number of deleted objects; see [Server.Restore]
+	born   int     // added to the number of deleted objects in new UIDs; see [Server.Restore]
 	dry    int     // number of dry-run creates
 	missed string  // the last argument for which KindNamed returned nil
 
@@ -117,8 +117,8 @@ func (s *Server) KindOf(obj runtime.Object) *Kind {
 	return s.Kind(obj.GetObjectKind().GroupVersionKind())
 }
 
-// KindNamed returns the kind with a kind, resource, singular or short name in any case, for example "deploy" or
-// "Deployments.apps"; nil if there is none.
+// KindNamed finds a kind by its kind, resource, singular or short name, in upper or lower case: "deploy" or
+// "Deployments.apps". It returns nil if there is none.
 func (s *Server) KindNamed(typed string) *Kind {
 	name, group, grouped := strings.Cut(strings.ToLower(typed), ".")
 	for _, k := range s.kinds {
@@ -175,10 +175,10 @@ func (s *Server) Fork() *Server {
 // SetDropControllerRefs sets [Options].DropControllerRefs.
 func (s *Server) SetDropControllerRefs(on bool) { s.opts.DropControllerRefs = on }
 
-// Access describes a user's request, for [Options].Authorize.
+// Access describes a user's request, for [Options].Authorize. "*" in a field stands for any value.
 type Access struct {
 	User                  string
-	Verb, Group, Version  string // "*" for all
+	Verb, Group, Version  string
 	Resource, Subresource string
 	Namespace, Name       string
 }

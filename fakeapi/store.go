@@ -52,8 +52,8 @@ type change struct {
 	prev *change
 }
 
-// table contains the stored objects of one kind. Only the server with the token owner changes it; others copy it
-// first.
+// table contains the stored objects of one kind. Only the server whose token is owner changes the table. Other
+// servers first copy it.
 type table struct {
 	kind   *Kind
 	owner  *token

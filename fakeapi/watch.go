@@ -207,8 +207,8 @@ func (w *Watch) Next() []watch.Event {
 	return events
 }
 
-// Pull is Next in two parts: Pull reads the server, and the returned function calls conversion webhooks. After an
-// object that cannot be converted, the watch ends.
+// Pull is Next in two parts: Pull reads the server, and the returned function calls conversion webhooks. If an
+// object cannot be converted, the function returns the events before it and an error, and the watch ends.
 func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	events := w.next()
 	if w.as == nil || len(events) == 0 {

@@ -174,7 +174,7 @@ type goroutine struct {
 	function string // "main.(*keeper).Reconcile"
 	at       string // "manager/main.go:57"
 	own      bool   // the program's own code began the wait, not a library
-	main     bool   // it runs main
+	main     bool   // the goroutine runs main.main
 }
 
 func goroutines(dump string) (all []goroutine) {

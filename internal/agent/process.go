@@ -18,10 +18,10 @@ type process struct {
 	cmd     *exec.Cmd
 	root    string      // the process's own directory
 	stamp   []time.Time // modification times in root before the current life
-	in      *os.File    // receives commands
+	in      *os.File    // the pipe for commands to the process
 	out     *bufio.Reader
 	outFile *os.File
-	crash   log           // what the runtime prints
+	crash   log           // what the Go runtime prints
 	printed log           // what the program prints
 	all     *log          // the output of all lives of its replica; nil between lives
 	waited  chan struct{} // closed when the process has ended

@@ -162,7 +162,7 @@ func (w *Actor) learn(kind string) {
 }
 
 // offices contains the service accounts in kube-system of the controllers of kube-controller-manager and of the cloud
-// provider. An account in actors.known is not of sort Office.
+// provider. Accounts in actors.known take precedence.
 var offices = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`attachdetach-controller bootstrap-signer certificate-controller

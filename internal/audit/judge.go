@@ -38,7 +38,7 @@ type Auditor struct {
 
 	index       int
 	first, last time.Time
-	writes      int // the number of all writes
+	writes      int // the number of successful writes
 	judged      int // the number of writes that the laws evaluated
 	findings    *findings
 	left        map[string]*Left
@@ -57,7 +57,7 @@ type Left struct {
 	First string `json:"first"` // the first of these writes, such as "update t/pods/web-1 by alice"
 }
 
-// remembered is the minimal number of writes for which the judge keeps objects that nothing refers to.
+// remembered is law.Judge.Memory: the judge keeps an object that nothing refers to for at least this many records.
 const remembered = 20_000
 
 // New returns an auditor that has read no events.

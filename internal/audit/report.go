@@ -127,7 +127,7 @@ type ViolationGroup struct {
 	Story    []line    `json:"story"`           // what happened to the first object
 
 	kind  string // the owner's kind
-	what  string // the kind of the written object, if the write is an edit; otherwise ""
+	what  string // for a finding of ownedLaw: change.edited of the write; otherwise ""
 	who   *Actor
 	marks []render.Mark // marks on the first few records of the group
 }

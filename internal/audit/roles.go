@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// role says how the laws treat the actor of a change. process is the actor's name in the laws; a different name selects
-// different rules. owner is the owner for which the actor acts, if known.
+// role says how the laws treat the actor of a change. process is the name under which the judge knows the actor. One
+// actor can have several such names, with different rules. owner is the owner for which the actor acts, if known.
 type role struct {
 	process string
 	owner   sim.Ref

@@ -295,7 +295,7 @@ func newSorter() *sorter {
 	}
 }
 
-// add adds an event, and calls next with the events that are certainly in order.
+// add adds an event, and calls next with the events that leave the second window.
 func (s *sorter) add(e *event, next func(*event)) {
 	s.n++
 	heap.Push(&s.byTime, &queued{e, s.n})

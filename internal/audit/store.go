@@ -116,7 +116,7 @@ func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 	return n, gone
 }
 
-// weigh adds or subtracts the body of an entry.
+// weigh adds (sign 1) or subtracts (sign -1) the body of an entry.
 func (s *store) weigh(n *entry, sign int) {
 	if n.now == nil || n.now.spec == nil {
 		return

@@ -53,7 +53,7 @@ type Failure struct {
 	ID       string   `json:"id"` // the law's ID
 	Text     string   `json:"text"`
 	Step     int      `json:"step,omitempty"`
-	Length   int      `json:"length,omitempty"`   // the length of the run
+	Length   int      `json:"length,omitempty"`   // the number of steps of the run
 	Keys     []string `json:"keys,omitempty"`     // the schedule, if it is not random
 	Accepted string   `json:"accepted,omitempty"` // why the failure is accepted; then it is not minimized
 	Story    *Story   `json:"story,omitempty"`    // nil if not minimized yet
@@ -63,8 +63,8 @@ type Failure struct {
 type Story struct {
 	ID    string `json:"id"` // equal IDs mean equal stories of a law
 	Text  string `json:"text"`
-	Small string `json:"small"`           // description of its size
-	Page  string `json:"page"`            // the printed page
+	Small string `json:"small"`           // the size of the minimized failure, in words
+	Page  string `json:"page"`            // the page that is printed for the failure
 	File  string `json:"file"`            // a scenario file that replays the failure
 	Again string `json:"again,omitempty"` // the command that replays the failure, without file name; "" means replay
 }

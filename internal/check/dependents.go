@@ -125,7 +125,7 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf returns the labels that a copy needs to be adopted, or nil.
+// labelsOf returns the labels that a copy needs to be adopted, or nil if there are none or they do not fit.
 func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -144,7 +144,8 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	return sel
 }
 
-// source returns a label of the dependents with the owner's field that determines its value; without one, with value.
+// source returns the label key with the owner's field that determines its value in dependents. If no field does, the
+// label has the same value for all owners.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {

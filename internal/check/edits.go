@@ -81,8 +81,8 @@ func (f *found) late(why string) string {
 	return why
 }
 
-// The method two edits a sample for which the controller creates one dependent, so that it creates more: a case that
-// scales down to none shows nothing. The result is the run of the edited sample, or nil if there is no such edit.
+// The method two increases a number of dependents that is 1 in the sample: a case that scales down to none shows
+// nothing. The result is the run of the edited sample, or nil if no such edit gives the sample more dependents.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil

@@ -47,8 +47,8 @@ func (f *found) inherited(s *operator) error {
 	return nil
 }
 
-// handed finds finalizers that one controller of the operator adds and another one removes. Both controllers may write
-// them.
+// handed finds finalizers that one controller of the operator adds and another one removes. It adds these
+// finalizers to those of the controller that removes them.
 func (f *found) handed(s *operator, r *quiet) {
 	ours := func(process string) bool {
 		return process == r.process || slices.ContainsFunc(s.Others, named(process))

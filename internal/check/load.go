@@ -288,7 +288,7 @@ func (s *operator) unserved(gvk schema.GroupVersionKind) string {
 // worded formats a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
 
-// accompany adds the controllers that run beside the subject, each once, and the garbage collector.
+// accompany adds the controllers that run beside the tested controller, each once, and the garbage collector.
 func (s *operator) accompany(more []string) error {
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
 	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })

@@ -39,7 +39,7 @@ type Plan struct {
 // DerivedCase is a case: a world in which the controller is tested.
 type DerivedCase struct {
 	Name string // "recreated/orphan"
-	Skip string // why the case cannot test this controller; "" if it can
+	Skip string // why the case is not run; "" if it is
 
 	place *place
 	plan  *Plan

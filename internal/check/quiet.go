@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// quiet is a quiet run: a world in the default schedule, in which no event is late.
+// quiet is a run of a world. By default it is a quiet run: in the default schedule, in which no event is late.
 type quiet struct {
 	*trial.Trial
 	s       *operator

@@ -27,7 +27,7 @@ type place struct {
 	sameEnd      bool // compare the settled world with that of a quiet run
 }
 
-// few contains the faults of most cases.
+// few contains the faults of most cases, with the number of each in a run.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
 // atWork contains the faults of few except stale, the start from an older list. A garbage collector that starts from an

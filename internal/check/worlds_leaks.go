@@ -29,7 +29,7 @@ type remains struct {
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp deletes the sample in worlds with one owner and with two, and finds objects without a reference that remain.
+// cleansUp deletes the sample in worlds with one owner and with two, and finds which objects without a reference go.
 func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
@@ -137,8 +137,8 @@ func (f *found) early(s *operator) place {
 	return p
 }
 
-// unseen is a case: an owner is created and deleted while watches are paused, so that the controller does not see its
-// objects.
+// unseen is a case: an owner is created and deleted while watches are paused, so that the controller does not see the
+// owner's objects.
 func (f *found) unseen(s *operator) place {
 	p := place{name: "deleted/unseen", settled: true, objects: f.both(s)}
 	c := f.cleans[metav1.DeletePropagationBackground]

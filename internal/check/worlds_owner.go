@@ -143,7 +143,7 @@ func (f *found) stillThere() scenarios.Func {
 // In the following cases the world settles before the decisive step, so every controller has seen the latest state.
 // Therefore they also test whole programs, for which it is not known when they read an object.
 
-// terminating is a case: while the sample is terminating, it is edited, and an object that it could adopt is created.
+// terminating is a case: while the sample is terminating, it is edited, and an orphan that fits the sample is created.
 func (f *found) terminating(s *operator) place {
 	held := manifest{s.owner.DeepCopy()}
 	held.SetFinalizers(append(held.GetFinalizers(), hold))

@@ -1,6 +1,7 @@
 // Package clause lists the clauses. A clause is a sentence of the source documents that a program can be checked
 // against. The package contains only data. A law (sim/law) takes its source from its clause, and a clause with a law
-// takes its sentence from the law. Both generate docs/evidence/clauses.md and the evidence of module lab.
+// takes its sentence from the law. docs/evidence/clauses.md and the evidence of module lab are generated from clauses
+// and laws.
 package clause
 
 import (
@@ -19,7 +20,7 @@ type Clause struct {
 	Source   string   // document and section
 	About    About    // the actors that the clause concerns
 	Only     []string // the controllers that the clause concerns, if About is Named
-	// Before is why eras before ControllerRef may violate the clause; "" if they may not.
+	// Before is why eras (versions of a controller) before ControllerRef may violate the clause; "" if they may not.
 	Before string
 	// Tests lists tests that check the clause in addition to laws and scenarios: "fakeapi.TestPreconditions".
 	Tests []string

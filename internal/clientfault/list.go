@@ -38,7 +38,7 @@ type Shown struct {
 	ID     int    `json:"id"`
 	Line   string `json:"line"`
 	Struck int    `json:"struck"` // how often it has struck
-	Over   bool   `json:"over"`   // it will not strike again
+	Over   bool   `json:"over"`   // it has struck, and cannot strike again
 }
 
 // Strike is the combined effect of the faults on one request.

@@ -39,7 +39,7 @@ type rule struct {
 	kind            schema.GroupKind // empty for all kinds
 	resource        string           // the resource of the kind; "*" for all
 	namespace, name string           // patterns; "" for any
-	nth             int              // fail, delay: strike only the request with this number, from 1; 0 for all
+	nth             int              // fail, delay: number of the matching request to strike, from 1; 0 for all
 	with            *answer          // fail: the response
 	by              time.Duration    // delay: the duration
 

@@ -18,7 +18,7 @@ type check struct {
 	who   func(e *entry) string
 }
 
-// checks lists the checks. They run when an object or a related one changes, and as long as a problem lasts.
+// checks lists the checks. They run when an object or a related object changes, and while a problem lasts.
 var checks = []check{
 	{Stuck, (*Cluster).stuck, (*Cluster).overdue, nobody},
 	{Orphan, (*Cluster).orphan, (*Cluster).patient, nobody},
@@ -153,8 +153,8 @@ func referrer(e *entry) string {
 type hold struct {
 	ref    metav1.OwnerReference
 	labels map[string]string
-	at     time.Time // when the object was taken from it
-	who    string    // the manager that took the object from it
+	at     time.Time // when the controller lost the object
+	who    string    // the manager that removed or replaced the controller
 }
 
 const mostNamed = 3

@@ -39,7 +39,7 @@ type knownFight struct {
 	lead  string   // key of the history whose rounds are counted; for several fields, that of the first
 	also  []string // the further fields of the fight
 	hands bool     // a person takes part
-	next  int      // the number of rounds at which it is reported again
+	next  int      // the number of rounds at which it is reported next
 }
 
 type fights struct {
@@ -292,7 +292,7 @@ func (c *Cluster) count(x *change, o *Version, by int) {
 			"controller", who: slices.Compact(who), circle: circle})
 }
 
-// reporter returns the manager that last wrote the owner's status. This is its controller.
+// reporter returns the manager that last wrote the owner's status, which is the controller of the owner's kind.
 func (o *Version) reporter() string {
 	who, at := "", time.Time{}
 	for _, m := range o.ManagedFields {

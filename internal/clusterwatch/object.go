@@ -227,7 +227,7 @@ func newest(sets []set) string {
 	return who
 }
 
-// maker returns the manager that created the object, which wrote within a second of the creation; "" if unknown.
+// maker returns the first manager in managedFields that wrote within a second of the creation; "" if there is none.
 func (o *Version) maker() string {
 	for _, m := range o.ManagedFields {
 		if m.Subresource == "" && !m.Time.After(o.CreationTimestamp.Time.Add(time.Second)) {

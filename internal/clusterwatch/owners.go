@@ -79,7 +79,7 @@ func (c *Cluster) foreign(e *entry) string {
 }
 
 // neverOwned reports whether an object has owner references, but no owner in the right place is known to have existed.
-// Only the garbage collector can have deleted such an object.
+// The garbage collector deletes such an object, if it has no finalizers.
 func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]

@@ -115,7 +115,7 @@ func (r *Record) note(x *change) {
 	r.write(e)
 }
 
-// ending reports whether an object is removed as soon as it is deleted. Then the deletion was already recorded.
+// ending reports whether an object is terminating and nothing delays its removal. Its deletion is already recorded.
 func (o *Version) ending() bool {
 	grace := o.DeletionGracePeriodSeconds
 	return o.terminating() && len(o.Finalizers) == 0 && (grace == nil || *grace == 0)

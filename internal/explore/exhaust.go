@@ -38,7 +38,7 @@ type Exhaust struct {
 	// search and the coverage so far. Save is also called at the end. If Save returns an error, the search ends.
 	Due    func() bool
 	Save   func(m *Mark, c *Coverage) error
-	Resume *Mark // the position at which an earlier search continues, with all of its Table; nil for a new search
+	Resume *Mark // where an earlier search stopped, with the tables of all its marks; nil for a new search
 
 	Stop     func() string   // called before each run; a nonempty reason ends the search
 	Progress func(*Coverage) // called after every 1,024 runs with the numbers so far
