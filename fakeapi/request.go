@@ -27,7 +27,7 @@ type Request struct {
 	Verb        Verb
 	Kind        *Kind  // a kind of the server; see [Server.Kind]
 	Subresource string // "", "status", "scale", ...
-	Namespace   string // "" for cluster-scoped kinds and all namespaces
+	Namespace   string // "" for cluster-scoped kinds, and to list all namespaces
 	Name        string // "" for create with generateName, list, deletecollection
 
 	Object    runtime.Object  // create, update

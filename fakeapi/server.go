@@ -26,12 +26,12 @@ type Options struct {
 	DropControllerRefs bool
 	// Start selects initial objects.
 	Start Start
-	// Authorize, if set, enables the plugin OwnerReferencesPermissionEnforcement: a user who
-	// changes the owners of an existing object must be allowed to delete the object. To set blockOwnerDeletion, a user
-	// must be allowed to update the finalizers of the owner. The result must depend only on the argument.
+	// Authorize, if set, enables the plugin OwnerReferencesPermissionEnforcement. A user who changes the owners of an
+	// existing object must be allowed to delete the object. A user who sets blockOwnerDeletion must be allowed to
+	// update the finalizers of the owner. The result must depend only on the argument.
 	Authorize func(Access) (allowed bool, reason string)
-	// Convert contains functions that replace the conversion webhooks of CRDs. If neither a function nor a
-	// webhook converts the objects of a CRD, they exist only in the storage version.
+	// Convert contains functions that replace the conversion webhooks of CRDs. If neither a function nor a webhook
+	// converts the objects of a CRD, they exist only in the storage version.
 	Convert map[schema.GroupKind]Convert
 	// WithoutPlugins are the admission plugins to switch off; see [Plugins].
 	WithoutPlugins []string
@@ -63,7 +63,7 @@ func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
-// Kinds returns the kinds in their storage versions, in a fixed order. Each object has one of these kinds.
+// Kinds returns the kinds in their storage versions, in a fixed order. Each stored object has one of these kinds.
 func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)] }
 
 // Served returns the served kinds: [Server.Kinds] and their other versions.

@@ -75,7 +75,7 @@ type table struct {
 }
 
 type store struct {
-	tables  []*table // by ordinal
+	tables  []*table // by Kind.ordinal
 	token   *token
 	version uint64
 	pivot   entry  // reused for look-ups

@@ -129,8 +129,8 @@ func place(stack string) string {
 type frame struct {
 	function   string // "main.(*keeper).Reconcile"
 	at         string // "manager/main.go:57"
-	dependency bool   // it belongs to a module other than the program's
-	standard   bool   // it belongs to the standard library
+	dependency bool   // the function belongs to a module other than the program's
+	standard   bool   // the function belongs to the standard library
 	creates    bool   // the function started the goroutine
 }
 

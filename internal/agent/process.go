@@ -32,8 +32,8 @@ type process struct {
 
 	answers   map[int64]wire.Message // answers of webhooks, by number of the call (life.called)
 	recovered string                 // a panic that was recovered and logged by a library
-	deadlock  string                 // the deadlock found by the last Stacks command
-	waits     []string               // the waits found by the last Stacks command
+	deadlock  string                 // the deadlock found by the last wire.Stacks command
+	waits     []string               // the waits found by the last wire.Stacks command
 }
 
 // start starts a process. If that fails, it returns a process for which every command fails.

@@ -42,7 +42,7 @@ current-context: world
 // serviceAccount is the directory in which a kubelet mounts the files of the in-cluster configuration.
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/"
 
-// home is the home directory of a program. It is empty.
+// home is the home directory of a program. The directory is empty when a life begins.
 const home = "/home/operator"
 
 // holds returns the initial content of a process's directory. When the program opens a file, this directory is

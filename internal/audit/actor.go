@@ -28,7 +28,7 @@ const (
 
 // Actor is the author of a request.
 type Actor struct {
-	Name string // the user, or the controller of kube-controller-manager by its service account
+	Name string // the user; for a controller of kube-controller-manager, always its service account
 	Sort Sort
 
 	known    *Controller // the controller, for an actor of sort Known

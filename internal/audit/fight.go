@@ -43,7 +43,7 @@ func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 type Fight struct {
 	What      string    `json:"what"`            // "data.mode of t/cm/shared"
 	Between   []string  `json:"between"`         // the participants, violators first
-	Violators []string  `json:"violators"`       // without the owner's controller and system components; if none, all
+	Violators []string  `json:"violators"`       // Between without the owner's controller and system components, or all
 	Owner     string    `json:"owner,omitempty"` // "" if there is no owner, or if there are several in turn
 	Rounds    int       `json:"rounds"`
 	Writes    int       `json:"writes"`

@@ -241,9 +241,9 @@ func (a *Auditor) controls(kind string, but *Actor) bool {
 // settled is the age of a version after which every writer is assumed to know it.
 const settled = time.Minute
 
-// saw returns the version that the actor certainly knew, or nil. It returns the version before the write if the request
-// contains a resource version, if the object always had the same controller, if the actor has read the object since its
-// controller was set, or if the controller was set long ago.
+// saw returns the version before the write if the actor certainly knew it, otherwise nil. The actor knew it if the
+// request contains a resource version. It also knew it if the object always had the same controller, or the controller
+// was set long ago or before the actor's last read of the object.
 func (a *Auditor) saw(c *change) any {
 	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
 		return nil

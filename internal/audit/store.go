@@ -40,10 +40,10 @@ type entry struct {
 	late  bool // now may be out of date: the result of a later write is not in the log
 
 	epoch    int       // store.epoch when now was stored
-	maker    *Actor    // its creator; nil if it was created before the log
+	maker    *Actor    // its creator; nil if the creation is not in the log
 	since    time.Time // when it got its current controller; zero if before the log or unknown
 	constant bool      // it has had this controller since its creation
-	lines    []line    // its latest changes
+	lines    []line    // its first change and its latest changes
 
 	specBy, statusBy []*Actor // the first few writers of everything except status, and of status
 	use, bodies      *list.Element
@@ -61,7 +61,7 @@ func (n *entry) ref() sim.Ref {
 type store struct {
 	objects map[place]*entry
 	uses    *list.List // *entry values, most recently used first
-	bodies  *list.List // *entry values that have bodies
+	bodies  *list.List // *entry values that have bodies, last written first
 	bytes   int
 	epoch   int                  // the number of lost writes whose object is unknown
 	kinds   map[[2]string]string // the kind by group and resource

@@ -30,7 +30,7 @@ type operator struct {
 	installed   []manifest
 	notes       []string
 	pruned      []error    // errors about fields that the CRDs do not define, in the sample's file
-	installs    string     // the YAML of the installed objects that are not in files
+	installs    string     // the YAML of held and installed
 	own         []sim.Ref  // objects that the program creates without the sample
 	around      []manifest // the other objects in the sample's file
 	owner       manifest   // the sample

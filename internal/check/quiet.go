@@ -306,7 +306,7 @@ func (t *ticking) look() bool {
 	return t.found != nil
 }
 
-// regular returns the ticks if the last enoughTicks times have equal intervals, or nil. The first may differ.
+// regular returns the ticks if the last enoughTicks times have equal intervals, or nil. The first interval may differ.
 func regular(does deed, at []time.Duration) *ticks {
 	if len(at) < enoughTicks {
 		return nil

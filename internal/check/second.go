@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// beside adds a second owner: the sample under another name. If the two owners have too few dependents, it also changes
-// the names of dependents in the second owner's spec, and keeps this change if there are enough dependents then.
+// beside adds a second owner: the sample under another name. If the two owners then have too few dependents, beside also
+// changes the names of dependents in the second owner's spec. It keeps this change only if it helps.
 func (f *found) beside(s *operator) error {
 	same := s.owner.renamed(s.owner.GetName() + "-second")
 	known := f.unknown
@@ -271,7 +271,7 @@ func differ(first, second manifest, owns []schema.GroupVersionKind, fields []dis
 		}}
 }
 
-// ownerValues returns the values of an owner and its dependents. It returns nil if the owner does not exist.
+// ownerValues returns chosenValues of an owner and its dependents, or nil if the owner does not exist.
 func ownerValues(f *law.Facts, owner manifest, owns []schema.GroupVersionKind) map[distinct]string {
 	o := f.Get(owner.GetKind(), owner.GetNamespace(), owner.GetName())
 	if o == nil {

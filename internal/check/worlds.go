@@ -268,8 +268,8 @@ func (s *operator) timed(user []casefile.Action) []casefile.Action {
 
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
-// less returns the value of the field of f.scale that is one less than the sample's. ok is false if there is no such
-// field, or if no dependent would remain.
+// less returns a value for the edit f.scale with a number that is one less than the sample's. ok is false if f.scale is
+// not an edit of a number, or if no dependent would remain.
 func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
 		return nil, false

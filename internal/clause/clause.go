@@ -51,7 +51,7 @@ const (
 	Owners                  // controllers with dependents
 	Claimers                // controllers that adopt dependents by a selector
 	Wanting                 // controllers whose owners want a number of dependents
-	Identified              // controllers whose dependents have an identity
+	Identified              // controllers whose dependents have an identity, such as an ordinal
 	Counting                // controllers whose status counts dependents
 	Finalizing              // controllers that remove finalizers
 	Collector               // the garbage collector
@@ -94,7 +94,7 @@ func Sections() []Section {
 	}
 }
 
-// All returns every clause, in the order of the list.
+// All returns every clause, in the order of [Sections].
 func All() []*Clause {
 	var all []*Clause
 	for _, s := range Sections() {

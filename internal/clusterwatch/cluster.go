@@ -71,7 +71,7 @@ type served struct {
 
 type entry struct {
 	now      *Version
-	lines    []Line // the latest changes
+	lines    []Line // the first change and the latest changes
 	had      *hold  // the last controller, if there is none now
 	taken    *hold  // the previous controller, if there is another one now
 	released bool   // it has lost a controller since the watch began

@@ -10,7 +10,7 @@ import (
 type Exhaust struct {
 	Program Runner
 
-	MaxSteps  int  // steps of one run, including those before the first choice; 0 means 10,000
+	MaxSteps  int  // bound on the steps of a run, including those before the first choice; 0 means 10,000
 	MaxStates int  // 0 means no bound
 	MaxRuns   int  // 0 means no bound
 	All       bool // continue after the first violation; each run still ends at its first violation
