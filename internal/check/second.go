@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// beside adds a second owner: the sample under another name. If the two owners then have too few dependents, beside also
-// changes the names of dependents in the second owner's spec. It keeps this change only if it helps.
+// beside adds a second owner: the sample under another name. If the two owners then have too few dependents, beside
+// also changes the names of dependents in the second owner's spec. It keeps this change only if the change helps.
 func (f *found) beside(s *operator) error {
 	same := s.owner.renamed(s.owner.GetName() + "-second")
 	known := f.unknown
