@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Since returns the changes to a kind after a revision, oldest first. It returns 410 Expired if they were compacted.
+// Since returns the changes to objects of a kind after a revision, oldest first. A compacted revision is 410 Expired.
 func (s *Server) Since(k *Kind, version uint64) ([]Event, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -88,8 +88,8 @@ func (s *Server) Compact(version uint64) {
 	}
 }
 
-// ForgetNames forgets the names of objects that were deleted up to a revision, to limit memory. New uids and
-// generated names are still unique, but differ from those of a server that has not forgotten them.
+// ForgetNames saves memory: it drops the counts of deleted objects by name, and of generated names by prefix, that have
+// not changed since a revision. Later UIDs and generated names stay unique, but differ from those without ForgetNames.
 func (s *Server) ForgetNames(version uint64) {
 	for i := range s.tables {
 		t := s.writable(s.tables[i].kind)

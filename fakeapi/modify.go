@@ -25,11 +25,11 @@ type edit struct {
 	// creates is set if the edit creates a missing object.
 	creates bool
 	// make returns the new object. old is the stored object, or nil. If onlyMeta is true, obj differs from old only
-	// in metadata, and shares everything else with it.
+	// in metadata, and shares everything else with old.
 	make func(old *entry) (obj runtime.Object, onlyMeta bool, err error)
 }
 
-// modify applies an edit. If the object changes during a webhook call, it starts again.
+// modify applies an edit. If the object changes during a webhook call, modify tries again, up to mostTries times.
 func (c *call) modify(ed *edit) Response {
 	warned := len(c.warnings)
 	for range mostTries {
@@ -41,7 +41,7 @@ func (c *call) modify(ed *edit) Response {
 	return refuse(errOutOfTime())
 }
 
-// try applies the edit once. done is false if the object changed in the meantime.
+// try applies the edit once. done is false if the object was changed, deleted or created during a webhook call.
 func (c *call) try(ed *edit) (r Response, done bool) {
 	calls := c.s.calls
 	stored := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
@@ -102,11 +102,11 @@ func (c *call) edit(ed *edit, w *draft) (err error) {
 	return nil
 }
 
-// storeChange stores the new state, or removes a terminating object without finalizers. If nothing has changed, it
-// stores nothing and responds with the stored object.
+// storeChange stores the new state, or removes a terminating object without finalizers for which mayGo returns true. In
+// a dry run it does neither. If nothing has changed, the response contains the stored object.
 func (c *call) storeChange(w *draft) error {
 	if c.s.opts.DropControllerRefs {
-		metadata.DropControllers(w.m) // before the comparison: an adoption without the field changes nothing
+		metadata.DropControllers(w.m) // first: a write that only sets the controller field then changes nothing
 	}
 	switch {
 	case len(w.m.GetFinalizers()) == 0 && w.old.meta.GetDeletionTimestamp() != nil && c.mayGo(w.obj, w.old.meta):
@@ -151,8 +151,8 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 	return c.k.row.Held == nil || !c.k.row.Held(obj)
 }
 
-// matchVersion returns a conflict if the object's resourceVersion is not the stored one. If the kind allows it, an
-// object without a resourceVersion gets the stored one.
+// matchVersion returns a conflict if the object's resourceVersion is not the stored one. An object without a
+// resourceVersion gets the stored one, or is invalid if MustVersion of the kind is set.
 func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	n, err := parseVersion(m.GetResourceVersion())
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	return nil
 }
 
-// beforeUpdate sets the fields of the new state that the server owns, and validates it.
+// beforeUpdate sets the server-owned fields of the new state, and validates the new state.
 func (c *call) beforeUpdate(way *registry.Update, w *draft) error {
 	obj, m, onlyMeta, old, oldMeta := w.obj, w.m, w.onlyMeta, w.old.obj, w.old.meta
 	m.SetGeneration(oldMeta.GetGeneration())
@@ -276,7 +276,7 @@ func (c *call) conditionUID(e *entry, asked types.UID) error {
 }
 
 // conditionMeta returns an error if a request requires another UID or resourceVersion than the stored ones. nil is
-// not compared. The error text is that of the strategies, not of the storage layer.
+// not compared. The error text differs from that of the storage layer, which errPrecondition returns.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
 	m := e.meta

@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxGenerated is the maximum length of a prefix: 63 characters less a suffix of five.
+// maxGenerated is the maximum length of a generateName prefix: 63 characters less a suffix of five.
 const maxGenerated = 58
 
-// generate sets a name that no stored object has. Each prefix has its own count, so that unrelated creates do not
-// change each other's names. The caller stores the returned count when it stores the object.
+// generate sets an unused name, or a used one after 1000 used names. Each namespace and prefix has its own count, so
+// that unrelated creates do not change each other's names. The caller stores the returned count with the object.
 func (c *call) generate(t *table, m metav1.Object) tally {
 	namespace, prefix := m.GetNamespace(), m.GetGenerateName()
 	if len(prefix) > maxGenerated {
@@ -38,7 +38,7 @@ func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
 
 func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
 
-// uid returns the UID of the n-th object (from 0) with a key. It looks random, but depends only on the arguments.
+// uid returns the UID of the n-th object (from 0) with a key. The UID looks random, but depends only on the arguments.
 func uid(k *Kind, key string, n int) types.UID {
 	const prime = 1099511628211
 	a, b := uint64(14695981039346656037), uint64(0x9e3779b97f4a7c15)
@@ -99,7 +99,7 @@ type tally struct {
 	at  uint64 // the revision at which n last changed
 }
 
-// floors are the highest numbers that a table has dropped. They replace missing tallies, so that no UID is reused.
+// floors are the highest numbers that a table has dropped from past and made. They stand in for missing tallies.
 type floors struct{ past, made int }
 
 // count returns the number for a key. If the key has no tally, it returns the parameter floor.

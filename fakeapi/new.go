@@ -10,7 +10,7 @@ import (
 // epoch is the default creation time of the initial objects.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// New returns a server with the namespaces "default" and "kube-system", and the objects in opts.Start.
+// New returns a server with the namespaces "default" and "kube-system", and the objects that opts.Start selects.
 func New(opts Options) *Server {
 	if opts.ManagedFields || opts.Start != (Start{}) {
 		return build(opts)

@@ -66,7 +66,7 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 	return obj, onlyMeta, c.matchName(m)
 }
 
-// patchMeta applies a patch that changes only metadata, without JSON. It returns nil if it needs [call.patchWhole].
+// patchMeta applies a patch of metadata alone, without encoding the object as JSON. It returns nil if it cannot.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
@@ -159,8 +159,8 @@ func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.
 }
 
 // decodePlain decodes an applied configuration that is JSON, as most clients send it, in a tenth of the time that YAML
-// takes. It returns nil if the text could mean something else as YAML: characters that need an escape or that YAML
-// reserves, duplicate keys, keys longer than YAML's limit, or numbers that are not integers.
+// takes. It returns nil for text that is not JSON or that YAML could decode differently. Such text contains control
+// characters, backslashes, non-ASCII characters, duplicate keys, very long keys, or numbers that are not integers.
 func decodePlain(text []byte) map[string]any {
 	for _, c := range text {
 		if (c < ' ' && c != '\n') || c > '~' || c == '\\' {

@@ -68,7 +68,7 @@ func (c *call) patchStrategic(old, obj runtime.Object) error {
 	return c.strictness(err, found, fmt.Sprintf("%+v", patch))
 }
 
-// strategicError converts an error of a strategic merge to an API error.
+// strategicError converts the known errors of a strategic merge to API errors. It returns other errors unchanged.
 func strategicError(err error) error {
 	switch err {
 	case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList,
@@ -173,7 +173,6 @@ func (c *call) applyJSON(original []byte) (patched []byte, found []error, err er
 	return patched, found, nil
 }
 
-// strict reports whether the request's field validation is Warn, Strict or not set.
 func (c *call) strict() bool {
 	v := c.req.PatchO.FieldValidation
 	return v == metav1.FieldValidationWarn || v == metav1.FieldValidationStrict || v == ""

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// permitCreate runs the validating admission plugins for a complete, valid object. As in the real server, the name is
-// checked later: even a create that fails with 409 is charged to quotas.
+// permitCreate runs the validating admission plugins for a complete, valid object. As in the real server, a name that
+// is in use is refused later: even a create that fails with 409 is charged to quotas.
 func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
 	var err error
 	switch o := obj.(type) {
@@ -38,7 +38,7 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 	return c.validated(admissionv1.Create, obj, nil, dryRun)
 }
 
-// permitUpdate is permitCreate for an update. Most plugins skip an update that changes only metadata.
+// permitUpdate is permitCreate for an update. Most plugins skip updates of subresources, and of metadata alone.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
@@ -72,7 +72,6 @@ func (c *call) permitUpdate(w *draft) error {
 	return c.validated(admissionv1.Update, obj, old.obj, w.dryRun)
 }
 
-// permitResize is permitUpdate for the subresource resize of a Pod.
 func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 	if err := admission.Limit(c.s.limitRanges(p.Namespace), p); err != nil {
 		return c.errForbidden(p, err)
@@ -116,8 +115,8 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 	return k.Resource, k.Namespaced, true
 }
 
-// charge adds a write to the quotas of its namespace, and checks the addresses and node ports of a Service. The
-// quotas stay charged even if the write fails later.
+// charge adds a write to the quotas of its namespace, and checks the addresses and node ports of a Service. In a dry
+// run it only checks. The quotas stay charged even if the write fails later.
 func (c *call) charge(w *draft) error {
 	if err := c.spendQuota(w); err != nil {
 		return err

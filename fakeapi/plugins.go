@@ -1,6 +1,6 @@
 package fakeapi
 
-// The admission plugins that [Options.WithoutPlugins] can switch off.
+// Names of admission plugins. The other plugins that a [Server] has are named in rows of fakeapi/internal/registry.
 const (
 	namespaceLifecycle  = "NamespaceLifecycle"
 	limitRanger         = "LimitRanger"

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// judged evaluates the policies that have bindings, and returns the first denial.
+// judged evaluates the ValidatingAdmissionPolicies that have bindings, and returns the first denial, or nil.
 func (c *call) judged(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	a := c.attributes(op, obj, old, dryRun)
 	var first error
@@ -153,7 +153,8 @@ func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	return r
 }
 
-// paramsOf returns the parameter objects of a binding. If the policy has no parameters, it returns one nil.
+// paramsOf returns the parameter objects of a binding. It returns one nil if the policy has no paramKind, or the
+// binding has no paramRef.
 func (s *Server) paramsOf(p *registration.ValidatingAdmissionPolicy, b *registration.ValidatingAdmissionPolicyBinding,
 	namespace string) (params []runtime.Object, err error) {
 	kind, r := p.Spec.ParamKind, b.Spec.ParamRef

@@ -21,12 +21,13 @@ const (
 	DeleteCollection Verb = "deletecollection"
 )
 
-// Request is a decoded API request. The server does not change or keep its objects.
+// Request is a decoded API request. The comment of a field names the verbs that use the field. The server neither
+// changes nor keeps the objects of a request.
 type Request struct {
 	Verb        Verb
 	Kind        *Kind  // a kind of the server; see [Server.Kind]
 	Subresource string // "", "status", "scale", ...
-	Namespace   string // "" for cluster-scoped kinds and all namespaces
+	Namespace   string // "" for cluster-scoped kinds, and to list all namespaces
 	Name        string // "" for create with generateName, list, deletecollection
 
 	Object    runtime.Object  // create, update
@@ -40,14 +41,15 @@ type Request struct {
 	List   metav1.ListOptions // list, deletecollection
 
 	User      string // "" for the administrator
-	UserAgent string // default for the field manager
+	UserAgent string // names the field manager if the options do not
 }
 
-// Response is the response to a request. Its objects are shared; do not change them.
+// Response is the response to a request. Its objects are shared: do not change them. Comments name the verbs that set a
+// field.
 type Response struct {
 	Object   runtime.Object   // create, get, update, patch, delete
 	Items    []runtime.Object // list, deletecollection: in key order
-	Version  uint64           // list: its revision
+	Version  uint64           // list: the revision of the list
 	Continue string           // list: token for the next page
 	Left     *int64           // list: number of items after this page
 	Code     int              // HTTP status

@@ -57,7 +57,6 @@ func patchPreconditions(form types.PatchType, patch []byte) (uid types.UID, reso
 	return namesIn(metadata)
 }
 
-// namesIn returns the uid and resourceVersion in metadata.
 func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	fields, _ := metadata.(map[string]any)
 	name, _ := fields["uid"].(string)
@@ -65,12 +64,12 @@ func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	return types.UID(name), resourceVersion
 }
 
-// mayName reports whether the text contains the field's name, perhaps with escape sequences.
+// mayName reports whether the text may contain the field's name: a text with a backslash may contain it escaped.
 func mayName(text []byte, field string) bool {
 	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
 }
 
-// operationPreconditions returns the values that the operations of a JSON patch test or set.
+// operationPreconditions returns the UID and resourceVersion that the operations of a JSON patch test or set.
 func operationPreconditions(patch []byte) (uid types.UID, resourceVersion string) {
 	var operations []struct {
 		Op    string `json:"op"`

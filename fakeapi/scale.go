@@ -106,7 +106,6 @@ func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, e
 	return obj, nil
 }
 
-// noReplicas marks missing replicas in a Scale.
 const noReplicas = math.MinInt32
 
 // manageScale updates managedFields for a write of the Scale, and converts them to those of the object.
@@ -144,7 +143,7 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// appliedScale merges a configuration into the Scale of an object. It returns managedFields for the object.
+// appliedScale merges a configuration into the Scale of an object. The managedFields of the result are for the object.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {

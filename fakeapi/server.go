@@ -22,22 +22,23 @@ type Options struct {
 	// ManagedFields maintains managedFields in all objects. By default, only applied objects have them, and earlier
 	// writes count as writes before server-side apply.
 	ManagedFields bool
-	// DropControllerRefs removes the controller field of owners on every write, like clusters before that field.
+	// DropControllerRefs removes the controller field of owner references on every write, as before that field existed.
 	DropControllerRefs bool
 	// Start selects initial objects.
 	Start Start
-	// Authorize, if set, enables the plugin OwnerReferencesPermissionEnforcement: to set owners, a user needs delete;
-	// to block an owner's deletion, update on its finalizers. Authorize must be a function of its argument.
+	// Authorize, if set, enables the plugin OwnerReferencesPermissionEnforcement. A user who changes the owners of an
+	// existing object must be allowed to delete the object. A user who sets blockOwnerDeletion must be allowed to
+	// update the finalizers of the owner. The result must depend only on the argument.
 	Authorize func(Access) (allowed bool, reason string)
-	// Convert contains functions that replace the conversion webhooks of CRDs. Without a function or a webhook call,
-	// objects exist only in the storage version.
+	// Convert contains functions that replace the conversion webhooks of CRDs. If neither a function nor a webhook
+	// converts the objects of a CRD, they exist only in the storage version.
 	Convert map[schema.GroupKind]Convert
 	// WithoutPlugins are the admission plugins to switch off; see [Plugins].
 	WithoutPlugins []string
 	// Unlimited allows objects of any size. By default, 1.5 MiB is the limit, as in etcd.
 	Unlimited bool
 	// Webhooks contains functions that replace admission webhooks, by webhook name. The result must depend only on
-	// the argument. A webhook without a function fails as its failure policy says.
+	// the argument. Without a function and without [Server.SetCaller], the call fails as the failure policy says.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 	// WebhooksLater skips webhooks without a function until [Server.SetCaller] is called.
 	WebhooksLater bool
@@ -48,13 +49,13 @@ type Server struct {
 	opts   Options
 	kinds  []*Kind // the served kinds
 	single []*Kind // the kinds in their storage versions
-	born   int     // added to each number of deleted objects; see [Server.Restore]
+	born   int     // added to the number of deleted objects in new UIDs; see [Server.Restore]
 	dry    int     // number of dry-run creates
 	missed string  // the last argument for which KindNamed returned nil
 
 	caller  *webhook.Caller // may be nil
 	calls   int             // number of webhook calls during requests
-	reviews int             // number of reviews sent
+	reviews int             // number of UIDs made for AdmissionReviews and ConversionReviews
 	store
 }
 
@@ -62,7 +63,7 @@ func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
-// Kinds returns the kinds in their storage versions, in a fixed order. Each object has one of these kinds.
+// Kinds returns the kinds in their storage versions, in a fixed order. Each stored object has one of these kinds.
 func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)] }
 
 // Served returns the served kinds: [Server.Kinds] and their other versions.
@@ -105,7 +106,7 @@ func (s *Server) NearestKind(typed string) string {
 	return nearest.Word(typed, words)
 }
 
-// KindOf returns the kind of a typed object, even if its TypeMeta is not set.
+// KindOf returns the kind of an object; nil if it is not served. Objects of built-in Go types need no TypeMeta.
 func (s *Server) KindOf(obj runtime.Object) *Kind {
 	if obj == nil {
 		return nil
@@ -116,8 +117,8 @@ func (s *Server) KindOf(obj runtime.Object) *Kind {
 	return s.Kind(obj.GetObjectKind().GroupVersionKind())
 }
 
-// KindNamed returns the kind with a kind, resource, singular or short name in any case, for example "deploy" or
-// "Deployments.apps"; nil if there is none.
+// KindNamed finds a kind by its kind, resource, singular or short name, in upper or lower case: "deploy" or
+// "Deployments.apps". It returns nil if there is none.
 func (s *Server) KindNamed(typed string) *Kind {
 	name, group, grouped := strings.Cut(strings.ToLower(typed), ".")
 	for _, k := range s.kinds {
@@ -174,10 +175,10 @@ func (s *Server) Fork() *Server {
 // SetDropControllerRefs sets [Options].DropControllerRefs.
 func (s *Server) SetDropControllerRefs(on bool) { s.opts.DropControllerRefs = on }
 
-// Access describes a user's request, for [Options].Authorize.
+// Access describes a user's request, for [Options].Authorize. "*" in a field stands for any value.
 type Access struct {
 	User                  string
-	Verb, Group, Version  string // "*" for all
+	Verb, Group, Version  string
 	Resource, Subresource string
 	Namespace, Name       string
 }

@@ -15,7 +15,7 @@ import (
 type Start struct {
 	// Namespaces creates "kube-public" and "kube-node-lease".
 	Namespaces bool
-	// Service creates the Service "kubernetes" with its endpoints, at an address reserved for documentation.
+	// Service creates the Service "kubernetes" with its endpoint, whose address is reserved for documentation.
 	Service bool
 	// PriorityClasses creates the two system classes. Pods may use these classes even without this option.
 	PriorityClasses bool
@@ -26,7 +26,7 @@ type Start struct {
 	At time.Time
 }
 
-// Values of the Service "kubernetes"; see pkg/controlplane.
+// Values of the Service "kubernetes"; see pkg/controlplane of k8s.io/kubernetes.
 const (
 	serviceAddress, endpointAddress, endpointPort = "10.96.0.1", "192.0.2.1", 6443
 )

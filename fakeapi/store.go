@@ -33,7 +33,7 @@ type stale struct {
 	away bool           // without a webhook call, the object cannot be read in the storage version
 }
 
-// defaulted marks an object of a built-in kind that lacks defaults; a real read sets them.
+// defaulted marks a stored object of a built-in kind that lacks defaults. The real server sets them when it reads it.
 var defaulted = &stale{}
 
 // link says that the object with key has an owner with this UID.
@@ -52,8 +52,8 @@ type change struct {
 	prev *change
 }
 
-// table contains the stored objects of one kind. Only the server with the token owner changes it; others copy it
-// first.
+// table contains the stored objects of one kind. Only the server whose token is owner changes the table. Other
+// servers first copy it.
 type table struct {
 	kind   *Kind
 	owner  *token
@@ -75,7 +75,7 @@ type table struct {
 }
 
 type store struct {
-	tables  []*table // by ordinal
+	tables  []*table // by Kind.ordinal
 	token   *token
 	version uint64
 	pivot   entry  // reused for look-ups
@@ -280,10 +280,10 @@ func (e *entry) source() runtime.Object {
 	return e.obj
 }
 
-// away reports whether the object must be converted by a webhook to read it.
+// away reports whether reading the object in the storage version needs a webhook call.
 func (e *entry) away() bool { return e.stale != nil && e.stale.away }
 
-// entry converts a stored object to this version.
+// entry returns a copy of an entry with the object converted to the version k.
 func (k *Kind) entry(e *entry) (*entry, error) {
 	obj, err := k.convert(e.source(), false)
 	if err != nil {

@@ -160,7 +160,7 @@ func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOp
 	return opts, nil
 }
 
-// disruptedAlready reports whether the Pod is not running or is terminating, so that no budget limits its eviction.
+// disruptedAlready reports whether the Pod is pending, has ended or is terminating: no budget limits its eviction.
 func disruptedAlready(p *corev1.Pod) bool {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -169,8 +169,8 @@ func disruptedAlready(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil
 }
 
-// spend takes a disruption from the Pod's budget, unless no budget limits the eviction, or it is a dry run. If it
-// returns a Status, the eviction responds with it.
+// spend takes a disruption from the Pod's budget. It takes none in a dry run, or if no budget limits the eviction. A
+// Status that it returns is the response to the eviction.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
 	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
@@ -273,7 +273,7 @@ func (c *call) take(e *entry, pod string) {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// disrupt adds a condition to the Pod's status, and deletes the Pod.
+// disrupt adds the condition DisruptionTarget to the Pod, except in a dry run, and deletes the Pod.
 func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	if len(opts.DryRun) == 0 {
 		if err := c.precondition(old, opts.Preconditions); err != nil {
@@ -301,8 +301,8 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	return err
 }
 
-// withCondition returns the conditions with the condition want, which replaces one of its type. The time changes only
-// if the status does.
+// withCondition returns the conditions with want, which replaces the condition of the same type. If its status stays,
+// the condition keeps its transition time.
 func withCondition(conditions []corev1.PodCondition, want corev1.PodCondition) []corev1.PodCondition {
 	all := slices.Clone(conditions)
 	i := slices.IndexFunc(all, func(c corev1.PodCondition) bool { return c.Type == want.Type })

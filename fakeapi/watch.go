@@ -25,7 +25,7 @@ type Watch struct {
 }
 
 // Watch starts a watch. A name selects one object. Without a resourceVersion, the events begin with the existing
-// objects; after a compacted revision, with an ERROR event. Contradictory options are an error.
+// objects; after a compacted revision, with an ERROR event. Invalid options are an error.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
 	if now := s.current(k); now != nil {
 		k = now
@@ -207,8 +207,8 @@ func (w *Watch) Next() []watch.Event {
 	return events
 }
 
-// Pull is Next in two parts: Pull reads the server, and the returned function calls conversion webhooks. After an
-// object that cannot be converted, the watch ends.
+// Pull is Next in two parts: Pull reads the server, and the returned function calls conversion webhooks. If an
+// object cannot be converted, the function returns the events before it and an error, and the watch ends.
 func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	events := w.next()
 	if w.as == nil || len(events) == 0 {

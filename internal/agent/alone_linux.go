@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// alone makes the kernel kill the process when this process ends, and keeps signals of the terminal away from it.
+// alone makes the kernel kill the command when the thread that started it ends. Terminal signals do not reach it.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

@@ -129,8 +129,8 @@ func place(stack string) string {
 type frame struct {
 	function   string // "main.(*keeper).Reconcile"
 	at         string // "manager/main.go:57"
-	dependency bool   // it belongs to a module other than the program's
-	standard   bool   // it belongs to the standard library
+	dependency bool   // the function belongs to a module other than the program's
+	standard   bool   // the function belongs to the standard library
 	creates    bool   // the function started the goroutine
 }
 
@@ -174,10 +174,9 @@ type goroutine struct {
 	function string // "main.(*keeper).Reconcile"
 	at       string // "manager/main.go:57"
 	own      bool   // the program's own code began the wait, not a library
-	main     bool   // it runs main
+	main     bool   // the goroutine runs main.main
 }
 
-// goroutines lists the program's goroutines in a dump.
 func goroutines(dump string) (all []goroutine) {
 	for text := range strings.SplitSeq(dump, "\n\n") {
 		head, stack, _ := strings.Cut(text, "\n")

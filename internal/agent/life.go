@@ -24,20 +24,20 @@ type life struct {
 
 	process *process // nil before the start and after the end
 	next    time.Duration
-	came    time.Duration // the time in the process
+	came    time.Duration // the time of the clock in the process
 	locked  bool          // a goroutine waits for a mutex
 	calls   map[int64]*call
 	asked   []*host.Call
-	queries []host.Query // answered queries
+	queries []host.Query // answered requests that are not about objects
 	open    map[*host.Call]*call
 	streams map[*host.Stream]*call
 	over    bool
 
 	execute   func(*host.Call)
-	passing   bool             // time is passing
+	passing   bool             // the process is advancing its clock
 	answering bool             // one of its webhooks is being called
 	called    int64            // the number of the last call to a webhook
-	projected []string         // the versions of the objects in its volumes
+	projected []string         // by index in Binary.Projections: the resourceVersion of the object
 	buffer    []byte           // for encoding an event
 	threads   map[int64]uint64 // goroutines, numbered in the order of their first requests
 	err       error
@@ -87,7 +87,7 @@ func (l *life) end() {
 	l.gone()
 }
 
-// gone removes the pending requests of a process that has ended.
+// gone removes the life from the world's running lives, and drops its pending requests.
 func (l *life) gone() {
 	l.process = nil
 	l.room.leave(l)

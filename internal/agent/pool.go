@@ -29,7 +29,7 @@ type Binary struct {
 	ready chan *process // processes that were started before they are needed
 	stop  chan struct{}
 	done  sync.WaitGroup
-	waits map[string]bool // waits that were seen
+	waits map[string]bool // the texts that [Binary.Waits] returns
 }
 
 // World runs a program in the schedule of a seed until its world has settled. It calls hosting to make a controller of
@@ -45,7 +45,7 @@ type pool interface {
 // ahead is the number of processes that are started before they are needed.
 const ahead = 2
 
-// rehearsals is the number of schedules that Reuse tries.
+// rehearsals is the number of schedules that Reuse compares, and that warm runs.
 const rehearsals = 6
 
 // Reuse lets each process serve many lives in sequence. The condition is that a used process answers a world exactly
@@ -54,8 +54,8 @@ const rehearsals = 6
 //
 // Reuse tests the condition: two processes run the same schedules in opposite order. If their hashes differ, or if the
 // program leaves anything behind, every life gets a new process, and why is the reason in one line. No life may be
-// running during Reuse. The function world is called again for each new process. If it is nil, every life gets a new
-// process.
+// running during Reuse. The function world is called again for each new process. If world is nil, every life gets a
+// new process.
 func (b *Binary) Reuse(world World) (why string) {
 	b.Close()
 	b.world = nil
@@ -166,7 +166,6 @@ func (b *Binary) finish(p *process, now int64) (why string) {
 	return ""
 }
 
-// take returns a process that has no life.
 func (b *Binary) take() *process {
 	b.mu.Lock()
 	if n := len(b.idle); n > 0 {

@@ -18,10 +18,10 @@ type process struct {
 	cmd     *exec.Cmd
 	root    string      // the process's own directory
 	stamp   []time.Time // modification times in root before the current life
-	in      *os.File    // receives commands
+	in      *os.File    // the pipe for commands to the process
 	out     *bufio.Reader
 	outFile *os.File
-	crash   log           // what the runtime prints
+	crash   log           // what the Go runtime prints
 	printed log           // what the program prints
 	all     *log          // the output of all lives of its replica; nil between lives
 	waited  chan struct{} // closed when the process has ended
@@ -30,10 +30,10 @@ type process struct {
 	served  int           // the number of finished lives
 	dog     watchdog
 
-	answers   map[int64]wire.Message // answers of webhooks by call
+	answers   map[int64]wire.Message // answers of webhooks, by number of the call (life.called)
 	recovered string                 // a panic that was recovered and logged by a library
-	deadlock  string                 // the deadlock found by the last Stacks command
-	waits     []string               // the waits found by the last Stacks command
+	deadlock  string                 // the deadlock found by the last wire.Stacks command
+	waits     []string               // the waits found by the last wire.Stacks command
 }
 
 // start starts a process. If that fails, it returns a process for which every command fails.
@@ -71,7 +71,7 @@ func (b *Binary) start() *process {
 		return p
 	}
 	go func() {
-		_ = p.cmd.Wait() // waited is closed below; ended reads how the process ended
+		_ = p.cmd.Wait() // ended reads how the process ended from cmd.ProcessState
 		close(p.waited)
 	}()
 	return p
@@ -96,7 +96,7 @@ func (p *process) kill() {
 const (
 	looks   = time.Second      // the interval at which a process that does not answer is checked
 	busy    = 5 * time.Second  // the processor time of a command after which the process is in an endless loop
-	blocked = 30 * time.Second // real time without an answer: a blocked system call. The world waits for 45 s.
+	blocked = 30 * time.Second // real time without an answer, as in a blocked system call
 )
 
 // parting is the processor time that a program may use to end.

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Controller returns a controller that runs the program. The fields of the parameter as tell the laws which writes to
-// expect.
+// Controller returns a controller that runs the program. The fields of its argument tell the laws which writes
+// to expect.
 func (b *Binary) Controller(as host.Controller) host.Controller {
 	return b.hosted(as, b)
 }
@@ -70,7 +70,6 @@ func roomOf(c host.Place) *room {
 	return r
 }
 
-// replicas returns the number of replicas of a program so far.
 func (r *room) replicas(b *Binary) (n int) {
 	for _, p := range r.pods { //detcheck:ordered they are counted
 		if p.of == b {
@@ -128,7 +127,8 @@ func (r *room) first(to time.Duration) (first *life) {
 // tenth of the time of a life.
 const looksAtWaits = 16
 
-// settled checks the processes for deadlocks and other waits when the world has settled.
+// settled is called when the world has settled. It looks for deadlocks in each process in which a goroutine waits for a
+// mutex, and for other waits once in looksAtWaits lives of a process.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
 		look := l.process.served%looksAtWaits == 0

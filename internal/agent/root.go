@@ -25,7 +25,7 @@ import (
 
 // Projection is a Secret or ConfigMap that the program reads as files from a volume.
 type Projection struct {
-	Kind, Namespace, Name string            // "Secret" or "ConfigMap"
+	Kind, Namespace, Name string            // Kind is "Secret" or "ConfigMap"
 	Path                  string            // where the volume is mounted
 	Keys                  map[string]string // key -> path below Path; nil projects every key under its own name
 }
@@ -42,11 +42,11 @@ current-context: world
 // serviceAccount is the directory in which a kubelet mounts the files of the in-cluster configuration.
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/"
 
-// home is the home directory of a program. It is empty.
+// home is the home directory of a program. The directory is empty when a life begins.
 const home = "/home/operator"
 
-// holds returns the initial content of a process's directory. When the program opens a file, it is searched in this
-// directory first, then on the machine. All writes of the program go to this directory.
+// holds returns the initial content of a process's directory. When the program opens a file, this directory is
+// searched first, then the machine. All writes of the program go to this directory.
 func (b *Binary) holds() (dirs []string, files map[string]string) {
 	namespace := b.Namespace
 	if namespace == "" {
@@ -61,7 +61,6 @@ func (b *Binary) holds() (dirs []string, files map[string]string) {
 	return []string{home, "/tmp", filepath.Join("/", b.WorkingDir)}, files
 }
 
-// root creates the directory of one process.
 func (b *Binary) root() (string, error) {
 	root, err := os.MkdirTemp("", "threelaws-root")
 	if err != nil {
@@ -218,8 +217,8 @@ var Authority = func() string {
 	return sign(c, c, authorityKey)
 }()
 
-// Certificate returns a certificate for host names, signed by [Authority], and its key, both in PEM. It depends only on
-// the names.
+// Certificate returns a certificate for one or more host names, signed by [Authority], and its key, both in PEM. Both
+// depend only on the names.
 func Certificate(names ...string) (certificate, key string) {
 	seed := make([]byte, ed25519.SeedSize)
 	copy(seed, names[0])

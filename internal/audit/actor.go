@@ -28,7 +28,7 @@ const (
 
 // Actor is the author of a request.
 type Actor struct {
-	Name string // the user, or the controller of kube-controller-manager by its service account
+	Name string // the user; for a controller of kube-controller-manager, always its service account
 	Sort Sort
 
 	known    *Controller // the controller, for an actor of sort Known
@@ -161,8 +161,8 @@ func (w *Actor) learn(kind string) {
 	}
 }
 
-// offices contains the service accounts of kube-controller-manager and the cloud provider that must change others'
-// objects.
+// offices contains the service accounts in kube-system of the controllers of kube-controller-manager and of the cloud
+// provider. Accounts in actors.known take precedence.
 var offices = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`attachdetach-controller bootstrap-signer certificate-controller

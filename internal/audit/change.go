@@ -17,10 +17,10 @@ type change struct {
 	before, after *Object // nil if the object does not exist before or after the write
 
 	met     bool // the state before is unknown, so the write is not judged
-	assumed bool // before was derived from after: its owners are known, its contents are not
+	assumed bool // before was derived from the response: its owners are known, its contents are not
 	family  bool // the object belongs to the actor, directly or through its owners
 	says    edit
-	edited  string // the kind of an edited object, as "Kind.group", if programs may be responsible for this kind
+	edited  string // "Kind.group" of an object that a program edited; "" for kinds of known controllers
 	index   int    // index of the record of this change
 }
 
@@ -102,7 +102,7 @@ func (a *Auditor) change(e *event, who *Actor) *change {
 			if c.order < v {
 				a.leave(whyLate, e)
 			}
-			return nil // nothing changed, or the event is a duplicate
+			return nil // nothing changed, or the event is late or a duplicate
 		}
 		c.before = known.now
 	}
@@ -132,8 +132,8 @@ func (c *change) fill() {
 	}
 }
 
-// unspoken returns the object as it was before a write that sets only some fields. The fields that the write does not
-// set are taken from the version after it.
+// unspoken returns the object as it was before a write that sets only some fields. The other fields are taken from the
+// version after the write.
 func (c *change) unspoken() *Object {
 	b, n, put := *c.before, c.after, c.verb != "patch"
 	if put || !c.asked.owners {
@@ -163,7 +163,7 @@ func (c *change) unspoken() *Object {
 		b.spec, b.specSum = n.spec, n.specSum
 	}
 	if n.deleting() && !b.deleting() {
-		b.DeletionTimestamp = n.DeletionTimestamp // for example by an eviction: its response does not contain the object
+		b.DeletionTimestamp = n.DeletionTimestamp // set by an eviction, whose response is not the object
 	}
 	return &b
 }
@@ -258,7 +258,7 @@ func (a *Auditor) scaled(e *event, who *Actor) []*change {
 // edit says which parts of the object a write changed.
 type edit struct {
 	owner      bool // the ControllerRef
-	refs       bool // the other owner references
+	refs       bool // owner references, while the ControllerRef stays
 	labels     bool
 	finalizers bool
 	spec       bool // anything except metadata and status

@@ -53,8 +53,8 @@ func claim(o *Object) (sum uint64) {
 }
 
 // existence adds a creation or a deletion to the history of whether an object with this name exists. It ignores
-// deletions by the creator and generated names. It also ignores objects with a controller, because they are counted as
-// dependents.
+// objects with generated names, and objects with a controller, which are counted as dependents. A write by a system
+// component clears the history.
 func (f *fights) existence(c *change) {
 	makes, ends := c.before == nil, c.says.deletes
 	if active(c.before) != nil || active(c.after) != nil {
@@ -158,7 +158,7 @@ func (f *fights) field(c *change, path, was, is string) {
 	}
 }
 
-// writer adds an actor to the list, and reports whether the list has more than one.
+// writer adds an actor to a list of at most mostWriters, and reports whether the list has more than one actor.
 func writer(list *[]*Actor, who *Actor) bool {
 	if !slices.Contains(*list, who) && len(*list) < mostWriters {
 		*list = append(*list, who)
@@ -178,7 +178,7 @@ func short(v string) string {
 
 const mostFields = 16
 
-// different calls f for each field whose values differ between two JSON objects.
+// different calls f for each field whose values differ between two JSON objects, but at most mostFields times.
 func different(a, b []byte, path string, f func(path, was, is string)) {
 	left := mostFields
 	differ(a, b, path, &left, f)

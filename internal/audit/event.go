@@ -25,7 +25,7 @@ type event struct {
 	reason      string
 	message     string
 	id          uint64 // a digest of the audit ID
-	doubt       bool   // a line was lost at this place, and its object is unknown
+	doubt       bool   // not an event: a line of the log was lost, and its object is unknown
 	bodiless    bool   // a write whose body is missing because of the policy or a truncation
 
 	asked request
@@ -66,8 +66,8 @@ type envelope struct {
 	watched                                                                                           bool
 }
 
-// parse parses a line. For a skipped line it returns nil and the reason. For a broken line it returns an event if the
-// readable part identifies the object.
+// parse parses a line. For a skipped line it returns nil and the reason, for an irrelevant line nil and straySilent.
+// For a broken line it returns an event if the readable part identifies the object.
 func (p *parser) parse(line []byte) (*event, stray) {
 	var v envelope
 	err := v.read(p, line)
@@ -236,7 +236,7 @@ type request struct {
 	version    string // the resource version in the request; "" if there is none
 	uid        bool
 	owners     bool   // the request contains owner references
-	text       string // the request body, if it contains owner references
+	text       string // the body of a patch that contains owner references
 	labels     bool
 	finalizers bool
 	applies    bool   // the request is a server-side apply

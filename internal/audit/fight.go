@@ -28,7 +28,7 @@ type visit = fight.Visit[*Actor]
 type track struct {
 	path   fight.Path[*Actor]
 	rounds []*Fight
-	count  int                               // the number of dependents, in the history of an owner
+	count  int                               // dependents added minus removed, in the history of an owner
 	owners map[uint64]*metav1.OwnerReference // in the history of an object's owners: the controller for each state
 }
 
@@ -43,19 +43,19 @@ func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 type Fight struct {
 	What      string    `json:"what"`            // "data.mode of t/cm/shared"
 	Between   []string  `json:"between"`         // the participants, violators first
-	Violators []string  `json:"violators"`       // the participants except the owner's controller; if none, all
+	Violators []string  `json:"violators"`       // Between without the owner's controller and system components, or all
 	Owner     string    `json:"owner,omitempty"` // "" if there is no owner, or if there are several in turn
 	Rounds    int       `json:"rounds"`
 	Writes    int       `json:"writes"`
 	First     time.Time `json:"first"`
 	Last      time.Time `json:"last"`
-	Cycle     []line    `json:"cycle"` // one round: the last that was counted
+	Cycle     []line    `json:"cycle"` // the round with which the cycle became a fight
 
 	actors []*Actor
 	kind   string // the owner's kind
 	shared bool   // the object has several owners in turn
-	dark   bool   // the writes of the owner's controller are not in the log
-	record int    // index of the last record of the last counted round
+	dark   bool   // the log does not show that a participant is the owner's controller
+	record int    // index of the last record of Cycle
 }
 
 func (f *fights) track(key string) *track {
@@ -83,7 +83,7 @@ func (t *track) visit(v visit) []visit {
 	return circle
 }
 
-// round counts a round of a cycle in which at least two actors wrote.
+// round counts a round of a cycle. It ignores a round of only one actor, and a round of system components only.
 func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	var who []*Actor
 	for _, v := range circle {

@@ -18,7 +18,7 @@ type Options struct {
 	Controllers []Controller // the known controllers of kube-controller-manager
 	Laws        []*law.Law
 	Rules       Rules
-	Strict      bool      // report also violations that the actor may not have known about
+	Strict      bool      // count also violations by actors that may not have known the latest state
 	Until       time.Time // ignore later events; the zero time means no limit
 	Keep        bool      // keep the records for [Auditor.Shown]
 }
@@ -38,7 +38,7 @@ type Auditor struct {
 
 	index       int
 	first, last time.Time
-	writes      int // the number of all writes
+	writes      int // the number of successful writes
 	judged      int // the number of writes that the laws evaluated
 	findings    *findings
 	left        map[string]*Left
@@ -47,7 +47,7 @@ type Auditor struct {
 	turn        int
 	kept        kept
 	fought      int      // the number of fights found
-	told        []string // why writes were not judged, in order of first occurrence
+	told        []string // the keys of left, in order of first occurrence
 }
 
 // Left counts the writes that were not judged for one reason.
@@ -57,7 +57,7 @@ type Left struct {
 	First string `json:"first"` // the first of these writes, such as "update t/pods/web-1 by alice"
 }
 
-// remembered is the minimal number of writes for which the judge keeps objects that nothing refers to.
+// remembered is law.Judge.Memory: the judge keeps an object that nothing refers to for at least this many records.
 const remembered = 20_000
 
 // New returns an auditor that has read no events.
@@ -317,7 +317,7 @@ func (a *Auditor) Owned() []render.Object {
 // clockOnly is the year in the result of ParseUntil if the text is only a time of day.
 const clockOnly = 1
 
-// ParseUntil parses a time, or a time of day. A time of day refers to the first day of the log.
+// ParseUntil parses a time, or a time of day. A time of day is in UTC, on the first day of the log.
 func ParseUntil(text string) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return at, nil

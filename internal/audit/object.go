@@ -23,18 +23,18 @@ type Object struct {
 	Body uint64 // a digest of everything except the metadata
 
 	apiVersion, kind string
-	spec, status     []byte   // JSON: the members except metadata and status, and the status; nil when dropped
+	spec, status     []byte   // JSON, nil when dropped; spec has all members except type, metadata and status
 	specSum          uint64   // a digest of spec
 	managers         []string // the field managers that wrote owner references, from managedFields; only if requested
 	partial          bool     // the body is a PartialObjectMetadata
 }
 
-// GetObjectKind returns its apiVersion and kind.
+// GetObjectKind returns the object's apiVersion and kind.
 func (o *Object) GetObjectKind() schema.ObjectKind {
 	return &metav1.TypeMeta{APIVersion: o.apiVersion, Kind: o.kind}
 }
 
-// DeepCopyObject returns a copy. It shares the raw parts, which never change.
+// DeepCopyObject returns a copy. The copy shares the raw parts, which never change.
 func (o *Object) DeepCopyObject() runtime.Object {
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
@@ -72,7 +72,7 @@ func (o *Object) UnstructuredContent() map[string]any {
 	return members
 }
 
-// parseObject parses an object. It returns nil for a Status, a Table or a list.
+// parseObject parses an object. It returns nil for anything else, such as a Status, a Table or a list.
 func (n names) parseObject(b []byte, managers bool) *Object {
 	o := &Object{}
 	var rest [][2][]byte
@@ -107,7 +107,7 @@ func (n names) parseObject(b []byte, managers bool) *Object {
 	return o
 }
 
-// rescale sets spec.replicas from a Scale. If the object has no spec.replicas, its content becomes unknown.
+// rescale sets spec.replicas from a Scale. If one of them has no spec.replicas, the object's content becomes unknown.
 func (o *Object) rescale(scale *Object) {
 	if replicas := member(member(scale.spec, "spec"), "replicas"); replicas != nil {
 		if old := member(member(o.spec, "spec"), "replicas"); old != nil {
@@ -203,7 +203,7 @@ func (n names) parseOwner(b []byte) (r metav1.OwnerReference) {
 	return r
 }
 
-// long is the length from which the value of an annotation is stored as a digest.
+// long is the maximal length in bytes of a label or annotation value. A digest replaces longer values.
 const long = 200
 
 func (n names) parseMap(b []byte) map[string]string {

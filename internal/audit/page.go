@@ -206,7 +206,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 			mark(m)
 		}
 	}
-	for _, f := range r.Violations { // findings sorted by time, without duplicates
+	for _, f := range r.Violations { // the first violation of each group comes first; the others follow below
 		finding(f.marks[:1], false)
 	}
 	for _, f := range r.Fights {
@@ -233,7 +233,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	return s
 }
 
-// alike removes both bodies of a record if only one is known, because all its fields would be shown as changed.
+// alike removes both bodies of a record if only one is known, because all fields of the body would be shown as changed.
 func alike(r *sim.Record) {
 	before, _ := r.Before.(*Object)
 	after, _ := r.After.(*Object)
@@ -255,7 +255,7 @@ const (
 
 type kept struct {
 	records []sim.Record
-	found   []int // indexes of the first record of each finding
+	found   []int // indexes of the records with which findings were found
 	most    int
 }
 

@@ -18,12 +18,12 @@ import (
 type Report struct {
 	Files      []string          `json:"files"`
 	Lines      int               `json:"lines"`
-	Writes     int               `json:"writes"` // the number of stored writes
+	Writes     int               `json:"writes"` // the number of successful writes
 	Judged     int               `json:"judged"` // the number of writes that the laws judged
 	From       time.Time         `json:"from"`
 	To         time.Time         `json:"to"`
 	Violations []*ViolationGroup `json:"violations"`
-	Doubtful   []*ViolationGroup `json:"doubtful"` // violations of which the actor may not have known
+	Doubtful   []*ViolationGroup `json:"doubtful"` // violations by actors that may not have known the latest state
 	Fights     []*Fight          `json:"fights"`
 	Laws       []Verdict         `json:"laws"`
 	Left       []*Left           `json:"left"`
@@ -41,7 +41,7 @@ type Verdict struct {
 	Count  int    `json:"count"`
 }
 
-// fightLaw is the clause about fights. The auditor finds fights itself, without the judge.
+// fightLaw is the ID of the clause about fights. The auditor finds fights itself, without the judge.
 const fightLaw = "NOFIGHT-1"
 
 // Report returns the findings so far.
@@ -85,7 +85,7 @@ func (r *Report) verdicts(all []law.Verdict) {
 	}
 }
 
-// Violators lists the actors with violations, in order of their first violation.
+// Violators lists the actors with violations, in order of their first violation, and then the violators of fights.
 func (r *Report) Violators() []string {
 	type charge struct {
 		who   string
@@ -127,7 +127,7 @@ type ViolationGroup struct {
 	Story    []line    `json:"story"`           // what happened to the first object
 
 	kind  string // the owner's kind
-	what  string // the kind of the written object, if the write is an edit; otherwise ""
+	what  string // for a finding of ownedLaw: change.edited of the write; otherwise ""
 	who   *Actor
 	marks []render.Mark // marks on the first few records of the group
 }
@@ -184,11 +184,11 @@ func (f *findings) add(c *change, b *law.Violation) (first bool) {
 	return first
 }
 
-// ownedLaw is the clause that forbids editing or deleting an object that another controller owns.
+// ownedLaw is the ID of the clause that forbids editing or deleting an object that another controller owns.
 const ownedLaw = "LAW-2"
 
-// final returns the findings that remain at the end of the log. It drops findings about an actor that the log later
-// shows to create dependents for the owner's kind, or to work on objects of the edited kind.
+// final returns the findings that remain at the end of the log. It drops a finding of ownedLaw if the log
+// later shows that the actor creates dependents for the owner's kind, or is responsible for the edited kind.
 func (f *findings) final() []*ViolationGroup {
 	out := []*ViolationGroup{}
 	for _, found := range f.list {
@@ -278,8 +278,8 @@ func ownerName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) +
 
 const mostLines = 5
 
-// told adds a change to an object's story. It leaves out updates of other fields than owners, labels and spec, such as
-// status, and updates that are not the begin of a deletion.
+// told adds a change to an object's story. It leaves out an update that changes no owner references, no labels
+// and no spec, and does not begin a deletion.
 func (n *entry) told(c *change) {
 	if c.before != nil && !c.says.owner && !c.says.labels && !c.says.spec && !c.says.deletes && !c.says.refs {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// role says how the laws treat the actor of a change. process is the actor's name in the laws; a different name selects
-// different rules. owner is the owner for which the actor acts, if known.
+// role says how the laws treat the actor of a change. process is the name under which the judge knows the actor. One
+// actor can have several such names, with different rules. owner is the owner for which the actor acts, if known.
 type role struct {
 	process string
 	owner   sim.Ref
@@ -134,7 +134,7 @@ func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	for _, m := range [][]string{c.before.managers, afterManagers(c)} {
 		if slices.Contains(m, c.who.manager) {
 			if a.controllerOf(ref) == nil {
-				c.who.learn(groupKind(ref)) // the actor wrote the owner
+				c.who.learn(groupKind(ref)) // the actor wrote the owner reference
 			}
 			return true
 		}
@@ -172,13 +172,14 @@ func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
 	return nil, sim.Ref{}
 }
 
-// forOthers lists subresources that clients other than the owner may write.
+// forOthers lists subresources that clients other than the owner's controller may write.
 var forOthers = map[string]bool{"status": true, "ephemeralcontainers": true, "resize": true, "approval": true,
 	"finalize": true}
 
 // allowed reports whether any client may make this write to an object of another controller. Allowed are writes to the
 // subresources in forOthers, and changes of annotations, finalizers, other owner references, and labels that no
-// selector uses. A repeated deletion of a terminating object is also allowed.
+// selector uses. A repeated deletion of a terminating object is also allowed. If the old contents are unknown, a
+// request that contains only metadata and status is allowed.
 func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	if forOthers[c.sub] {
 		return true
@@ -196,7 +197,7 @@ func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	return !d.labels || !a.unselects(c, owner)
 }
 
-// unselects reports whether a change of labels changes whether the owner's selector matches: false if it is unknown.
+// unselects reports whether a change of labels changes whether the owner's selector matches; false for an unknown one.
 func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	known := a.controllerOf(owner)
 	o, _ := a.object(owner.UID)
@@ -240,9 +241,9 @@ func (a *Auditor) controls(kind string, but *Actor) bool {
 // settled is the age of a version after which every writer is assumed to know it.
 const settled = time.Minute
 
-// saw returns the version that the actor certainly knew, or nil. It returns the version before the write if the request
-// contains a resource version, if the object always had the same controller, if the actor has read the object since its
-// controller was set, or if the controller was set long ago.
+// saw returns the version before the write if the actor certainly knew it, otherwise nil. The actor knew it if the
+// request contains a resource version. It also knew it if the object always had the same controller, or the controller
+// was set long ago or before the actor's last read of the object.
 func (a *Auditor) saw(c *change) any {
 	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
 		return nil

@@ -10,7 +10,7 @@ import (
 
 var errJSON = errors.New("not a whole JSON object")
 
-// skip returns the index after the value that begins at i, or -1. It does not validate the value.
+// skip returns the index after the value that begins at i, or -1 if no whole value begins there. It validates nothing.
 func skip(b []byte, i int) int {
 	i = space(b, i)
 	if i >= len(b) {

@@ -104,7 +104,6 @@ func bare(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// counted counts the bytes read.
 type counted struct {
 	io.Reader
 	n *int64
@@ -249,7 +248,7 @@ func Size(name string) int64 {
 }
 
 // These constants are the sizes of the two sorting windows, in events. An API server writes a line when a request is
-// answered, so concurrent requests can appear in another order.
+// answered, so the lines of concurrent requests can be in another order than their resource versions.
 const (
 	timeWindow    = 2048
 	versionWindow = 512
@@ -296,7 +295,7 @@ func newSorter() *sorter {
 	}
 }
 
-// add adds an event, and calls next with the events that are certainly in order.
+// add adds an event, and calls next with the events that leave the second window.
 func (s *sorter) add(e *event, next func(*event)) {
 	s.n++
 	heap.Push(&s.byTime, &queued{e, s.n})
@@ -305,7 +304,7 @@ func (s *sorter) add(e *event, next func(*event)) {
 	}
 }
 
-// timed moves one event from the first window to the second.
+// timed moves one event from the first window to the second, and calls next with the events that no longer fit there.
 func (s *sorter) timed(next func(*event), window int) {
 	q := heap.Pop(&s.byTime).(*queued)
 	if q.order == 0 {

@@ -1,9 +1,9 @@
 // Package audit reads the audit log of a real cluster (audit.k8s.io/v1) and checks it against the laws of package
 // sim/law.
 //
-// A [Source] delivers the lines of files in order of time; an [Auditor] reads them. It orders the writes by resource
-// version, and derives each object before and after a write. It decides who acted (actor.go) and with which right
-// (roles.go), and passes the writes to a [law.Judge]. Fights are found separately (fight.go), because a log has no
+// A [Source] delivers the events in files in order of time. An [Auditor] orders the writes by resource version, and
+// derives each object before and after a write. It decides who acted (actor.go) and with which right (roles.go), and
+// passes the writes to a [law.Judge]. Fights are found separately (fight.go), because a log has no
 // state of a whole world that could recur. A [Report] lists the findings, the actors, and what could not be judged.
 //
 // # No false positives
@@ -37,15 +37,15 @@ type entry struct {
 	place place
 	now   *Object // its latest version; nil if no longer known
 	kind  string
-	late  bool // it may be out of date: a line was lost since then
+	late  bool // now may be out of date: the result of a later write is not in the log
 
-	epoch    int       // the number of lost lines when it was written
-	maker    *Actor    // its creator; nil if it was created before the log
-	since    time.Time // when it got its current controller; zero if before the log
+	epoch    int       // store.epoch when now was stored
+	maker    *Actor    // its creator; nil if the creation is not in the log
+	since    time.Time // when it got its current controller; zero if before the log or unknown
 	constant bool      // it has had this controller since its creation
-	lines    []line    // its latest changes
+	lines    []line    // its first change and its latest changes
 
-	specBy, statusBy []*Actor // the first few writers of each half
+	specBy, statusBy []*Actor // the first few writers of everything except status, and of status
 	use, bodies      *list.Element
 }
 
@@ -61,9 +61,9 @@ func (n *entry) ref() sim.Ref {
 type store struct {
 	objects map[place]*entry
 	uses    *list.List // *entry values, most recently used first
-	bodies  *list.List // *entry values that have bodies
+	bodies  *list.List // *entry values that have bodies, last written first
 	bytes   int
-	epoch   int                  // number of lost lines
+	epoch   int                  // the number of lost writes whose object is unknown
 	kinds   map[[2]string]string // the kind by group and resource
 }
 
@@ -90,7 +90,7 @@ func (s *store) kindOf(p place, o *Object) string {
 	return s.kinds[key]
 }
 
-// put stores a version as the latest of a place. It returns the entries that were evicted for it.
+// put stores a version as the latest of a place. gone lists the entries that were evicted to make room.
 func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 	n = s.objects[p]
 	if n == nil {
@@ -116,7 +116,7 @@ func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 	return n, gone
 }
 
-// weigh adds or subtracts the body of an entry.
+// weigh adds (sign 1) or subtracts (sign -1) the body of an entry.
 func (s *store) weigh(n *entry, sign int) {
 	if n.now == nil || n.now.spec == nil {
 		return
@@ -142,7 +142,7 @@ func (s *store) remove(n *entry) {
 	delete(s.objects, n.place)
 }
 
-// doubt marks everything as possibly out of date: a write to an unknown object was lost.
+// doubt marks all objects as possibly out of date: a write to an unknown object was lost.
 func (s *store) doubt() {
 	s.epoch++
 }
@@ -159,7 +159,7 @@ func (l lookedAt) note(p place, at time.Time) {
 	l[p] = at
 }
 
-// since reports whether an object was read after a time.
+// since reports whether an object, or a list that contains the object, was read after a time.
 func (l lookedAt) since(p place, t time.Time) bool {
 	all := place{group: p.group, resource: p.resource, namespace: p.namespace}
 	every := place{group: p.group, resource: p.resource}

@@ -30,7 +30,7 @@ func (o Often) String() string {
 		" % (95 % interval: " + percent(low) + " to " + percent(high) + " %)"
 }
 
-// percent formats a share with two significant digits.
+// percent formats a share (from 0 to 1) as a percentage, with up to two significant digits.
 func percent(p float64) string {
 	p *= 100
 	digits := 0

@@ -17,7 +17,7 @@ type Merge struct {
 	Cut     []string  // one line for each file whose last record is incomplete
 }
 
-// ReadFile adds the results in a file. The error is one line that begins with the file's name.
+// ReadFile adds the results in a file. An incomplete last record is not an error; Cut then names the file.
 func (m *Merge) ReadFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func (m *Merge) ReadFile(path string) error {
 	return err
 }
 
-// world returns the result with the same head.
+// world returns the result of the world in h, and adds one for a new world. Different heads of one world are an error.
 func (m *Merge) world(h *Head) (*Result, error) {
 	i, found := slices.BinarySearchFunc(m.Results, h.World, func(r *Result, name string) int {
 		return bytes.Compare([]byte(r.World), []byte(name))

@@ -20,13 +20,13 @@ type Head struct {
 	Hash     string `json:"sha256"`           // SHA-256 of the world's file
 	Settings string `json:"settings"`         // all other inputs that determine the set of schedules
 	Shards   int    `json:"shards,omitempty"` // the number of shards of an exhaustive search; 0 for random schedules
-	Total    int    `json:"total"`            // random schedules of all shards, or shards of an exhaustive search
+	Total    int    `json:"total"`            // number of random schedules in all shards, or of shards of a search
 	Block    int    `json:"block,omitempty"`  // the size of a block of schedules; each law keeps one failure per block
 }
 
 // Record is one addition to a result. Its numbers are those of the schedules in Ranges.
 type Record struct {
-	Ranges   [][2]int       `json:"ranges,omitempty"` // random schedules that were run, or shards that were begun
+	Ranges   [][2]int       `json:"ranges,omitempty"` // half-open: random schedules that were run, or begun shards
 	Ended    []int          `json:"ended,omitempty"`  // the completed shards of an exhaustive search
 	Counts   map[string]int `json:"counts,omitempty"`
 	Outcomes map[string]int `json:"outcomes,omitempty"`
@@ -53,7 +53,7 @@ type Failure struct {
 	ID       string   `json:"id"` // the law's ID
 	Text     string   `json:"text"`
 	Step     int      `json:"step,omitempty"`
-	Length   int      `json:"length,omitempty"`   // the length of the run
+	Length   int      `json:"length,omitempty"`   // the number of steps of the run
 	Keys     []string `json:"keys,omitempty"`     // the schedule, if it is not random
 	Accepted string   `json:"accepted,omitempty"` // why the failure is accepted; then it is not minimized
 	Story    *Story   `json:"story,omitempty"`    // nil if not minimized yet
@@ -63,10 +63,10 @@ type Failure struct {
 type Story struct {
 	ID    string `json:"id"` // equal IDs mean equal stories of a law
 	Text  string `json:"text"`
-	Small string `json:"small"`           // description of its size
-	Page  string `json:"page"`            // the printed page
+	Small string `json:"small"`           // the size of the minimized failure, in words
+	Page  string `json:"page"`            // the page that is printed for the failure
 	File  string `json:"file"`            // a scenario file that replays the failure
-	Again string `json:"again,omitempty"` // the command that replays the failure, without the file; "" means replay
+	Again string `json:"again,omitempty"` // the command that replays the failure, without file name; "" means replay
 }
 
 // Result is the sum of all records of one world.
@@ -75,7 +75,7 @@ type Result struct {
 	Record
 }
 
-// Is reports whether both are the first failure of the same law in the same block.
+// Is reports whether both are the first failure of the same law in the same block, with the same value of Informed.
 func (f *Failure) Is(g *Failure) bool {
 	return f.ID == g.ID && f.Informed == g.Informed && f.Block == g.Block
 }
@@ -136,7 +136,7 @@ func sum(a, b map[string]int) map[string]int {
 	return a
 }
 
-// join merges sorted lists of ranges. It returns an error if ranges overlap.
+// join merges lists of half-open ranges into a sorted list. It returns an error if ranges overlap.
 func join(a, b [][2]int) ([][2]int, error) {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, func(x, y [2]int) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
@@ -182,7 +182,7 @@ func (r *Result) Missing() (ranges [][2]int) {
 	return ranges
 }
 
-// Complete reports whether all schedules or shards are completed.
+// Complete reports whether all schedules or shards are completed, and no search was stopped.
 func (r *Result) Complete() bool { return r.Done() == r.Total && r.Stopped == "" }
 
 // Often returns the number of schedules that violated a law, and the number of all schedules.

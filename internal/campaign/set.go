@@ -32,7 +32,7 @@ func (s *Set) Add(hashes []uint64) {
 // Join adds the members of another set.
 func (s *Set) Join(other Set) { s.union(other.least, other.cut) }
 
-// union adds hashes that are sorted and mixed.
+// union adds hashes that are sorted and mixed. cut means that other lacks some larger hashes.
 func (s *Set) union(other []uint64, cut bool) {
 	s.cut = s.cut || cut
 	if len(other) == 0 || s.cut && len(s.least) == mostMembers && other[0] > s.least[mostMembers-1] {

@@ -46,8 +46,8 @@ func (s *operator) nothing() string {
 	return "only what it writes without that object"
 }
 
-// admit creates the sample and the objects around it while the program runs. It replaces them by the objects that the
-// webhooks return, with which the cases begin.
+// admit creates the sample and the objects around it while the program runs. The cases begin with the
+// objects that the webhooks return.
 func (s *operator) admit(r *quiet) error {
 	for i, m := range s.around {
 		admitted, err := s.admitted(r, m)
@@ -78,7 +78,7 @@ func (s *operator) admits(m manifest) bool {
 	return err == nil
 }
 
-// admitted returns an object with the changes of the program's webhooks.
+// admitted creates an object that does not exist yet, and returns it with the changes of the program's webhooks.
 func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	k := r.Server.Kind(m.GroupVersionKind())
 	if r.stored(m) != nil {
@@ -90,7 +90,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	}
 	req, err := request()
 	if err != nil {
-		return m, nil // accept has already reported it
+		return m, nil // accept has already reported the error
 	}
 	resp, err := r.Request(req)
 	switch {
@@ -130,7 +130,7 @@ func bare(m manifest) manifest {
 }
 
 // finishes lists, for kinds that complete (a Job ends, a Pod becomes ready), the controllers that complete their
-// objects. For other kinds, such as Deployments, use With: faults hit each added controller, and laws judge it.
+// objects. Other controllers, such as that of Deployments, are added only by With: faults hit them and laws judge them.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
 	"Job":                   {"job", "kubelet"},
@@ -138,8 +138,8 @@ var finishes = map[string][]string{
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 }
 
-// finish adds the controllers that complete the objects that the subject created in a run without faults. It reports
-// whether it added any.
+// finish adds the controllers that complete the objects that the tested controller created in a run without faults. It
+// reports whether it added any.
 func (s *operator) finish(r *quiet) bool {
 	var more []string
 	for _, rec := range r.writes() {

@@ -31,7 +31,7 @@ type label struct {
 const stray = "threelaws-stray"
 
 // adoption creates copies of dependents without an owner, and finds the labels that a copy needs to be adopted. If
-// copies of only some kinds are adopted, no spec.selector is assumed, because the controller uses more than labels.
+// copies of only some kinds are adopted, no selector is assumed, because the controller uses more than labels.
 func (f *found) adoption(s *operator) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
@@ -59,7 +59,7 @@ func (f *found) adoption(s *operator) error {
 	return f.letting(s)
 }
 
-// fits reports whether a selector selects all dependents of both owners. If not, the controller does not use it.
+// fits reports whether a selector selects all dependents of the sample and of the second owner in one world.
 func (f *found) fits(s *operator, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
@@ -125,7 +125,7 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf returns the labels that a copy needs to be adopted, or nil.
+// labelsOf returns the labels that a copy needs to be adopted, or nil if there are none or they do not fit.
 func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -144,7 +144,8 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	return sel
 }
 
-// source finds the owner's field that determines a label of the dependents.
+// source returns the label key with the owner's field that determines its value in dependents. If no field does, the
+// label has the same value for all owners.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {

@@ -14,8 +14,8 @@ import (
 // mostEdits is the maximal number of edits that are tried on a sample, in addition to Operator.Edits.
 const mostEdits = 16
 
-// mostFollowed is the number of edits with a reaction of a whole program after which no more are tried. Each takes
-// several slow runs.
+// mostFollowed is the number of edits with a reaction after which no more edits of a hosted program are tried, if scale
+// and change are known. Each edit takes several slow runs.
 const mostFollowed = 3
 
 // edits finds the fields of the sample that the controller reacts to, and how many dependents each edit results in.
@@ -73,7 +73,7 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
-// late returns why a case is skipped. If not all fields were edited, time was the reason.
+// late returns why a case is skipped: the lack of time if it ended the edits early, otherwise why.
 func (f *found) late(why string) string {
 	if f.hurried {
 		return "no time was left to edit all fields of its sample's spec"
@@ -81,8 +81,8 @@ func (f *found) late(why string) string {
 	return why
 }
 
-// The method two edits the sample if it wants one dependent, so that it wants two. Cases that scale down one dependent
-// to none show nothing. The result is the run of the edited sample, or nil if there is no such edit.
+// The method two increases a number of dependents that is 1 in the sample: a case that scales down to none shows
+// nothing. The result is the run of the edited sample, or nil if no such edit gives the sample more dependents.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil
@@ -190,7 +190,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	return true, nil
 }
 
-// waitsSo reports whether the controller does nothing but retry if the sample is created with an edit.
+// waitsSo reports whether the controller only retries if the sample is created with an edit. It sets e.made.
 func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
@@ -204,7 +204,7 @@ func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 
-// deeds lists the kinds of the controller's writes since the last user action, except writes to the sample's kind.
+// deeds lists verb, kind and subresource of the controller's writes since r.began, except writes to the sample's kind.
 func (r *quiet) deeds() (text string) {
 	for _, rec := range r.writes() {
 		if rec.Object.Kind != r.s.owner.GetKind() {

@@ -16,7 +16,7 @@ import (
 type found struct {
 	creates    []creation
 	owns       []schema.GroupVersionKind // kinds that it creates and owns, or creates and should own
-	writes     []string                  // other kinds that it writes, as "Widget/status"
+	writes     []string                  // kinds of objects that it updates, as "Widget/status"
 	watches    []string
 	finalizers []string
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
@@ -40,24 +40,24 @@ type found struct {
 	releases bool // it releases a dependent whose labels are changed
 	unmarked bool // its webhooks refuse the label and the annotation that a case adds to the sample
 	selector *selector
-	raised   *edit   // the edit that raises the number of dependents from one to two; it is part of the sample
+	raised   *edit   // the edit that the method two made to the sample; nil if there was none
 	scale    *edit   // an edit that changes the number of dependents
 	change   *edit   // an edit to which it reacts, but that keeps the number of dependents
 	more     []*edit // further edits to which it reacts
 	removes  []*edit // removals of optional fields to which it reacts
-	keeps    *kept   // the first value that a dependent wrongly keeps after such a removal
+	keeps    *kept   // the values that dependents wrongly keep after the first such removal
 	history  []*edit // edits after which the number of dependents depends on the owner's history
 	untried  int     // number of fields that were not edited
-	hurried  bool    // no time was left for some of them
+	hurried  bool    // no time was left to edit all fields
 	fights   *edit   // an edit after which it keeps writing and never settles
 	waits    []*edit // edits after which it retries for ever without writing
 	wants    *wants
 	distinct []distinct                          // fields that have a different value for each owner
 	takes    map[metav1.DeletionPropagation]bool // deletion policies with which it deletes dependents itself
 
-	cleans map[metav1.DeletionPropagation]cleanUp // what happens to objects without a reference, by deletion policy
+	cleans map[metav1.DeletionPropagation]cleanUp // by deletion policy: what happens to objects without a reference
 
-	ticks     *ticks   // the times at which it creates objects, for ever; nil if there are none
+	ticks     *ticks   // the intervals at which it creates or changes objects for ever; nil if there are none
 	unsettled bool     // it does not settle with one owner
 	unknown   []string // facts that could not be found out, and why
 }
@@ -65,7 +65,7 @@ type found struct {
 // end holds an owner and its dependents at the end of a quiet run.
 type end struct {
 	settled    bool
-	stored     runtime.Object // nil if it does not exist
+	stored     runtime.Object // nil if the owner does not exist
 	dependents []manifest
 }
 
@@ -257,7 +257,7 @@ func (f *found) note(r *quiet) {
 		f.applies = f.applies || rec.Verb == "patch"
 		c := creation{gvk, r.belongs(m)}
 		if c.how == none && gvk.Kind == "PersistentVolumeClaim" {
-			c.how = outlives // it holds data, and outlives its owner as with a StatefulSet
+			c.how = outlives // a claim holds data, and outlives its owner as with a StatefulSet
 		}
 		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
 			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// install creates the installed objects. It records those that the server refuses.
+// install creates the objects in Installed. It adds a note for each object that it leaves out.
 func (s *operator) install() error {
 	seen := map[string]bool{}
 	for _, u := range inOrder(s.Installed) {

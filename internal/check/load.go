@@ -23,14 +23,14 @@ import (
 // operator is an Operator that load has checked.
 type operator struct {
 	Operator
-	over        func() error // the error of the context
+	over        func() error // returns the error of the context
 	definitions []manifest
 	held        []manifest // CRDs that are not in a file on disk
 	files       []string   // the files on disk that contain the other CRDs
 	installed   []manifest
 	notes       []string
 	pruned      []error    // errors about fields that the CRDs do not define, in the sample's file
-	installs    string     // the YAML of the installed objects that are not in files
+	installs    string     // the YAML of held and installed
 	own         []sim.Ref  // objects that the program creates without the sample
 	around      []manifest // the other objects in the sample's file
 	owner       manifest   // the sample
@@ -39,7 +39,7 @@ type operator struct {
 	beside      []host.Controller
 	lasts       time.Duration // how long a world runs; 0 means until it settles
 
-	// start starts the program as a process with this name.
+	// start starts the processes of Others, and then the controller as a process with this name.
 	start func(t *trial.Trial, name string) *host.Process
 }
 
@@ -288,7 +288,7 @@ func (s *operator) unserved(gvk schema.GroupVersionKind) string {
 // worded formats a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
 
-// accompany adds the controllers that run beside the subject, each once, and the garbage collector.
+// accompany adds the controllers that run beside the tested controller, each once, and the garbage collector.
 func (s *operator) accompany(more []string) error {
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
 	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })

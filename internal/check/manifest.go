@@ -56,7 +56,7 @@ func (m manifest) typed(k *fakeapi.Kind) (runtime.Object, error) {
 	return obj, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(m.Object, obj, true)
 }
 
-// copied returns a copy with another name. It has the same labels and content, but no owner and no status.
+// copied returns a copy with another name. It has no status, and no metadata except namespace and labels.
 func (m manifest) copied(name string) manifest {
 	c := manifest{&unstructured.Unstructured{Object: map[string]any{}}}
 	for field, value := range m.DeepCopy().Object {
@@ -118,7 +118,7 @@ func (m manifest) text() string {
 	return string(data)
 }
 
-// at returns the object's name in the form of scenario files. It has the group if a built-in kind has the same name.
+// at returns the object's name in the form of scenario files. The kind has its group if a built-in kind has its name.
 func (m manifest) at() string {
 	kind := m.GroupVersionKind()
 	if b := builtinKinds(); b.kinds[kind.Kind] && !b.groups[kind.Group] {

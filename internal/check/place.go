@@ -20,7 +20,7 @@ import (
 
 // refused is the error for an object that the server refuses.
 type refused struct {
-	what   string   // the object, as in the message
+	what   string   // the beginning of the message, which names the object
 	fields []string // the invalid fields: "spec.ports[0].name"; empty if the error names none
 	text   string
 }
@@ -61,7 +61,7 @@ func strict(what string, err error) *refused {
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// known lists the fields that a custom kind's schema allows at the place of a field.
+// known lists the fields that the schema of a custom kind allows in place of the last word of a field's path.
 func known(k *fakeapi.Kind, words []string) (names []string) {
 	_, version := k.Definition()
 	if version == nil || version.Schema == nil {

@@ -39,7 +39,7 @@ type Plan struct {
 // DerivedCase is a case: a world in which the controller is tested.
 type DerivedCase struct {
 	Name string // "recreated/orphan"
-	Skip string // why the case cannot test this controller; "" if it can
+	Skip string // why the case is not run; "" if it is
 
 	place *place
 	plan  *Plan
@@ -127,7 +127,7 @@ func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, se
 // String formats the results of quiet runs.
 func (p *Plan) String() string { return p.found.text(p.subject) }
 
-// World returns the world of a case. It leaves out the laws that earlier cases violated.
+// World returns the world of a case. It leaves out skipped laws, and laws that earlier cases violated; see asks.
 func (c *DerivedCase) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
 	s := c.plan.subject

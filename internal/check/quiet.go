@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// quiet is a quiet run: a world in the default schedule, in which no event is late.
+// quiet is a run of a world. By default it is a quiet run: in the default schedule, in which no event is late.
 type quiet struct {
 	*trial.Trial
 	s       *operator
@@ -44,8 +44,8 @@ func (s *operator) run(more ...manifest) (*quiet, error) {
 	return s.drawn(append(slices.Clone(s.around), more...), nil, nil)
 }
 
-// drawn runs a world with these objects until it has settled. The schedule makes these choices and injects these
-// faults; nil means the default schedule without faults.
+// drawn runs a world with these objects until it has settled, or until a limit ends the run. The schedule makes these
+// choices and injects these faults; nil means the default schedule without faults.
 func (s *operator) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
 	if err := s.over(); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (r *quiet) shows(kind string) bool {
 	return false
 }
 
-// controlled lists the objects of these kinds that an owner controls, sorted by kind as given, then by name.
+// controlled lists the non-terminating objects of these kinds that an owner controls, by kind as given, then by name.
 func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (list []manifest) {
 	obj := r.stored(owner)
 	if obj == nil {
@@ -198,7 +198,7 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 	return list
 }
 
-// idle describes what a controller did that wrote nothing.
+// idle describes what the controller did in a run in which it wrote nothing.
 func (r *quiet) idle() string {
 	if r.s.Controller.Hosted() {
 		return r.requested()
@@ -220,7 +220,7 @@ func (r *quiet) idle() string {
 	return fmt.Sprintf("%d syncs, none of which failed", syncs)
 }
 
-// requested describes the requests of a program that wrote nothing.
+// requested is idle for a hosted program: it describes the requests, or a crash.
 func (r *quiet) requested() string {
 	n, last := 0, ""
 	for i := range r.World.History.Len() {
@@ -233,7 +233,7 @@ func (r *quiet) requested() string {
 		case rec.Op == sim.Refusal:
 			n, last = n+1, ": "+rec.Verb+" "+rec.Object.String()+": "+rec.Message
 		case rec.Op == sim.FaultHit && rec.Verb == "crash":
-			why, _, _ := strings.Cut(rec.Reason, "; the last lines that it printed:") // Idle has more of them
+			why, _, _ := strings.Cut(rec.Reason, "; the last lines that it printed:") // Idle.Printed has more lines
 			return why
 		}
 	}
@@ -306,7 +306,7 @@ func (t *ticking) look() bool {
 	return t.found != nil
 }
 
-// regular returns the ticks if the last times have equal intervals, otherwise nil. The first interval may differ.
+// regular returns the ticks if the last enoughTicks times have equal intervals, or nil. The first interval may differ.
 func regular(does deed, at []time.Duration) *ticks {
 	if len(at) < enoughTicks {
 		return nil

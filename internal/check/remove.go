@@ -112,7 +112,7 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	return nil
 }
 
-// takesOut removes a field from the settled sample. It reports whether the controller reacts, and the marks that its
+// takesOut removes a field from the settled sample. It reports whether the controller reacts, and the marks that
 // dependents keep.
 func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
@@ -255,7 +255,7 @@ func (f *found) removed(s *operator) place {
 	return p
 }
 
-// takenOut checks that no dependent keeps a value of a removed field.
+// takenOut returns a check that no dependent keeps a value of a removed field.
 func (f *found) takenOut(s *operator, e *edit) scenarios.Func {
 	return func(user host.Client) error {
 		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// beside adds a second owner: the sample under another name. If the spec contains names of dependents, these are
-// changed too, unless the owners have fewer dependents then.
+// beside adds a second owner: the sample under another name. If the two owners then have too few dependents, beside
+// also changes the names of dependents in the second owner's spec. It keeps this change only if the change helps.
 func (f *found) beside(s *operator) error {
 	same := s.owner.renamed(s.owner.GetName() + "-second")
 	known := f.unknown
@@ -42,7 +42,7 @@ func (f *found) beside(s *operator) error {
 }
 
 // besides runs a world with the sample and a second owner. It reports whether each owner has at least as many
-// dependents as the sample has alone.
+// dependents as the sample has alone, and the two do not wait for each other.
 func (f *found) besides(s *operator, second manifest) bool {
 	f.second, f.pair, f.seconds = manifest{}, nil, nil
 	r, err := s.run(s.owner, second)
@@ -74,7 +74,7 @@ func (f *found) differs(s *operator) (err error) {
 	return err
 }
 
-// shares finds objects that refer to all owners. Such an object cannot have a ControllerRef, so no law requires it.
+// shares finds objects that refer to all owners. Such an object cannot have a ControllerRef, so no law requires one.
 func (f *found) shares(s *operator) error {
 	if len(f.plain) == 0 {
 		return nil
@@ -224,7 +224,7 @@ func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	return all
 }
 
-// notChosen contains fields whose values are observed or fixed.
+// notChosen contains the names of fields whose values the controller does not choose.
 var notChosen = []string{"conditions", "observedGeneration", "resourceVersion", "uid", "apiVersion", "kind"}
 
 func eachChosen(v any, path string, do func(path, text string)) {
@@ -271,7 +271,7 @@ func differ(first, second manifest, owns []schema.GroupVersionKind, fields []dis
 		}}
 }
 
-// ownerValues returns the values of an owner and its dependents. It returns nil if the owner does not exist.
+// ownerValues returns chosenValues of an owner and its dependents, or nil if the owner does not exist.
 func ownerValues(f *law.Facts, owner manifest, owns []schema.GroupVersionKind) map[distinct]string {
 	o := f.Get(owner.GetKind(), owner.GetNamespace(), owner.GetName())
 	if o == nil {

@@ -21,18 +21,18 @@ import (
 
 // Operator describes the controller to check, and what it needs to run.
 type Operator struct {
-	// Controller is a stepped reconciler, or a whole program (see [host.Hosting]). The default name of a program is
-	// "program". The default kind is that of the sample's first custom object, or else of its first object.
+	// Controller is a reconciler that runs in steps, or a whole program (see [host.Hosting]). The default name of a
+	// program is "program". The default kind is that of the sample's first custom object, or else of its first object.
 	Controller host.Controller
 
-	// CRDs are files whose CustomResourceDefinitions exist in every world. Their other objects are ignored.
+	// CRDs are files whose CustomResourceDefinitions exist in every world. Other objects in these files are ignored.
 	CRDs []*File
 	// Installed are objects that exist before the sample in every world. [Plan.Notes] names refused ones.
 	Installed []*unstructured.Unstructured
 	// Sample contains an object of the controller's kind, and other objects that must exist.
 	Sample *File
 
-	Others     []host.Controller // other stepped controllers that run too; their own declarations apply to them
+	Others     []host.Controller // other reconcilers that run too; their own declarations apply to them
 	With       []string          // further controllers of this module that run too, by name
 	For        time.Duration     // the time of each world; 0: until it settles, or until the third periodic write
 	Profile    law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
@@ -55,7 +55,7 @@ type File struct {
 	// CRDs, if the file on disk still has the same CRDs.
 	Path string
 
-	text []byte // nil for a file on disk
+	text []byte // the content; nil for a file on disk
 }
 
 // onDisk reports whether the file on disk has the same CRDs. They differ if a kustomization patches them.
@@ -134,7 +134,7 @@ var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-
 // ending lists laws that end a run when they are violated. They cannot be skipped.
 var ending = []string{law.AlwaysSettles, "NOFIGHT-1", "EXACT-7b"}
 
-// CheckSkip checks the names and the reasons of Skip. own are the IDs of the subject's invariants.
+// CheckSkip checks the names and the reasons of Skip. own are the IDs of the Operator's invariants.
 func CheckSkip(skip map[string]string, own ...string) error {
 	laws := lawNames(own)
 	for _, name := range slices.Sorted(maps.Keys(skip)) {
@@ -173,7 +173,7 @@ type Accept struct {
 	Reason string `yaml:"reason" json:"reason"`
 }
 
-// Check checks an entry. own are the IDs of the subject's invariants. The error is one line.
+// Check checks an entry. own are the IDs of the Operator's invariants. The error is one line.
 func (a *Accept) Check(own ...string) error {
 	for _, w := range []struct {
 		what, word string
@@ -198,5 +198,5 @@ func (a *Accept) Is(in string, f *scenarios.Counterexample) bool {
 	return a.Law == f.Law && (a.Case == "" || a.Case == in) && strings.Contains(f.Said(), a.Object)
 }
 
-// differentValues is the ID of the invariant that owners have different values in distinct fields.
+// differentValues is the ID of the invariant that owners have different values in the fields in found.distinct.
 const differentValues = "different-values"

@@ -27,7 +27,7 @@ const (
 	Held         = "held"
 	Violated     = "violated"
 	Accepted     = "accepted"       // violated, but only in accepted ways
-	Skipped      = "skipped"        // listed in Subject.Skip, with a reason
+	Skipped      = "skipped"        // listed in Operator.Skip, with a reason
 	NotExercised = "not exercised"  // evaluated in no case
 	NotJudged    = "not judged"     // cannot be judged from the outside
 	NotIts       = "does not apply" // does not concern this controller
@@ -95,7 +95,7 @@ func (s *operator) laws(c *host.Controller) []*law.Law {
 	return all
 }
 
-// ofWorld reports whether a law is one of the subject's invariants.
+// ofWorld reports whether a law is one of Operator.Invariants.
 func (s *operator) ofWorld(l *law.Law) bool {
 	return slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == l.ID })
 }

@@ -27,7 +27,7 @@ type place struct {
 	sameEnd      bool // compare the settled world with that of a quiet run
 }
 
-// few contains the faults of most cases.
+// few contains the faults of most cases, with the number of each in a run.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
 // atWork contains the faults of few except stale, the start from an older list. A garbage collector that starts from an
@@ -42,7 +42,6 @@ func every() map[string]int {
 	return all
 }
 
-// worlds returns all cases.
 func (f *found) worlds(s *operator) (all []place) {
 	all = append(all,
 		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
@@ -59,7 +58,8 @@ func (f *found) worlds(s *operator) (all []place) {
 	return append(all, f.ends(s)...)
 }
 
-// marked is a case with two owners. The user adds a label and an annotation to one of them, which must stay.
+// marked is a case with two owners. The user adds a label and an annotation to the sample, if the server accepts them.
+// Both must stay.
 func (f *found) marked(s *operator) place {
 	if f.unmarked {
 		return place{name: "two-owners", objects: f.both(s), faults: few, user: f.edited(f.scale)}
@@ -153,8 +153,8 @@ func (f *found) edit(s *operator) place {
 	return p
 }
 
-// follow is a case: while the controller works, the sample is edited, the edit is undone, and then repeated. The
-// repeated edit f.scale has one dependent less than the sample, if possible.
+// follow is a case: while the controller works, the sample is edited, the edit is undone, and then repeated. If
+// the edit is f.scale, the last edit instead makes the sample want one dependent less, if possible.
 func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
@@ -203,7 +203,7 @@ func owned(m, by manifest) manifest {
 	return c
 }
 
-// reference returns a ControllerRef. The object must exist when the step runs.
+// reference returns a ControllerRef to an object, which must exist when the step runs.
 func reference(to manifest) map[string]any {
 	return map[string]any{"apiVersion": to.GetAPIVersion(), "kind": to.GetKind(), "name": to.GetName(),
 		"uid": "$(uid " + to.at() + ")", "controller": true}
@@ -268,8 +268,8 @@ func (s *operator) timed(user []casefile.Action) []casefile.Action {
 
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
-// less returns the value of the field of f.scale that is one less than the sample's. ok is false if there is no such
-// field, or if no dependent would remain.
+// less returns a value for the edit f.scale with a number that is one less than the sample's. ok is false if f.scale is
+// not an edit of a number, or if no dependent would remain.
 func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
 		return nil, false

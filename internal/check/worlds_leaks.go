@@ -23,13 +23,13 @@ type cleanUp struct {
 	leaves  []schema.GroupVersionKind
 }
 
-// remains contains the names of the objects of a kind that exist after one of two owners was deleted.
+// remains contains the names of the objects of a kind that exist before or after an owner is deleted.
 type remains struct {
 	kind  schema.GroupVersionKind
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp deletes the sample in worlds with one owner and with two, and finds objects without a reference that remain.
+// cleansUp deletes the sample in worlds with one owner and with two, and finds which objects without a reference go.
 func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
@@ -59,8 +59,8 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 	return c, nil
 }
 
-// left deletes the first owner, and returns the objects of some kinds after and before that. If the world does not
-// settle, it returns nil.
+// left deletes the first owner, and returns the objects of some kinds after and before that. It returns nil if the
+// world does not settle, or if the owner stays.
 func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
@@ -137,8 +137,8 @@ func (f *found) early(s *operator) place {
 	return p
 }
 
-// unseen is a case: an owner is created and deleted while watches are paused, so that the controller does not see its
-// objects.
+// unseen is a case: an owner is created and deleted while watches are paused, so that the controller does not see the
+// owner's objects.
 func (f *found) unseen(s *operator) place {
 	p := place{name: "deleted/unseen", settled: true, objects: f.both(s)}
 	c := f.cleans[metav1.DeletePropagationBackground]
@@ -194,9 +194,9 @@ func (f *found) dependentUnseen(s *operator) place {
 	return p
 }
 
-// expectNothing checks that a deleted sample leaves no more objects than its deletion in a run without faults. If the
-// controller deletes objects itself, the case has no fault stale: a controller that starts from an older list may still
-// see the owner, and create its objects again.
+// expectNothing adds the check that a deleted sample leaves no more objects than its deletion in a run without faults.
+// If the controller deletes objects itself, the case has no fault stale: a controller that starts from an older list
+// may still see the owner, and create its objects again.
 func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)

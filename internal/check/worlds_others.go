@@ -185,7 +185,8 @@ func alsoOwned(d, owner manifest) casefile.Action {
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts returns the sample's first dependent of each kind. They are from the world with a second owner, if any.
+// firsts returns the sample's first dependent of each kind, except kinds in f.asleep. The dependents are from the world
+// with a second owner, if there is one.
 func (f *found) firsts() []manifest {
 	beside := *f
 	if len(f.pair) > 0 {

@@ -1,6 +1,7 @@
 // Package clause lists the clauses. A clause is a sentence of the source documents that a program can be checked
 // against. The package contains only data. A law (sim/law) takes its source from its clause, and a clause with a law
-// takes its sentence from the law. docs/evidence/clauses.md and the evidence of module lab are generated from both.
+// takes its sentence from the law. docs/evidence/clauses.md and the evidence of module lab are generated from clauses
+// and laws.
 package clause
 
 import (
@@ -19,9 +20,9 @@ type Clause struct {
 	Source   string   // document and section
 	About    About    // the actors that the clause concerns
 	Only     []string // the controllers that the clause concerns, if About is Named
-	// Before is why eras before ControllerRef may violate the clause; "" if they may not.
+	// Before is why eras (versions of a controller) before ControllerRef may violate the clause; "" if they may not.
 	Before string
-	// Tests lists tests that check it in addition to laws and scenarios: "fakeapi.TestPreconditions".
+	// Tests lists tests that check the clause in addition to laws and scenarios: "fakeapi.TestPreconditions".
 	Tests []string
 	// Cases lists prefixes of cases recorded from the real server, below fakeapi/testdata/vectors.
 	Cases   []string
@@ -50,7 +51,7 @@ const (
 	Owners                  // controllers with dependents
 	Claimers                // controllers that adopt dependents by a selector
 	Wanting                 // controllers whose owners want a number of dependents
-	Identified              // controllers whose dependents have an identity
+	Identified              // controllers whose dependents have an identity, such as an ordinal
 	Counting                // controllers whose status counts dependents
 	Finalizing              // controllers that remove finalizers
 	Collector               // the garbage collector
@@ -93,7 +94,7 @@ func Sections() []Section {
 	}
 }
 
-// All returns every clause, in the order of the list.
+// All returns every clause, in the order of [Sections].
 func All() []*Clause {
 	var all []*Clause
 	for _, s := range Sections() {

@@ -2,8 +2,8 @@
 // serve" uses it in real time for programs that it does not run itself.
 //
 // A fault is requested by a line in the syntax of scenario files ([Grammar]). A [List] holds the requested faults. The
-// server passes it each request before execution ([List.Strike]), and each watch when it opens ([List.Open]). The list
-// decides which fault strikes, and the server executes the fault. The list knows no connections and no time.
+// server passes to the list each request before its execution ([List.Strike]), and each watch that opens ([List.Open]).
+// The list decides which fault strikes, and the server executes the fault. The list knows no connections and no time.
 package clientfault
 
 import (
@@ -38,7 +38,7 @@ type Shown struct {
 	ID     int    `json:"id"`
 	Line   string `json:"line"`
 	Struck int    `json:"struck"` // how often it has struck
-	Over   bool   `json:"over"`   // it will not strike again
+	Over   bool   `json:"over"`   // it has struck, and cannot strike again
 }
 
 // Strike is the combined effect of the faults on one request.
@@ -133,7 +133,7 @@ func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	return gone, nil
 }
 
-// Remove removes the fault with this ID, or all faults for 0. Watches that they paused resume.
+// Remove removes the fault with this ID, or all faults for 0. Paused watches resume if no other fault pauses them.
 func (l *List) Remove(id int) ([]Shown, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

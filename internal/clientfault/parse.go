@@ -18,7 +18,7 @@ relist WHO KIND
 fail WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] with=409|429|500|503|504|timeout|lost
 delay WHO VERB [NAMESPACE/]KIND[/NAME] [nth=N] by=DURATION`
 
-// Kinds finds kinds by the words that users type. A server implements it.
+// Kinds finds kinds by the words that users type. [fakeapi.Server] implements Kinds.
 type Kinds interface {
 	KindNamed(typed string) *fakeapi.Kind
 	NearestKind(typed string) string

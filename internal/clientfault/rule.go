@@ -39,7 +39,7 @@ type rule struct {
 	kind            schema.GroupKind // empty for all kinds
 	resource        string           // the resource of the kind; "*" for all
 	namespace, name string           // patterns; "" for any
-	nth             int              // fail, delay: strike only the request with this number, from 1; 0 for all
+	nth             int              // fail, delay: number of the matching request to strike, from 1; 0 for all
 	with            *answer          // fail: the response
 	by              time.Duration    // delay: the duration
 
@@ -69,7 +69,7 @@ func (r *rule) String() string {
 	return line + " with=" + r.with.word
 }
 
-// spent reports whether the rule cannot strike again.
+// spent reports whether the rule has struck and cannot strike again.
 func (r *rule) spent() bool { return r.struck > 0 && (r.verb == relist || r.verb != hold && r.nth > 0) }
 
 // deed contains the facts about a request that rules compare.
@@ -199,8 +199,8 @@ func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	return !reads(verb)
 }
 
-// status returns the error with the text of the real server: for a conflict (409), for too many requests (429), for a
-// slow store (500), at a shutdown (503), or for a timeout (504).
+// status returns the error with the text that the real server uses in these cases: conflict (409), too many requests
+// (429), slow store (500), shutdown (503), timeout (504).
 func (a *answer) status(req *fakeapi.Request) *apierrors.StatusError {
 	switch a.code {
 	case http.StatusConflict:

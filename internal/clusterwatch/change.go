@@ -115,7 +115,7 @@ func (e item) words() string {
 	return strings.Join(out, "/")
 }
 
-// leaf records a field whose values differ. It ignores fields in which only times differ.
+// leaf records a field whose values differ. It ignores annotations in unseen, and fields in which only times differ.
 func (c *change) leaf(path string, a, b any, sets []set) {
 	if text(a) == text(b) || isTime(a) && isTime(b) || isTime(a) && b == nil || a == nil && isTime(b) {
 		return

@@ -18,7 +18,7 @@ type check struct {
 	who   func(e *entry) string
 }
 
-// checks lists the checks. They run when an object or a related one changes, and as long as a problem lasts.
+// checks lists the checks. They run when an object or a related object changes, and while a problem lasts.
 var checks = []check{
 	{Stuck, (*Cluster).stuck, (*Cluster).overdue, nobody},
 	{Orphan, (*Cluster).orphan, (*Cluster).patient, nobody},
@@ -27,7 +27,7 @@ var checks = []check{
 	{Takeover, (*Cluster).takeover, (*Cluster).soon, (*entry).taker},
 }
 
-// key identifies a problem that is reported once. For Stuck it has no text, because the reason may change.
+// key identifies a problem that is reported once. The key of Stuck omits the text, because the reason may change.
 func (k *check) key(text string) string {
 	if k.sort == Stuck {
 		return string(k.sort)
@@ -72,7 +72,7 @@ func (c *Cluster) suspect(now time.Time, e *entry) {
 	}
 }
 
-// Tick sets the time, and reports the problems that have lasted long enough.
+// Tick reports the problems that have lasted long enough at the time now. It does nothing until every kind is listed.
 func (c *Cluster) Tick(now time.Time) {
 	if !c.Synced() {
 		return
@@ -138,8 +138,8 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 
 func nobody(*entry) string { return "" }
 
-// referrer returns the manager that last wrote an object's owner references. If no known change wrote them, this is the
-// creator.
+// referrer returns the manager of the last change in the story that is a creation, or that changed only owner
+// references other than the controller. Without such a change, it returns the creator.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
 		if l := e.lines[i]; l.Did == "create" || slices.Contains([]string{"owners"}, l.Change) {
@@ -153,8 +153,8 @@ func referrer(e *entry) string {
 type hold struct {
 	ref    metav1.OwnerReference
 	labels map[string]string
-	at     time.Time // when the object was taken from it
-	who    string    // the manager that took the object from it
+	at     time.Time // when the controller lost the object
+	who    string    // the manager that removed or replaced the controller
 }
 
 const mostNamed = 3

@@ -9,7 +9,7 @@
 //
 // A watch event contains an object, but not the client that changed it. metadata.managedFields contains the manager
 // that wrote a field last. So a change is attributed to the manager that owns the changed fields afterwards
-// (writer.go). managedFields does not show who removed a field or deleted an object. Changes by an unknown manager are
+// (object.go). managedFields does not show who removed a field or deleted an object. Changes by an unknown manager are
 // not reported.
 //
 // # What is not reported
@@ -71,7 +71,7 @@ type served struct {
 
 type entry struct {
 	now      *Version
-	lines    []Line // the latest changes
+	lines    []Line // the first change and the latest changes
 	had      *hold  // the last controller, if there is none now
 	taken    *hold  // the previous controller, if there is another one now
 	released bool   // it has lost a controller since the watch began

@@ -29,17 +29,17 @@ type track struct {
 	key  string
 	path fight.Path[string] // By is the manager; "" if unknown
 
-	count int    // the value, if it is a number of objects
-	terms string // the owners of the set and their wanted numbers
+	count int    // objects created minus objects gone, if the value is a number of objects
+	terms string // the numbers of objects that the owners want, for such a value
 }
 
 // knownFight is a fight that was found.
 type knownFight struct {
 	Finding
-	lead  string   // the history whose rounds are counted; for several fields, that of the first field
+	lead  string   // key of the history whose rounds are counted; for several fields, that of the first
 	also  []string // the further fields of the fight
 	hands bool     // a person takes part
-	next  int      // the number of rounds at which it is reported again
+	next  int      // the number of rounds at which it is reported next
 }
 
 type fights struct {
@@ -229,8 +229,8 @@ func (c *Cluster) exists(x *change) {
 	}
 }
 
-// counts adds to the history of the number of objects without an owner that several owners select. If these owners want
-// different numbers, controllers without ControllerRef create and delete such objects forever.
+// counts adds to the history of the number of objects without a controller that several owners select. If these owners
+// want different numbers, controllers without ControllerRef create and delete such objects forever.
 func (c *Cluster) counts(x *change) {
 	was, is := x.old.loose(), x.new.loose()
 	if was && is && x.old.claim() == x.new.claim() || !was && !is {
@@ -244,7 +244,7 @@ func (c *Cluster) counts(x *change) {
 	}
 }
 
-// loose reports whether an object without a controller may count for each owner that selects it.
+// loose reports whether an object has no controller, and may count for each owner that selects it.
 func (o *Version) loose() bool {
 	return o != nil && o.of.claimable() && o.controller() == nil && !o.terminating() && !o.ended
 }
@@ -292,7 +292,7 @@ func (c *Cluster) count(x *change, o *Version, by int) {
 			"controller", who: slices.Compact(who), circle: circle})
 }
 
-// reporter returns the manager that last wrote the owner's status. This is its controller.
+// reporter returns the manager that last wrote the owner's status, which is the controller of the owner's kind.
 func (o *Version) reporter() string {
 	who, at := "", time.Time{}
 	for _, m := range o.ManagedFields {

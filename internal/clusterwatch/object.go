@@ -84,7 +84,7 @@ func Parse(k *ServedKind, content map[string]any) (*Version, error) {
 	return v, err
 }
 
-// lighten drops the parts that are needed only for comparing the object with another version.
+// lighten drops fieldsV1, which only a comparison with the previous version needs, and the body unless whole is set.
 func (v *Version) lighten(whole bool) {
 	for i := range v.ManagedFields {
 		v.ManagedFields[i].FieldsV1 = nil
@@ -196,7 +196,7 @@ func items(list any, by []string) (out []item, ok bool) {
 }
 
 // writer returns the manager that made a change: the last one that wrote a changed field. If fields were only removed,
-// it is the manager with the newest timestamp that was not in the old version. "" means unknown.
+// it returns the manager of the newest entry of managedFields that the old version does not have. "" means unknown.
 func (c *change) writer() string {
 	var all []set
 	for _, l := range c.leaves {
@@ -227,7 +227,7 @@ func newest(sets []set) string {
 	return who
 }
 
-// maker returns the manager that created the object: the manager of the first write.
+// maker returns the first manager in managedFields that wrote within a second of the creation; "" if there is none.
 func (o *Version) maker() string {
 	for _, m := range o.ManagedFields {
 		if m.Subresource == "" && !m.Time.After(o.CreationTimestamp.Time.Add(time.Second)) {

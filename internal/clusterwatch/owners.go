@@ -78,8 +78,8 @@ func (c *Cluster) foreign(e *entry) string {
 	return strings.Join(parts, "; ")
 }
 
-// neverOwned reports whether no owner of an object has ever existed in the right place, so that the garbage collector
-// had to delete it.
+// neverOwned reports whether an object has owner references, but no owner in the right place is known to have existed.
+// The garbage collector deletes such an object, if it has no finalizers.
 func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]
@@ -153,8 +153,8 @@ func (c *Cluster) handed(e *entry, x *change) {
 	}
 }
 
-// again reports a controller that released an object and then took it back although the labels did not change. If they
-// changed, taking it back may be right.
+// again reports a controller that released an object and then took it back although the labels did not change. If the
+// labels changed, taking the object back may be right.
 func (c *Cluster) again(e *entry, x *change) {
 	if !maps.Equal(e.had.labels, x.new.Labels) || x.at.Sub(e.had.at) > slowest {
 		return
@@ -173,7 +173,7 @@ func (c *Cluster) again(e *entry, x *change) {
 	}
 }
 
-// takeover reports an object whose previous owner still exists and is not terminating.
+// takeover reports an object that got another controller while the previous one exists and is not terminating.
 func (c *Cluster) takeover(e *entry) string {
 	if e.taken == nil {
 		return ""

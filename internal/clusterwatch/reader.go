@@ -60,7 +60,7 @@ func NewReader(config *rest.Config) (*Reader, error) {
 		Note: func(string) {}}, nil
 }
 
-// again is the interval of discovery. It is repeated because CRDs may be added.
+// again is the interval of discovery, which is repeated because CRDs may be added.
 const again = 5 * time.Minute
 
 // Run reads the cluster into c until ctx is done or done returns true. It returns an error if no kind can be read, or
@@ -133,8 +133,8 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 // programs by design, or should be readable for few users.
 var passedOver = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io", "secrets"}
 
-// discover returns the requested kinds that can be listed and watched. It calls Note for a group that it cannot
-// discover.
+// discover returns the requested kinds that can be listed and watched. The first call also calls Note for each
+// group that cannot be discovered, and fails if a kind in Kinds does not exist.
 func (r *Reader) discover(first bool) ([]*ServedKind, error) {
 	lists, err := discovery.ServerPreferredResources(r.discovery)
 	failed, partly := discovery.GroupDiscoveryFailedErrorGroups(err)

@@ -13,8 +13,8 @@ import (
 )
 
 // Record writes the changes of a cluster as an audit log (audit.k8s.io/v1, one JSON event per line) for "threelaws
-// judge". The user of an event is the manager, and the request is a merge patch from the old to the new object. The
-// user of a deletion is unknown.
+// judge". The user of an event is derived from the manager; that of a deletion is unknown. The request of an update is
+// a merge patch from the old to the new object.
 type Record struct {
 	To  io.Writer
 	Err error // the first write error
@@ -115,7 +115,7 @@ func (r *Record) note(x *change) {
 	r.write(e)
 }
 
-// ending reports whether an object is removed as soon as it is deleted. Then the deletion was already recorded.
+// ending reports whether an object is terminating and nothing delays its removal. Its deletion is already recorded.
 func (o *Version) ending() bool {
 	grace := o.DeletionGracePeriodSeconds
 	return o.terminating() && len(o.Finalizers) == 0 && (grace == nil || *grace == 0)
@@ -182,7 +182,7 @@ var accounts = map[string]string{"ReplicaSet": "replicaset-controller", "Deploym
 	"DaemonSet": "daemon-set-controller", "Job": "job-controller", "CronJob": "cronjob-controller"}
 
 // controllerName returns the controller of kube-controller-manager that created an object, which is the controller of
-// its owner's kind. For other writes it is not known which controller made them.
+// its owner's kind. For other writes the controller is not known: the result is an exempt account.
 func (x *change) controllerName() string {
 	if x.old == nil && x.new.controller() != nil {
 		if a := accounts[x.new.controller().Kind]; a != "" {

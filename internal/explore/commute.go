@@ -88,7 +88,7 @@ type swap struct {
 // ComparesStates returns true: the states after the pair are compared.
 func (s *swap) ComparesStates() bool { return true }
 
-// Ended reports whether the run was ended after the pair.
+// Ended reports whether the run was ended after the pair, or because an action of the pair was not enabled.
 func (s *swap) Ended() bool { return s.ended }
 
 // Pick draws uniformly. From the pair on it returns 0, because the two orders would draw different values.

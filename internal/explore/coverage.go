@@ -7,7 +7,7 @@ import (
 
 // Coverage is the result of an exhaustive search.
 type Coverage struct {
-	Complete bool   // every reachable state was visited, and at least one schedule ended
+	Complete bool   // every reachable state of the search or shard was visited; see conclude
 	Stopped  string // why the search is not complete
 
 	States      int // distinct states
@@ -69,10 +69,10 @@ func (c *Coverage) stop(why string) {
 // noSchedule is why a search is incomplete if no schedule ended.
 const noSchedule = "no schedule came to its end"
 
-// conclude decides whether the search is complete. A whole search is not if no schedule ended and no run violated a
-// law.
+// conclude decides whether the search is complete. A whole search is incomplete if no schedule ended and no run
+// violated a law.
 //
-// It is also incomplete if a run was cut at a fight. Fights are detected by the history, which is not part of the
+// A search is also incomplete if a run was cut at a fight. Fights are detected by the history, which is not part of the
 // state, so states after the cut may be missing. A complete search without fights proves that there are none: every
 // write leaves a trace in the state, so a world that writes for ever has infinitely many states.
 func (s *search) conclude() {

@@ -10,7 +10,7 @@ import (
 type Exhaust struct {
 	Program Runner
 
-	MaxSteps  int  // steps of one run, including those before the first choice; 0 means 10,000
+	MaxSteps  int  // bound on the steps of a run, including those before the first choice; 0 means 10,000
 	MaxStates int  // 0 means no bound
 	MaxRuns   int  // 0 means no bound
 	All       bool // continue after the first violation; each run still ends at its first violation
@@ -38,7 +38,7 @@ type Exhaust struct {
 	// search and the coverage so far. Save is also called at the end. If Save returns an error, the search ends.
 	Due    func() bool
 	Save   func(m *Mark, c *Coverage) error
-	Resume *Mark // the position at which an earlier search continues, with all of its Table; nil for a new search
+	Resume *Mark // where an earlier search stopped, with the tables of all its marks; nil for a new search
 
 	Stop     func() string   // called before each run; a nonempty reason ends the search
 	Progress func(*Coverage) // called after every 1,024 runs with the numbers so far
@@ -86,8 +86,8 @@ func (x Exhaust) Run() (*Coverage, error) {
 	return s.cover, s.err
 }
 
-// explore explores all alternatives of the decisions above s.base. It returns false if the search ended before it was
-// done.
+// explore explores all alternatives of the decisions above s.base. It returns false if the search must end
+// before all are explored.
 func (s *search) explore() bool {
 	for {
 		if why := s.mustStop(); why != "" {

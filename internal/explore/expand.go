@@ -17,7 +17,7 @@ func (d *Dependence) Error() string {
 	return fmt.Sprintf("step %d: %q was declared independent of %q, but disabled it", d.Step, d.Taken, d.Disabled)
 }
 
-// decide adds a decision about the enabled actions. It returns false if no action has to be explored.
+// decide adds a decision about the enabled actions. It returns false if it adds none, so that the run must end.
 func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	if w.Steps() >= s.MaxSteps {
 		s.cover.stop(fmt.Sprintf("bound of %d steps", s.MaxSteps))
@@ -118,8 +118,8 @@ func offered(actions []sim.Action, a sim.Action) bool {
 	return false
 }
 
-// alternatives sets d.todo from the sleep set and from earlier visits to the state. It reports whether d.todo has an
-// action.
+// alternatives sets d.todo from the sleep set and from earlier visits to the state. It reports whether d.todo is
+// not empty.
 func (s *search) alternatives(d *decision, w *sim.World) bool {
 	d.todo = d.todo[:0]
 	before, known := []uint64(nil), false

@@ -54,7 +54,7 @@ func (k *Keys) Err() error {
 // Len returns the number of entries.
 func (k *Keys) Len() int { return len(k.entries) }
 
-// Done reports whether all entries were taken. All later choices are defaults.
+// Done reports whether all entries were taken or skipped. All later choices are defaults.
 func (k *Keys) Done() bool { return k.pos >= len(k.entries) }
 
 // Ended reports whether a mismatch ended the run.
@@ -76,7 +76,7 @@ func (k *Keys) Pick(n int, label string) int {
 	return e.Value
 }
 
-// Next returns the index of the recorded action.
+// Next returns the index of the recorded action, the default after the schedule, or -1 after a mismatch.
 func (k *Keys) Next(w *sim.World, enabled []sim.Action) int {
 	for k.err == nil && k.pos < len(k.entries) {
 		i, ok := k.find(k.entries[k.pos], enabled)
