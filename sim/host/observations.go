@@ -30,7 +30,8 @@ type observation struct {
 	obj    any    // nil: the object was deleted
 }
 
-// observationsKept is the number of versions to keep per object. A goroutine receives fewer during a piece of work.
+// observationsKept is the number of versions to keep per object. A goroutine is assumed to receive fewer versions of
+// one object during its current work: see [Call].
 const observationsKept = 16
 
 func (g *hosted) observations(k *fakeapi.Kind) *observations {
@@ -43,9 +44,9 @@ func (g *hosted) observations(k *fakeapi.Kind) *observations {
 	return s
 }
 
-// saw returns the version of an object that the goroutine of c has probably read. If an update names a resource
-// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read since
-// it began its current work.
+// saw returns the version of an object that the goroutine of c has probably read, or nil. If c names a resource
+// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read since it
+// began its current work. It prefers versions with the UID of the stored object.
 func (s *observations) saw(namespace, name string, c *Call) any {
 	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any
@@ -101,7 +102,7 @@ func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	known := s.shown[key]
 	if ch.after != nil && known != nil && known.n >= ch.after.n || ch.after == nil &&
 		(known == nil || known.meta.GetUID() != ch.before.meta.GetUID()) {
-		return // another watch of the process showed it earlier
+		return // shown earlier by another watch or list, or the deletion of an object that was never shown
 	}
 	v := ch.after
 	if v == nil {
@@ -192,7 +193,7 @@ func (g *hosted) waiting(s *Stream) int {
 		}
 		s.queue = append(s.queue, p)
 	}
-	if s.source.Done() && !s.ended { // no later event, because a program that opens the watch again gets the same error
+	if s.source.Done() && !s.ended { // end the watch now: a new one would get the same error
 		if n := len(s.queue); n == 0 || s.queue[n-1].event.Type != watch.Error {
 			s.queue = append(s.queue, pending{event: watch.Event{Type: watch.Error, Object: expired()}})
 		}
@@ -236,8 +237,8 @@ func expired() runtime.Object {
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
 }
 
-// aged returns the request to execute in place of req, and its revision. If the process was restarted with a lagging
-// server, the first list of each kind that fills a cache is read at the older revision.
+// aged returns the request to execute in place of req, and the revision at which the server answers it. If the process
+// was restarted with a lagging server, the first list that fills a cache of each kind is read at the revision g.from.
 func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
 		return req, g.process.cluster.server.Version()

@@ -12,7 +12,7 @@ import (
 type caller interface {
 	// sign sets the process and the cause of a record.
 	sign(r *sim.Record)
-	// sawObject returns the version of an object that the thread last read, or nil.
+	// sawObject returns the version of an object that the thread has probably read, or nil.
 	sawObject(k *fakeapi.Kind, namespace, name string) any
 	// told records the object that the thread receives in a response.
 	told(k *fakeapi.Kind, m metav1.Object)
@@ -57,7 +57,7 @@ func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakea
 	}
 }
 
-// request makes the server execute a request, and records the result.
+// request makes the server execute a request, and records the result. by is nil for a client that is not a process.
 func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, by caller) fakeapi.Response {
 	resp, events := c.server.Do(c.world.Clock.Now(), req)
 	for i := range events {
@@ -159,7 +159,7 @@ func guards(req *fakeapi.Request) sim.Guards {
 	return sim.Guards{UID: uid != "", ResourceVersion: version != "", Applies: req.PatchType == types.ApplyPatchType}
 }
 
-// fact records a fault, a paused watch or a change of era.
+// fact records an event of a process that is not a request, such as a fault, a paused watch or a change of era.
 func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
 
 // factOn is like fact, for one kind of the process.

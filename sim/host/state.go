@@ -23,7 +23,8 @@ func (w *worker) resumeSync() {
 	w.run()
 }
 
-// listen adds the time and the controller's memory to the digest of a reconcile, at the beginning of a turn.
+// listen adds the time and the controller's memory to the digest of a reconcile, at the beginning of a turn. It does
+// nothing if the world compares no states.
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
 		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // the reconcile may read the clock
@@ -32,7 +33,8 @@ func (w *worker) listen() {
 	}
 }
 
-// digestMemory adds the controller's own digest of its memory, or else everything that the process ever received.
+// digestMemory adds the reconciler's own digest of its memory. Without one, it adds the digest of everything that the
+// process has received since its start.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:
