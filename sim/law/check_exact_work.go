@@ -95,7 +95,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooManyAtOnce checks EXACT-2 for an owner with MaxActive and without Replicas. An Informed violation considers
+// neverTooManyAtOnce checks EXACT-2 for a contract with MaxActive and without Replicas. An Informed violation considers
 // the caches at the start of the reconcile and the creations of this reconcile. It ignores creations of earlier
 // reconciles: the actor need not remember them, because it creates rarely.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
@@ -222,8 +222,8 @@ func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool
 	return is
 }
 
-// neverUnexercised checks EXACT-2 for an owner with Wanted. The owner must want the created dependent, and may not
-// have too many wanted dependents.
+// neverUnexercised checks EXACT-2 for an actor whose contract has Wanted. The owner must want the created dependent,
+// and may not have too many wanted dependents.
 func (j *Judge) neverUnexercised(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor

@@ -44,8 +44,9 @@ func (p *process) unsynced(j *Judge) {
 	}
 }
 
-// converges returns the New function of WRITE-2, WRITE-3 and WRITE-7. met selects the processes that had a fault,
-// which hardship describes. Once settled, all owners of these processes must have the desired number of dependents.
+// converges returns the New function of WRITE-2, WRITE-3 and WRITE-7. met selects the processes that had a hardship,
+// which the parameter hardship describes. Once settled, all owners of these processes must have the desired number of
+// dependents.
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {

@@ -11,7 +11,7 @@ import (
 )
 
 // digest hashes what the state holds in addition to the world's own state. A number of fast retries is hashed only up
-// to the limit, and the time since a failure only up to [view.Brief].
+// to hotLoop+1, and the time since a failure only up to [view.Brief].
 func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)
@@ -204,7 +204,7 @@ func (p *process) newsSince(record int) uint64 {
 	return sum
 }
 
-// digestQueue hashes what WRITE-1 and WRITE-8 remember about keys. Fast retries count only up to the limit.
+// digestQueue hashes what WRITE-1 and WRITE-8 remember about keys. Fast retries count only up to bound+1.
 func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 	var sum uint64
 	for i := range queue.Keys {

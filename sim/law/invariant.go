@@ -41,7 +41,8 @@ const (
 )
 
 // Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If these
-// violate it, Check is called again with what the controller had seen, to decide whether the violation is [Informed].
+// violate the invariant, Check is called again with what the controller had seen, to decide whether the violation is
+// [Informed].
 type Facts struct {
 	Now        time.Time
 	Owner      runtime.Object   // the reconciled object; nil in an invariant of a world

@@ -101,8 +101,8 @@ type Verdict struct {
 	Why       string     // why the law was not judged: "needs deliveries"; "" if it was judged
 	Count     int        // violations of any strength
 	First     *Violation // the first that fails the run, or the first of any strength; nil for none
-	Exercised int        // how often the run exercised the law; 0 without a violation proves nothing
-	By        []Share    // for each controller that exercised the law, in the order of actors
+	Exercised int        // how often the run exercised the law; if 0, a verdict without a violation proves nothing
+	By        []Share    // the share of each controller that exercised the law, in the order of actors
 }
 
 // shares returns the shares of a check, added up for each controller.

@@ -106,7 +106,8 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the process knew the commit's object with another UID when its reconcile began.
+// tookForAnother reports whether the cache of the process has another UID for the commit's object, or has received the
+// UID that it has only since the reconcile began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)

@@ -28,7 +28,8 @@ func committedIf(excused bool) Strength {
 func informedIf(knew bool) Strength { return committedIf(!knew) }
 
 // adoptionStrength returns Informed if the adopter could have known that its own object was terminating: it had
-// received this, or it did not read the object live although ADOPT-4 requires it. Otherwise it returns Committed.
+// received this, a live read forbade the adoption (work.refuses), or ADOPT-4 requires a live read and there was none.
+// Otherwise it returns Committed.
 func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if meta.Deleting(meta.Of(r.SawFor)) {
 		return Informed

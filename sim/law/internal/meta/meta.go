@@ -1,5 +1,5 @@
 // Package meta reads the metadata of objects: owners, controller, deletion and finalizers. It also compares two
-// versions. The functions on one object treat nil as an object without any of these.
+// versions. Functions on one object, except [Version], treat nil as an object without any of these.
 package meta
 
 import (

@@ -18,9 +18,9 @@ import (
 type Known struct {
 	ByUID    map[types.UID]*Sight
 	families map[types.UID]*family
-	Ahead    []*Sight // known from an answer, and not yet from the cache
+	Ahead    []*Sight // known from an answer in a version that the cache does not show yet
 	Journal  Journal
-	Past     map[types.UID]uint64 // newer versions of objects that earlier incarnations received
+	Past     map[types.UID]uint64 // the versions that earlier incarnations received, until a version as new is known
 	slab     []Sight
 }
 
@@ -37,7 +37,7 @@ type Sight struct {
 	Ahead   bool
 	Removed bool // the process itself has requested its deletion
 	Since   int  // index of the record since which Owner and Active are as they are
-	Made    int  // index of the record of the process's last write that changed more than its owners
+	Made    int  // index of the record of the process's last write to it, see makes in package law
 	slot    int  // index in its family
 }
 
@@ -79,7 +79,7 @@ func (n *Known) Members(owner types.UID) []*Sight {
 	return nil
 }
 
-// Active returns how many members are active.
+// Active returns how many active objects an owner is known to control.
 func (n *Known) Active(owner types.UID) int {
 	if f := n.families[owner]; f != nil {
 		return f.active
@@ -207,7 +207,7 @@ type Queue struct {
 // Queued holds the state of one key.
 type Queued struct {
 	Key
-	Running int           // workers that reconcile it
+	Running int           // number of workers that reconcile it
 	Dirty   bool          // enqueued since its last reconcile began
 	Failed  bool          // its last reconcile ended with an error
 	Ended   time.Duration // when the last reconcile ended
