@@ -13,10 +13,10 @@ import (
 // growth finds fights whose state never recurs because it grows: a counter in an annotation, or an increasing number
 // of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
-	writes int // number of writes since the last user action or fault
-	doing  map[doing]*done
-	hit    *done // an entry that was used growthMost times since it was last examined
-	most   int   // how many entries of doing to keep; 0 means all
+	writes int             // number of writes since the last user action or fault
+	doing  map[doing]*done // without the first growthFrom writes
+	hit    *done           // an entry that was used growthMost times since it was last examined
+	most   int             // how many entries of doing to keep; 0 means all
 }
 
 // doing is one way of writing: the writer, its owner object and its target. The target of a creation has no name,
@@ -79,8 +79,8 @@ func (g *growth) note(r *sim.Record) {
 }
 
 // endless reports whether repeated writes will not end. It is false for creations by a controller whose contract has
-// Replicas, because EXACT-2 checks these. Updates must outnumber the objects, because a large world may need one write
-// for each other object.
+// Replicas, because EXACT-2 checks creations. Updates must be more than eight times the number of objects, because a
+// large world may need one write for each other object. Heartbeats do not count.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -115,11 +115,11 @@ func (t *Trial) grows(d *done) string {
 // no state recurs while time passes.
 type ownTrigger struct {
 	runs map[int][]int // write -> the chain of writes that ends with it, each triggered by the one before
-	hit  []int
+	hit  []int         // a chain of ownRounds+1 writes; nil for none
 }
 
-// ownRounds is the number of consecutive writes that were each triggered by the previous one. A write that a timer
-// triggered, such as a heartbeat or a renewal, starts a new chain.
+// ownRounds is the number of consecutive writes, each triggered by the previous one, that count as a fight. A write
+// that a timer triggered, such as a heartbeat or a renewal, starts a new chain.
 const ownRounds = 3
 
 func (o *ownTrigger) reset() {

@@ -15,18 +15,18 @@ import (
 // Settling is the result of [Trial.Settle].
 type Settling struct {
 	Settled bool          `json:"settled"`
-	At      time.Duration `json:"at"`
+	At      time.Duration `json:"at"`               // the virtual time at the end
 	Writes  int           `json:"writes"`           // commits, except of statuses
 	Steps   int           `json:"steps"`            // steps of the world
 	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
 	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run, and no law was evaluated
-	Idle    string        `json:"idle,omitempty"`   // a loop that repeated without a write
-	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted, so that no law was evaluated
+	Idle    string        `json:"idle,omitempty"`   // describes a loop without writes that ended the call; "" for none
+	Middle  string        `json:"middle,omitempty"` // describes the work that the end time interrupted; if set, no law was evaluated
 }
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
-// far exceed what a call needs. Steps and writes do not count while all other work waits for a timer that is far away.
+// far exceed what a call needs. Steps and writes do not count in a lull (see lulled).
 type Limits struct {
 	Writes int           // commits, except of statuses; 0: half a million
 	Steps  int           // 0: two million; with a whole program 15,000 plus Recorded
@@ -56,14 +56,15 @@ func (l *Limits) fill(hosted bool) {
 	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-// counted holds how many steps and writes do not count for the limits: those before the call, and those in a lull.
+// counted holds how many steps and writes do not count for the limits: those before the call of Settle, and those in a
+// lull.
 type counted struct {
 	writes, steps int
-	wrote         int
-	lulled        int // steps that did not count
+	wrote         int // tally.writes at the last call of pass
+	lulled        int // number of steps in a lull
 }
 
-// pass accounts for a step and its writes. In a lull, when only timers fire, they do not count.
+// pass accounts for a step and its writes. In a lull (see lulled), the step and its writes do not count.
 func (t *Trial) pass(from *counted) {
 	c := &t.fight.tally
 	wrote := c.writes - from.wrote
@@ -81,8 +82,8 @@ func (t *Trial) pass(from *counted) {
 
 // deadline holds when the current call of [Trial.Settle] ends. It is part of the digest of the trial.
 type deadline struct {
-	writes int // the number of writes at which it ends
-	tally  *tally
+	writes int           // the number of writes at which the call ends
+	tally  *tally        // counts the writes; nil without Limits.Writes
 	last   time.Duration // the time until which interrupted work may continue; 0: no work was interrupted
 }
 
@@ -129,10 +130,10 @@ func (t *Trial) underWay() string {
 	return "a reconcile"
 }
 
-// Settle steps until only faults are enabled, until only heartbeats without effect are left, or until a limit is
-// reached. When the world has settled, the laws about settled worlds are evaluated. A world that does not settle
-// violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the call, these laws are evaluated
-// only if Limits.Rest is set, after interrupted work is completed.
+// Settle steps until only faults are enabled, until only heartbeats without effect are left, until it finds a fight, or
+// until a limit is reached. When the world has settled, the laws about settled worlds are evaluated. A world that does
+// not settle violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the call, these laws are
+// evaluated only if Limits.Rest is set, after interrupted work is completed.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
 	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))

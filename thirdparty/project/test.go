@@ -16,8 +16,8 @@ var (
 )
 
 const (
-	longest = 80  // steps of a finding's timeline; a fight needs only a few rounds
-	budget  = 120 // executions for minimizing one finding
+	longest = 80  // maximum number of steps of a finding's timeline; a fight needs only a few rounds
+	budget  = 120 // maximum number of executions to minimize one finding
 	verdict = "testdata/verdict.md"
 )
 
@@ -47,7 +47,7 @@ func Test(t *testing.T, s Project) {
 	}
 }
 
-// explore looks for the violation that the world's file expects.
+// explore explores the world. It must find a violation if and only if the world's file expects one.
 func (w *world) explore(t *testing.T, s *Project) {
 	step := w.file.Steps[w.until]
 	o, err := step.ExploreOptions()
@@ -79,7 +79,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 }
 
-// replay runs the shortest form twice. Each run must violate the expected law.
+// replay runs the file of shrunk twice. Each run must violate the expected law.
 func (w *world) replay(t *testing.T, s *Project) {
 	raw, err := os.ReadFile(w.shrunk())
 	if err != nil {
