@@ -64,8 +64,8 @@ func (w *World) Add(a Actor) {
 // Steps returns the number of steps taken.
 func (w *World) Steps() int { return w.steps }
 
-// Hash returns the run's digest so far. It covers every action, pick, record and request of a program. Two equal runs
-// have equal hashes at every step.
+// Hash returns the run's digest so far. It covers every action, every pick, every record, and every request of a
+// program. Two equal runs have equal hashes at every step.
 func (w *World) Hash() uint64 { return uint64(w.hash) }
 
 // Pick takes a number in [0, n) from the stream of choices, and adds it to the hash.

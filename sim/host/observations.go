@@ -30,8 +30,7 @@ type observation struct {
 	obj    any    // nil: the object was deleted
 }
 
-// observationsKept is the number of versions to keep per object. A goroutine is assumed to receive fewer versions of
-// one object during its current work: see [Call].
+// observationsKept is the number of versions to keep of each object. It is assumed that no goroutine uses older ones.
 const observationsKept = 16
 
 func (g *hosted) observations(k *fakeapi.Kind) *observations {

@@ -18,7 +18,7 @@ import (
 type Process struct {
 	Name        string
 	Era         string
-	Incarnation int  // restarts so far
+	Incarnation int  // number of restarts so far
 	Down        bool // crashed and not yet restarted
 	StandsBy    bool // down because its manager does not lead
 
@@ -35,10 +35,10 @@ type Process struct {
 	offers     []sim.Action // the result of the last call of Offers
 	touched    bool         // offers may be out of date
 	busy       int          // number of workers that run a reconcile
-	restarts   bool         // down, and allowed to restart
+	restarts   bool         // the process is down and may restart
 	from       uint64       // revision of the lists at the next start; 0 for the latest
 
-	slow time.Duration // the duration of each write
+	slow time.Duration // how long each write takes, in virtual time
 
 	exits    int // consecutive exits of its program without a successful write
 	exitedAt int // the length of the history at the last exit

@@ -109,7 +109,7 @@ type Call struct {
 	// only for a call of a reconcile:
 	done            int      // the length of the history when the call was executed
 	late            uint64   // see the field late of [worker]
-	local, abstract sim.Hash // digests of the response
+	local, abstract sim.Hash // digests of the response, as in [version]
 }
 
 // Place is the part of a [Cluster] that the host of a program needs.

@@ -189,7 +189,6 @@ const (
 	fifoInverse = 0xf1de83e19937733d // the inverse of fifoBase modulo 2^64
 )
 
-// push adds the newest item.
 func (f *fifo) push(item uint64) {
 	if f.power == 0 {
 		f.power = 1

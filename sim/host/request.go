@@ -171,8 +171,8 @@ func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 
 func writes(req *fakeapi.Request) bool { return req.Verb != fakeapi.Get && req.Verb != fakeapi.List }
 
-// linger lets the time pass that a write of a slow process takes. Timers that become due fire after it. It has no
-// effect if the clock would pass its horizon.
+// linger moves the clock by the time that a write of a slow process takes. Timers that become due fire in later steps.
+// linger has no effect if the clock would pass its horizon.
 func (p *Process) linger(req *fakeapi.Request) {
 	clock := &p.cluster.world.Clock
 	if to := clock.Elapsed() + p.slow; p.slow > 0 && writes(req) && (clock.Horizon == 0 || to <= clock.Horizon) {

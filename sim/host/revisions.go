@@ -36,8 +36,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	c.forget()
 }
 
-// forget compacts old revisions if the history forgets old records. It keeps as many revisions as the history keeps
-// records.
+// forget compacts old revisions if the history forgets old records. At least [sim.History].Forget revisions stay.
 func (c *Cluster) forget() {
 	keep := uint64(c.world.History.Forget)
 	if keep == 0 || c.server.Version() < c.compacted+2*keep {
@@ -232,8 +231,7 @@ type removal struct {
 	revision uint64
 }
 
-// current returns the latest version of an object, without allocating. For a removed object, it returns a version
-// without obj, or nil after forget.
+// current returns the latest version of an object without allocating: after a removal, a version without obj, or nil.
 func (s *kindState) current(namespace, name string) *version {
 	s.buf = s.buf[:0]
 	if namespace != "" {

@@ -54,7 +54,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c.cause = before
 }
 
-// route calls the controller's routes for an event and applies their effect. It returns the keys with lowered
+// route calls the controller's routes for an event, applies their effect, and returns the keys with lowered
 // expectations.
 func (p *Process) route(gvk schema.GroupVersionKind, e Event) []string {
 	f := &p.effect

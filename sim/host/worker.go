@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// worker is one thread of a process: a coroutine that reconciles keys and yields at every API call. If the controller
-// may start goroutines, there is no coroutine: see concurrentSync.
+// worker is one thread of a process. It is a coroutine that yields at every API call, or it runs a concurrentSync.
 type worker struct {
 	process *Process
 	id      int
@@ -133,7 +132,6 @@ func (e *panicError) Error() string {
 	return text
 }
 
-// run runs the worker until it yields or ends.
 func (w *worker) run() {
 	c := w.process.cluster
 	before := c.running
@@ -163,8 +161,7 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish adds the key to the queue again after an error, or forgets its failures. It runs in the last step of a
-// reconcile.
+// finish ends a reconcile, in its last step. After an error it queues the key again; otherwise it forgets the failures.
 func (w *worker) finish() {
 	p := w.process
 	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}
@@ -209,8 +206,8 @@ func (w *worker) execute(f *FailedRequest) {
 	w.fold()
 }
 
-// sawObject returns the version of an object that the reconcile last read from the server; without one, the version
-// that it last read from a cache; otherwise nil.
+// sawObject returns the version of an object that the reconcile last read live or, without a live read, in a cache; or
+// nil.
 func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
 		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {

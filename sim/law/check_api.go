@@ -79,8 +79,7 @@ func badRef(ref *metav1.OwnerReference) string {
 	return ""
 }
 
-// oneWinner checks API-4: it reports an adoption by an actor that had read no controller of the object, if the object
-// has one by now.
+// oneWinner checks API-4: it reports an adoption by an actor that had read no controller, if the object has one by now.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {

@@ -196,8 +196,7 @@ func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 	}
 }
 
-// eachDangling calls Exercise for each object of eachOwned, and f for those with an owner that is absent or in another
-// namespace.
+// eachDangling calls Exercise for each object of eachOwned, and f for each one with an absent or foreign owner.
 func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	j.eachOwned(func(o *Object, st refStates) {
 		j.Exercise()

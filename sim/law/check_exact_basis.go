@@ -48,8 +48,8 @@ func ofFor(r *sim.Record) bool {
 // reverts another client's change. Then the actor could not know. But it could have sent the version that it read, and
 // the server would have refused the write. Such conditional writes are never violations.
 //
-// A server-side apply to another object than the reconciled one is exempt as well, because it does not depend on a view
-// of that object.
+// A server-side apply to another object than the reconciled one is exempt as well, because it does not depend on what
+// the actor has read of that object.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
@@ -234,8 +234,7 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 }
 
 // takenAlong checks an invariant such as EXACT-10 at the deletion of a dependent: another object must be deleted with
-// it. The violation is Informed if the actor's caches violate the invariant too, and have not changed since the
-// reconcile began.
+// it. The violation is Informed if the actor's caches also violate the invariant and are older than the reconcile.
 func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || !w.Mine || !w.Deletes {

@@ -111,8 +111,7 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 	return low - k.missed, high
 }
 
-// moments holds how much one object adds to a count during a reconcile: the most at any moment, and the least at all
-// moments.
+// moments holds the most and the least that one object adds to a count at any moment of a reconcile.
 type moments struct {
 	c     *Count
 	seen  any // the owner as the actor read it
@@ -280,8 +279,8 @@ func again(sub *Actor, w *Write) bool {
 	})
 }
 
-// status checks a write that increases a count. If the writer is another client, which does not reconcile that kind,
-// the limit is raised.
+// status checks a write that increases a count. An increase by a client that does not reconcile the kind raises the
+// limit.
 func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	n, was := count.Of(objectOf(r.After)), 0
 	if w.Before != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// invariantLaw returns the New function of the law with this ID. The law checks the [Invariant] with the ID in each
+// invariantLaw returns the New function of the law with this ID, which checks the invariant with the ID in each
 // contract.
 func invariantLaw(id string, when When) func(*Judge) Check {
 	var of []sim.Op

@@ -99,7 +99,6 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	j.Report(strength, why)
 }
 
-// facts returns the facts of a write to an object that is no dependent.
 func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime.Object,
 	get func(kind, namespace, name string) runtime.Object) *Facts {
 	f := &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(before), All: all, Get: get}

@@ -84,8 +84,7 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
-// comeToRest checks EXACT-7. The package that runs the world writes an Unsettled record when it stops waiting. A record
-// with the reason [Disturbed] is not a violation.
+// comeToRest checks EXACT-7: an Unsettled record is a violation, unless its reason is [Disturbed].
 func comeToRest(j *Judge, r *sim.Record) {
 	j.askEach()
 	if r.Op != sim.Settled && r.Reason != Disturbed {

@@ -43,8 +43,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
-// rest records that the world has settled: each running process with active watches has received all events. If the
-// record has the reason [CutShort], rest does nothing.
+// rest records that the world has settled and was not [CutShort]: each process that works has received all events.
 func (s *State) rest(r *sim.Record) {
 	if r.Reason == CutShort {
 		return
@@ -194,8 +193,7 @@ func (p *process) deliver(r *sim.Record) {
 	}
 }
 
-// recount updates the cache's counts for the old and the new owner of an object. The object also counts for workers
-// that reconcile the new owner.
+// recount updates the cache's counts after a change of owner, and those of the workers that reconcile the new owner.
 func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return

@@ -40,9 +40,8 @@ const (
 	AtDelete                      // when a deletion is requested or completed
 )
 
-// Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If these
-// violate the invariant, Check is called again with what the controller had seen, to decide whether the violation is
-// [Informed].
+// Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If they
+// violate the invariant, Check is called again with what the controller had seen: see [Informed].
 type Facts struct {
 	Now        time.Time
 	Owner      runtime.Object   // the reconciled object; nil in an invariant of a world

@@ -99,7 +99,7 @@ func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 type Verdict struct {
 	Law       *Law
 	Why       string     // why the law was not judged: "needs deliveries"; "" if it was judged
-	Count     int        // violations of any strength
+	Count     int        // number of violations of any strength
 	First     *Violation // the first that fails the run, or the first of any strength; nil for none
 	Exercised int        // how often the run exercised the law; if 0, a verdict without a violation proves nothing
 	By        []Share    // the share of each controller that exercised the law, in the order of actors

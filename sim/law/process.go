@@ -17,7 +17,7 @@ type process struct {
 
 	incarnation int
 	down        bool
-	stopped     bool     // it will not act again
+	stopped     bool     // a "stop" record said that it will not act again
 	held        []string // kinds whose watch is paused; "" for all
 	caches      []*view.Cache
 	workers     []work
@@ -32,7 +32,7 @@ type process struct {
 
 	reordered bool // it received events of two kinds in another order than they happened
 	wasOff    bool // it crashed or restarted, or a watch was paused or replaced by a list
-	disturbed bool // others changed its dependents
+	disturbed bool // another client changed one of its dependents
 
 	tried map[try]time.Duration // start of the reconcile that last replaced a failed dependent, for each kind of work
 
@@ -41,7 +41,7 @@ type process struct {
 	forgot  bool               // the judge has dropped entries of gone or lookups
 	cut     map[types.UID]cut  // garbage collector: by object, removed references that its cache may still contain
 
-	shares []Share // by index of the check
+	shares []Share // its share of each law, by index in [Judge].checks
 
 	looked map[view.Key]bool // keys reconciled without error since the last delivery; for [Facts].Reconciled
 	news   int               // index of the record of the last delivery
@@ -204,10 +204,9 @@ func (p *process) forgetRun() {
 type Share struct {
 	Controller string
 	Exercised  int // how often it exercised the law
-	Broken     int // Informed violations
+	Broken     int // number of Informed violations
 }
 
-// share returns the process's share of the law with this index.
 func (p *process) share(check int) *Share {
 	for len(p.shares) <= check {
 		p.shares = append(p.shares, Share{Controller: p.Actor.Controller})

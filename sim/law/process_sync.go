@@ -241,10 +241,9 @@ type createdUnseen []created
 
 type created struct {
 	at    coords
-	value runtime.Object // as the server answered
+	value runtime.Object // the object in the answer to the creation
 }
 
-// note adds the object of a creation.
 func (m *createdUnseen) note(p *process, r *sim.Record, w *Write) {
 	if p.Actor.moments&BeforeCreate == 0 || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
 		p.follows(r.Object.Kind) {

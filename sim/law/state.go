@@ -29,7 +29,7 @@ type State struct {
 	uncertainCounts     uncertainCounts
 	forbidden           forbidden
 	spared              forbidden           // objects that the server refuses to delete
-	deletedSinceSettled deletedSinceSettled // nil without programs
+	deletedSinceSettled deletedSinceSettled // nil in a world without whole programs
 
 	epoch     int  // number of user actions and era switches so far
 	dropping  bool // the server drops the controller field of owner references

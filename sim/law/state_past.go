@@ -142,7 +142,7 @@ func (f forbidden) digest() uint64 {
 // EXACT-2.
 type missingNamed struct {
 	names map[place]bool
-	count map[types.UID]int // by owner
+	count map[types.UID]int // number of names by owner
 }
 
 // place is the name of a dependent under its owner.
@@ -217,7 +217,6 @@ type orphaning struct {
 	strength Strength // of the violation if the dependent is deleted: Committed if the collector could not know
 }
 
-// orphanings holds the orphanings of each dependent.
 type orphanings struct {
 	byObject map[types.UID][]orphaning
 }

@@ -50,8 +50,8 @@ func (o *ownerCount) text() string {
 }
 
 // detail lists, for an owner with dependents of several kinds, how many of each kind it owns, and up to two orphans of
-// each kind that its controller may have counted. It leaves out kinds without either. If fewer than two kinds are left,
-// it returns "".
+// each kind that its controller may have counted. It skips kinds without either. For fewer than two kinds, it returns
+// "".
 func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {
@@ -82,7 +82,6 @@ func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	return text
 }
 
-// take computes the counts from the stored objects.
 func (c *settledCounts) take(s *State) {
 	if c.slots == nil {
 		c.slots = map[types.UID]int{}
@@ -240,7 +239,7 @@ const (
 	absent  refState = iota // no object has the UID, kind and name of the reference
 	foreign                 // the owner is in another namespace, which counts as absent (GC-7)
 	waiting                 // the owner waits for the deletion of its dependents
-	solid                   // the owner exists
+	solid                   // the owner exists and does not wait
 )
 
 // refState returns the state of an owner reference of an object in this namespace.

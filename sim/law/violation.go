@@ -118,7 +118,6 @@ func ownedBy(ref *metav1.OwnerReference) string {
 
 func refName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
 
-// what describes the verb of a record.
 func what(r *sim.Record) string {
 	if r.Subresource != "" {
 		return r.Verb + " of " + r.Subresource

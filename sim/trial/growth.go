@@ -19,8 +19,8 @@ type growth struct {
 	most   int             // how many entries of doing to keep; 0 means all
 }
 
-// doing is one way of writing: the writer, its owner object and its target. The target of a creation has no name,
-// because each creation has another name.
+// doing is one way of writing: the writer, the reconciled object (owner) and the written object. The name of a created
+// object is left out, because each creation has another name.
 type doing struct {
 	process, verb, subresource string
 	owner, object              sim.Ref

@@ -16,8 +16,8 @@ import (
 type Settling struct {
 	Settled bool          `json:"settled"`
 	At      time.Duration `json:"at"`               // the virtual time at the end
-	Writes  int           `json:"writes"`           // commits, except of statuses
-	Steps   int           `json:"steps"`            // steps of the world
+	Writes  int           `json:"writes"`           // number of commits without status writes
+	Steps   int           `json:"steps"`            // number of steps of the world
 	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
 	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run, and no law was evaluated
@@ -28,9 +28,9 @@ type Settling struct {
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
 // far exceed what a call needs. Steps and writes do not count in a lull (see lulled).
 type Limits struct {
-	Writes int           // commits, except of statuses; 0: half a million
-	Steps  int           // 0: two million; with a whole program 15,000 plus Recorded
-	Idle   int           // steps without a commit, plus an allowance for For; 0: 20,000, and more for many objects
+	Writes int           // number of commits without status writes; 0: half a million
+	Steps  int           // number of steps; 0: two million; with a whole program 15,000 plus Recorded
+	Idle   int           // number of steps without a commit, plus an allowance for For; 0: 20,000, and more for many objects
 	For    time.Duration // limit of virtual time; 0 for none
 
 	Recorded int         // the number of steps of a replayed run
@@ -257,7 +257,6 @@ func (t *Trial) objects() int {
 	return n
 }
 
-// unsettled records that the world did not settle (EXACT-7).
 func (t *Trial) unsettled(s *Settling) {
 	text := fmt.Sprintf("not settled after %d writes and %d steps", s.Writes, s.Steps)
 	if s.Idle != "" {

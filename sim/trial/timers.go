@@ -37,7 +37,7 @@ const (
 
 // resting counts heartbeats since the last change.
 type resting struct {
-	fired   map[beat]int
+	fired   map[beat]int         // how often each timer has fired since the time since
 	due     []*sim.Alarm         // timers that the last step may have fired
 	since   time.Duration        // the time from which timers are counted: the first wait for a timer after the last change
 	rounds  int                  // number of timers that have fired since then

@@ -169,8 +169,8 @@ func (t *Trial) Forget(keep int) {
 // leastMemory is the minimum number of records that the laws remember: controllers may use old knowledge.
 const leastMemory = 1000
 
-// Broken returns the violation that fails the run, or nil. It is the first violation, or the first Informed one if
-// the judge is not strict.
+// Broken returns the violation that fails the run, or nil: the first Informed violation or, if the judge is strict, the
+// first of any strength.
 func (t *Trial) Broken() *law.Violation { return t.Judge.First() }
 
 // Stop ends all processes and their goroutines. Afterwards the trial is read-only.

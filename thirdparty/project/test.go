@@ -22,8 +22,8 @@ const (
 )
 
 // Test explores each world of testdata, compares the result with the expectation in its file, and replays the shortest
-// form of each violation. It writes the findings to testdata/verdict.md, from which docs/evidence/third-party.md is
-// generated.
+// form of each violation. It compares the findings with testdata/verdict.md, from which docs/evidence/third-party.md is
+// generated, or writes that file (-update, -tell).
 func Test(t *testing.T, s Project) {
 	s.definitions(t)
 	all := s.worlds(t)

@@ -14,7 +14,7 @@ import (
 
 // world is a file in testdata: objects, controllers, user actions, and the finding.
 type world struct {
-	name  string // the file's name
+	name  string // the file's name without .txtar
 	what  string // description of the finding
 	known string // the report to the project's developers; "" for none
 	code  string // the cause in the project's code
