@@ -41,7 +41,8 @@ func New(c Choices) *World {
 	return w
 }
 
-// SetChoices changes the source of later choices. A scenario uses the default schedule for its setup and explores then.
+// SetChoices changes the source of later choices. A scenario runs its setup under the default schedule, and then
+// explores.
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)
@@ -68,7 +69,7 @@ func (w *World) Steps() int { return w.steps }
 // program. Two equal runs have equal hashes at every step.
 func (w *World) Hash() uint64 { return uint64(w.hash) }
 
-// Pick takes a number in [0, n) from the stream of choices, and adds it to the hash.
+// Pick returns a number in [0, n), and adds it to the hash. If n is more than 1, the number comes from the choices.
 func (w *World) Pick(n int, label string) int {
 	i := 0
 	if n > 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// informer is a process's shared informer of one kind: its cache, and the events that its watch has sent. It
-// implements cache.SharedIndexInformer. The scheduler delivers the events one at a time.
+// informer is a process's shared informer of one kind: its cache, and the events of its watch that wait for delivery.
+// It implements cache.SharedIndexInformer. The scheduler delivers the events one at a time.
 type informer struct {
 	process  *Process
 	kind     *fakeapi.Kind
@@ -25,7 +25,7 @@ type informer struct {
 	synced  bool
 	held    bool     // the watch is paused
 	noticed bool     // the process offers the action that delivers an event of this informer
-	stream  stream   // events of the watch
+	stream  stream   // events of the watch that wait for delivery
 	backlog []change // changes found by a relist, and objects to resync; delivered before the stream
 	from    uint64   // revision of the initial list; 0 for the latest
 
@@ -202,7 +202,7 @@ func (i *informer) apply(c *change, initial bool) {
 	case c.after != nil && c.resync:
 		old = i.cache.get(key)
 		if old == nil {
-			return // deleted since the resync began
+			return // deleted from the cache since the resync or relist began
 		}
 		c.after = old
 	case c.after != nil:

@@ -26,7 +26,7 @@ type observations struct {
 // observation is one version of an object that the program has seen.
 type observation struct {
 	at     int    // the length of the history when the program received it
-	thread uint64 // the goroutine that got it as an answer; 0 if a watch showed it
+	thread uint64 // the goroutine that got it as an answer; 0 if a watch or a cache's list showed it
 	obj    any    // nil: the object was deleted
 }
 
@@ -164,7 +164,7 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	}
 }
 
-// selected returns the keys of the objects that a request selects at a revision; nil if the revision was compacted.
+// selected returns the keys of the objects that a request selects at a revision; nil if the server refuses such a list.
 func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
 	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
@@ -230,7 +230,7 @@ func (g *hosted) deliver(s *Stream) {
 	g.program.Send(s, next.event)
 }
 
-// expired returns the object of the last event of a watch that the server cannot continue.
+// expired returns the Status in the ERROR event that ends a watch which the server cannot continue.
 func expired() runtime.Object {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}

@@ -31,7 +31,8 @@ type queue struct {
 	hasty      bool                         // [Careless].HastyDelays: the same, if the delay of the key ends
 }
 
-// Backoff is the delay of a key after its first failure. It doubles with each further failure, up to the longest.
+// Backoff is the delay of a key after its first failure (First). The delay doubles with each further failure, up to
+// Longest.
 type Backoff struct{ First, Longest time.Duration }
 
 // usual is the part of workqueue.DefaultTypedControllerRateLimiter that limits each key. The other part, a token

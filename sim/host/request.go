@@ -8,7 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// caller is a thread of a process that sends a request: a worker, or a goroutine of a program.
+// caller is a thread of a process that sends a request: a worker, or a goroutine of a program or of a reconcile.
 type caller interface {
 	// sign sets the process and the cause of a record.
 	sign(r *sim.Record)
@@ -21,7 +21,7 @@ type caller interface {
 // Fail adds a failure, for requests from now on.
 func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 
-// fault counts the failures that match a pending request of a process, and returns the first that is due, or nil.
+// fault counts a pending request in each failure that it matches, and returns the first failure that is due, or nil.
 func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {

@@ -23,7 +23,7 @@ func (w *worker) resumeSync() {
 	w.run()
 }
 
-// listen adds the time and the controller's memory to a reconcile's digest at the start of a turn, if states are
+// listen adds the time and the controller's memory to a reconcile's digest at the start of a turn, if digests are
 // compared.
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
@@ -33,8 +33,7 @@ func (w *worker) listen() {
 	}
 }
 
-// digestMemory adds the digest of the reconciler's memory; without one, the digest of all that the process has
-// received.
+// digestMemory adds the digest of the reconciler's memory; without one, the digest of all that the process received.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:

@@ -36,7 +36,7 @@ type version struct {
 	sync    uint64     // number of the last reconcile that read it; each reconcile adds it once to [worker].reads
 }
 
-// as returns the version in another API version.
+// as returns v with the object in the API version of k; v itself if it is the same. It panics if the conversion fails.
 func (v *version) as(k *fakeapi.Kind) *version {
 	for _, w := range v.views {
 		if w.obj.GetObjectKind().GroupVersionKind() == k.GVK {

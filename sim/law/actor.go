@@ -30,7 +30,7 @@ const (
 // Reasons of records that end a run.
 const (
 	Disturbed = "disturbed" // of an Unsettled record: a process is down or a watch is paused
-	CutShort  = "cut short" // of a Settled record: the time limit was reached, and only timers for retries were left
+	CutShort  = "cut short" // of a Settled record: the time limit was reached, and only timers were left
 )
 
 // Actor is a process that is judged: it runs a controller with a Contract.
@@ -43,7 +43,8 @@ type Actor struct {
 	Contract
 
 	// Opaque is set for a whole program. The records do not say when such a program begins a reconcile, or of which
-	// object. Laws that need [Syncs] or [Queues] are not checked for it.
+	// object. Laws that need [Syncs] or [Queues] are checked for it only if they set Races, FromSettled or Ends (see
+	// [Law]).
 	Opaque bool
 	// Outside is set for an Opaque program in another process. The records contain only its writes and their answers.
 	// Only laws with [Law].Outside are checked for it.
@@ -188,7 +189,7 @@ type Contract struct {
 	Replicas       func(owner runtime.Object) int             // how many active dependents an owner wants; negative: unknown, or none are created
 	MaxSurge       func(owner runtime.Object) int             // how many dependents more than Replicas may exist temporarily; nil: none
 	MaxUnavailable func(owner runtime.Object) int             // how many dependents fewer than Replicas the controller's own deletes may leave; nil: none
-	MaxActive      func(owner runtime.Object) int             // how many active dependents at one time, if Replicas is nil; negative: any number
+	MaxActive      func(owner runtime.Object) int             // the most active dependents at one time, if Replicas is nil; negative: any number
 	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: all do
 	Identity       func(dependent runtime.Object) string      // two active dependents of an owner may not share it: a node, an index; "" for none
 	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether a and b may share an identity temporarily; a may be b; nil: never

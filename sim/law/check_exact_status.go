@@ -111,7 +111,7 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 	return low - k.missed, high
 }
 
-// moments holds the most and the least that one object adds to a count at any moment of a reconcile.
+// moments holds the largest and the smallest number that one object adds to a count during a reconcile.
 type moments struct {
 	c     *Count
 	seen  any // the owner as the actor read it
@@ -279,8 +279,7 @@ func again(sub *Actor, w *Write) bool {
 	})
 }
 
-// status checks a write that increases a count. An increase by a client that does not reconcile the kind raises the
-// limit.
+// status checks a write that increases a count. A client that does not reconcile the kind raises the limit instead.
 func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	n, was := count.Of(objectOf(r.After)), 0
 	if w.Before != nil {

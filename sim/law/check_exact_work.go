@@ -44,8 +44,8 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooMany checks EXACT-2 at a creation. ADOPT-3 covers creations for a terminating owner. A creation that
-// replaces a dependent that another client deleted is not a violation.
+// neverTooMany checks EXACT-2 at a creation. ADOPT-3 covers creations for a terminating owner. A creation that replaces
+// a missing dependent by name is not a violation (see missingNamed).
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor

@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// invariantLaw returns the New function of the law with this ID, which checks the invariant with the ID in each
-// contract.
+// invariantLaw returns the New function of the law with this ID, which checks the invariant with this ID in contracts.
 func invariantLaw(id string, when When) func(*Judge) Check {
 	var of []sim.Op
 	if when&^WhenSettled != 0 {

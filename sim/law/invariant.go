@@ -17,7 +17,8 @@ type Invariant struct {
 	When     When   // when Check is called
 	// Check returns what is wrong, or "". It must depend on the facts alone and must not change the objects.
 	Check func(f *Facts) string
-	// Recent is how long Facts.Get still returns a deleted cluster-scoped object.
+	// Recent is how long Facts.Get still returns a deleted cluster-scoped object, at a write to an object that is no
+	// dependent.
 	Recent time.Duration
 
 	ofWorld, ofContract memo
@@ -37,7 +38,7 @@ const (
 	WhenSettled  When = 1 << iota // when the world has settled: for each reconciled object, or for the world
 	BeforeCreate                  // at a create of a dependent; at a delete, as if each other dependent were created
 	AtWrite                       // at each create, update and delete
-	AtDelete                      // when a deletion is requested or completed
+	AtDelete                      // when an object begins to terminate, or is removed without having been terminating
 )
 
 // Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If they

@@ -31,7 +31,7 @@ type ownerCount struct {
 	next  int // index of the same object for the next of its controllers; -1 for none
 	owned int
 	held  int  // dependents that it owns, including inactive ones
-	want  int  // -1 if the contract does not say
+	want  int  // negative if the contract does not say
 	waits bool // its controller creates no more because of a dependent's state (BlocksCreate) or because the server forbids it
 	turns bool // its controller deletes none either: the owner wants dependents by name, one after another
 	works bool // every process of its controller is running with active watches, so the owner must have converged
@@ -50,8 +50,7 @@ func (o *ownerCount) text() string {
 }
 
 // detail lists, for an owner with dependents of several kinds, how many of each kind it owns, and up to two orphans of
-// each kind that its controller may have counted. It skips kinds without either. For fewer than two kinds, it returns
-// "".
+// each kind that its controller may have counted. It skips kinds without either. For one kind it returns "".
 func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {

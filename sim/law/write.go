@@ -16,18 +16,18 @@ import (
 type Write struct {
 	For   sim.Ref // the object that the actor was reconciling; derived from references if the record has none
 	Actor *Actor  // nil if the writer is no actor, or reconciles no kind
-	GC    bool    // the actor is the garbage collector
+	GC    bool    // the writer is the garbage collector
 
 	Before, After, Saw        metav1.Object          // the object before, after, and as the actor had read it, or nil
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // the ControllerRefs of Before, After and Saw
 
-	Dependent bool // the actor manages the object's kind
+	Dependent bool // the actor manages the object's kind, and the object is not Standalone or out of reach
 	Mine      bool // Owner is For
 	SawMine   bool // SawOwner is For
 	Claims    bool // an existing object gets another ControllerRef
 	Adopts    bool // the new ControllerRef names For
 	Drops     bool // the ControllerRef to For is removed, and the object stays
-	Deletes   bool // a deletion is requested or completed
+	Deletes   bool // the object begins to terminate, or is removed without having been terminating
 	Unread    bool // it is not known which version the actor had read
 
 	process *process // of the actor; nil for none

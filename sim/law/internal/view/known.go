@@ -160,7 +160,7 @@ func (n *Known) Fresh() *Sight {
 	return e
 }
 
-// VersionAt returns the version of an object that the process knew just before a record.
+// VersionAt returns the version of an object that the process knew just before a record, or 0.
 func (n *Known) VersionAt(uid types.UID, record int) uint64 {
 	_, version := n.at(uid, record)
 	return version
