@@ -77,8 +77,7 @@ type engine interface {
 	gaps() []*fakeapi.Kind
 	// relist ends the watches of a kind. It reports whether there were any.
 	relist(k *fakeapi.Kind) bool
-	// hold pauses or resumes the watches of a kind. It does not pause a kind that the program does not watch, and
-	// returns false.
+	// hold pauses or resumes the watches of a kind. It returns false if the kind is to be paused and is not watched.
 	hold(k *fakeapi.Kind, held bool) bool
 	// holding reports whether a watch is paused. withheld reports whether events wait for a paused watch.
 	holding() bool

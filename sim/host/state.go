@@ -23,8 +23,7 @@ func (w *worker) resumeSync() {
 	w.run()
 }
 
-// listen adds the time and the controller's memory to a reconcile's digest at the start of a turn, if digests are
-// compared.
+// listen adds the time and the controller's memory to a reconcile's digest at the start of a turn (see World.Compared).
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
 		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // the reconcile may read the clock

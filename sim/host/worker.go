@@ -206,8 +206,7 @@ func (w *worker) execute(f *FailedRequest) {
 	w.fold()
 }
 
-// sawObject returns the version of an object that the reconcile last read live; without a live read, in a cache; or
-// nil.
+// sawObject returns the version of an object that the reconcile last read live or, without a live read, in a cache.
 func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
 		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {

@@ -257,5 +257,5 @@ var profileNames = [profiles]string{"ownership", "writing", "upstream"}
 // String returns the name of the profile.
 func (p Profile) String() string { return profileNames[p] }
 
-// Profiles are the names of the profiles, the smallest first.
+// Profiles returns the names of the profiles, the smallest profile first.
 func Profiles() []string { return profileNames[:] }

@@ -183,7 +183,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 	return sum
 }
 
-// newsSince hashes what a process has received since a record, for laws on garbage collectors.
+// newsSince hashes what a garbage collector has received since a record. It returns 0 for other processes.
 func (p *process) newsSince(record int) uint64 {
 	var sum uint64
 	if p.Actor.Controller != collector {

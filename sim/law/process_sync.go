@@ -76,7 +76,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 		p.told(r)
 	}
 	if r.Verb != "get" {
-		// the write had no effect, as a repeated adoption
+		// a write without effect, such as a repeated adoption
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
 			if meta.ControlledBy(found, k.owner) {
 				k.counted++

@@ -50,7 +50,7 @@ func (o *ownerCount) text() string {
 }
 
 // detail lists, for an owner with dependents of several kinds, how many of each kind it owns, and up to two orphans of
-// each kind that its controller may have counted. It skips kinds without either. For one kind it returns "".
+// each kind that its controller may have counted. It skips kinds without either. For one kind or none, it returns "".
 func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {

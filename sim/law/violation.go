@@ -13,7 +13,7 @@ import (
 type Violation struct {
 	Law      *Law
 	Strength Strength
-	Record   int    // index of the record of the violation
+	Record   int    // index of the record that shows the violation
 	Text     string // what happened, in one line: "owned by rs/web-b"
 
 	Controller string // controller of the process that violated the law; "" if no single process did

@@ -104,7 +104,8 @@ const (
 	goesOn  = time.Minute
 )
 
-// next returns the time of the next timer, and whether it may belong to interrupted work, within doneFor of a change.
+// next returns the time of the next timer, and whether it is so soon after a change that work may be unfinished
+// (doneFor).
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
 		return pending[0].At, pending[0].At <= t.rest.since+doneFor

@@ -60,7 +60,7 @@ type worker struct {
 	number  int
 }
 
-// beat is a recurring timer.
+// beat identifies a recurring timer by the owner and the label of its alarms.
 type beat struct{ owner, label string }
 
 func (r *resting) reset() {

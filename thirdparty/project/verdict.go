@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// about is a handwritten text about a project: which part of it runs here, and how.
+// about is the file with a handwritten text about a project: which part of the project runs here, and how.
 const about = "testdata/about.md"
 
 // verdict returns the findings of a project as a section of docs/evidence/third-party.md.
