@@ -217,7 +217,7 @@ type Contract struct {
 
 // Count is one number in an owner's status that counts its dependents (EXACT-8).
 type Count struct {
-	Name string // "readyReplicas"
+	Name string // the name of the status field: "readyReplicas"
 	// Of returns the number in the status. It is negative if the number does not follow from the dependents alone.
 	Of   func(owner runtime.Object) int
 	Ever bool // the number also counts deleted dependents; once settled, it is at least the number of existing ones

@@ -158,12 +158,12 @@ type event uint8
 
 const (
 	noEvent    event = iota // no routing clause applies: see fill
-	ofOwned                 // WATCH-1
+	ofOwned                 // WATCH-1: a new, updated or deleted object with an owner
 	ofMoved                 // WATCH-3: the ControllerRef changed
-	orphanAdd               // WATCH-4
-	orphanGone              // WATCH-5
-	orphanEdit              // WATCH-6
-	resync                  // WRITE-9
+	orphanAdd               // WATCH-4: a new orphan
+	orphanGone              // WATCH-5: a deleted orphan
+	orphanEdit              // WATCH-6: an updated orphan
+	resync                  // WRITE-9: an unchanged object
 )
 
 // route compares the keys that one delivery enqueued with those that it should have enqueued.

@@ -9,13 +9,13 @@ import (
 // Law is a clause that a program can check on a run.
 type Law struct {
 	ID        string   // the ID of its clause: "LAW-2"
-	Name      string   // "dont-interfere"
+	Name      string   // its name in reports and files: "dont-interfere"
 	Sentence  string   // what must hold: one sentence, or a list (a), (b)
-	Source    string   // its source: document and section
+	Source    string   // document and section of its source
 	Profile   Profile  // the law applies to controllers of this profile and larger ones
 	Needs     Evidence // the evidence that its check needs
 	Unchecked string   // the part of the sentence that is not checked; "" for none
-	Races     bool     // programs are judged even if Needs has [Syncs]; their violations are Committed
+	Races     bool     // programs are judged even if Needs has [Syncs]; violations by their writes are Committed
 
 	// FromSettled: programs are judged even if Needs has [Syncs], by what they had seen when the world settled.
 	FromSettled bool

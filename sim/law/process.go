@@ -26,7 +26,7 @@ type process struct {
 
 	settled bool   // the world has settled in this incarnation
 	synced  bool   // every informer of this incarnation has had its initial list
-	early   int    // index of its first write before the initial lists; -1 for none
+	early   int    // index of the record of its first write before the initial lists; -1 for none
 	version uint64 // the newest resourceVersion of a delivery
 	kind    string // the kind of the delivery with that version
 

@@ -35,7 +35,7 @@ type Write struct {
 	dropped bool     // the server dropped the controller field from a reference to For
 }
 
-// maker returns the actor of the write, or nil.
+// maker returns the actor of the write, even if the actor reconciles no kind; nil if the writer is no actor.
 func (w *Write) maker() *Actor {
 	if w.process == nil {
 		return nil

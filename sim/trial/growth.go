@@ -14,7 +14,7 @@ import (
 // of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
 	writes int             // number of writes since the last user action or fault
-	doing  map[doing]*done // without the first growthFrom writes
+	doing  map[doing]*done // the ways of writing, counted after the first growthFrom writes
 	hit    *done           // an entry that was used growthMost times since it was last examined
 	most   int             // how many entries of doing to keep; 0 means all
 }
@@ -111,10 +111,10 @@ func (t *Trial) grows(d *done) string {
 }
 
 // ownTrigger finds a controller that triggers itself: it writes only the current time, the event of this write starts
-// its next reconcile, and that reconcile writes the time again. Other detectors miss it, because nothing grows, and
+// its next reconcile, and that reconcile writes the time again. Other detectors miss this, because nothing grows, and
 // no state recurs while time passes.
 type ownTrigger struct {
-	runs map[int][]int // write -> the chain of writes that ends with it, each triggered by the one before
+	runs map[int][]int // index of a write -> indexes of the chain that ends with it, each write triggered by the one before
 	hit  []int         // a chain of ownRounds+1 writes; nil for none
 }
 

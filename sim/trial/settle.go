@@ -240,8 +240,8 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	return t.World.Clock.Elapsed()
 }
 
-// mostIdle returns the maximum number of steps without a commit. It depends on the number of objects, because a
-// starting process reads every object, and on Limits.For, because a process may start every second.
+// mostIdle returns the maximum number of steps without a commit. It grows with Limits.For, because a process may start
+// every second. By default, it also grows with the number of objects, because a starting process reads each.
 func (t *Trial) mostIdle(l *Limits) int {
 	each := stepsOfLook * int(l.For/time.Second)
 	if l.Idle > 0 {

@@ -35,9 +35,9 @@ const (
 	beatsAway = 1 << beatsTimes
 )
 
-// resting counts heartbeats since the last change.
+// resting counts the timers that have fired since the last change.
 type resting struct {
-	fired   map[beat]int         // how often each timer has fired since the time since
+	fired   map[beat]int         // how often each timer has fired, counted from the time since
 	due     []*sim.Alarm         // timers that the last step may have fired
 	since   time.Duration        // the time from which timers are counted: the first wait for a timer after the last change
 	rounds  int                  // number of timers that have fired since then
@@ -70,8 +70,8 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest adds the past that decides when the world counts as settled: the time of the last change, and the timers that
-// have fired since. The due timers follow from the clock's state.
+// digest adds the past that decides when the world counts as settled: the time of the last change, the timers that have
+// fired since, and the refused creations. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	var creations uint64
 	for c, last := range r.again { //detcheck:ordered a sum

@@ -56,7 +56,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 	o.Budget, o.Workers = budget, 1
 	if w.violates() && !*update {
-		o.First, o.Budget = true, 1 // the shortest form exists already
+		o.First, o.Budget = true, 1 // the file of shrunk exists already
 	}
 	x, err := scenarios.Explore(t.Context(), w.file, w.until, s.registry(), o)
 	if err != nil {

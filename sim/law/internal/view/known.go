@@ -211,8 +211,8 @@ type Queued struct {
 	Dirty   bool          // enqueued since its last reconcile began
 	Failed  bool          // its last reconcile ended with an error
 	Ended   time.Duration // when the last reconcile ended
-	Again   bool          // its last reconcile failed and was a retry
-	Hot     int           // consecutive failed reconciles, each without an event and less than [Brief] after the previous one
+	Again   bool          // its last reconcile is a retry, which runs or has failed
+	Hot     int           // number of consecutive retries that began without an event, less than [Brief] after the failure
 }
 
 // Brief is the minimum wait before a retry that has a backoff. client-go's backoff begins with five milliseconds and
