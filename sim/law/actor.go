@@ -186,12 +186,12 @@ type Contract struct {
 
 	// Scale: which dependents an owner should have.
 
-	Replicas       func(owner runtime.Object) int             // how many active dependents an owner wants; negative: unknown, or none are created
+	Replicas       func(owner runtime.Object) int             // the wanted number of active dependents; negative: unknown, or none are created
 	MaxSurge       func(owner runtime.Object) int             // how many dependents more than Replicas may exist temporarily; nil: none
 	MaxUnavailable func(owner runtime.Object) int             // how many dependents fewer than Replicas the controller's own deletes may leave; nil: none
-	MaxActive      func(owner runtime.Object) int             // the most active dependents at one time, if Replicas is nil; negative: any number
+	MaxActive      func(owner runtime.Object) int             // at most how many are active at one time, if Replicas is nil; negative: any number
 	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: all do
-	Identity       func(dependent runtime.Object) string      // two active dependents of an owner may not share it: a node, an index; "" for none
+	Identity       func(dependent runtime.Object) string      // two active dependents of an owner may not share it: a node; "" for none
 	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether a and b may share an identity temporarily; a may be b; nil: never
 	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this particular dependent; nil: any will do
 	BlocksCreate   func(owner, dependent runtime.Object) bool // whether this dependent forbids further creates for now; nil: never

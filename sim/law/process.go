@@ -50,7 +50,7 @@ type process struct {
 	puts          map[string]bool   // finalizers that it has added to existing objects
 	gave          map[race]bool     // references that it has added, except those to the reconciled object
 	known         view.Known        // objects of the kinds that it reconciles and manages
-	roofs         map[types.UID]int // programs: the most dependents that any received version of each owner wants; -1 for no limit
+	roofs         map[types.UID]int // programs: by owner, the most dependents that a received version wants; -1: any
 	createdUnseen createdUnseen
 }
 
@@ -72,7 +72,7 @@ type work struct {
 	began  int         // number of active dependents of For that it knew when the reconcile began (EXACT-1)
 	more   int         // number of dependents that have become active since, by what it has received
 	fewer  int         // number of dependents that have become inactive or were deleted since, by what it has received
-	own    int         // number of dependents that its own writes in this reconcile added, minus those that they removed
+	own    int         // number of dependents that its own writes in this reconcile added, minus those removed
 	listed bool        // it has listed dependents live, or any objects if the contract has FinalizerReason
 	missed int         // number of its writes, except creates, to dependents that were refused with 404, 409 or 422
 	used   []types.UID // terminating objects with its finalizer that were in use when it last listed

@@ -114,7 +114,7 @@ func (t *Trial) grows(d *done) string {
 // its next reconcile, and that reconcile writes the time again. Other detectors miss this, because nothing grows, and
 // no state recurs while time passes.
 type ownTrigger struct {
-	runs map[int][]int // index of a write -> indexes of the chain that ends with it, each write triggered by the one before
+	runs map[int][]int // index of a write -> indexes of the chain of writes that ends with it (see ownRounds)
 	hit  []int         // a chain of ownRounds+1 writes; nil for none
 }
 

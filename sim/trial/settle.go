@@ -22,7 +22,7 @@ type Settling struct {
 	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run, and no law was evaluated
 	Idle    string        `json:"idle,omitempty"`   // describes a loop without writes that ended the call; "" for none
-	Middle  string        `json:"middle,omitempty"` // describes the work that the end time interrupted; if set, no law was evaluated
+	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted; if set, no law was evaluated
 }
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
@@ -30,7 +30,7 @@ type Settling struct {
 type Limits struct {
 	Writes int           // number of commits without status writes; 0: half a million
 	Steps  int           // number of steps; 0: two million; with a whole program 15,000 plus Recorded
-	Idle   int           // number of steps without a commit, plus an allowance for For; 0: 20,000, and more for many objects
+	Idle   int           // number of steps without a commit, more with For; 0: 20,000, more with many objects
 	For    time.Duration // limit of virtual time; 0 for none
 
 	Recorded int         // the number of steps of a replayed run

@@ -39,7 +39,7 @@ const (
 type resting struct {
 	fired   map[beat]int         // how often each timer has fired, counted from the time since
 	due     []*sim.Alarm         // timers that the last step may have fired
-	since   time.Duration        // the time from which timers are counted: the first wait for a timer after the last change
+	since   time.Duration        // the time of the first wait for a timer after the last change
 	rounds  int                  // number of timers that have fired since then
 	lull    time.Duration        // the time until which the world is in a lull (see lulled); 0 for none
 	changed bool                 // something has changed, so the next wait for a timer begins a new count

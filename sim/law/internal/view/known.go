@@ -212,7 +212,7 @@ type Queued struct {
 	Failed  bool          // its last reconcile ended with an error
 	Ended   time.Duration // when the last reconcile ended
 	Again   bool          // its last reconcile is a retry, which runs or has failed
-	Hot     int           // number of consecutive retries that began without an event, less than [Brief] after the failure
+	Hot     int           // number of consecutive retries without an event, each less than [Brief] after the failure
 }
 
 // Brief is the minimum wait before a retry that has a backoff. client-go's backoff begins with five milliseconds and
