@@ -24,12 +24,12 @@ type World struct {
 	chooser  Chooser
 	compared bool
 	actors   []Actor
-	keepers  []keeper   // the same actors; nil for an actor that is not a keeper
-	offered  []Action   // the list of an actor that is not a keeper, reused
-	lists    [][]Action // the list of each actor
+	keepers  []keeper   // the same actors; nil for an actor that is not a keeper (action.go)
+	offered  []Action   // the actions that actors other than keepers offer, reused
+	lists    [][]Action // the actions of each actor that offers any
 	enabled  []Action
 	steps    int
-	told     int // number of records that observers have seen
+	told     int // number of records that were passed to the observers
 	hash     Hash
 	requests []Request // the requests of programs
 }
@@ -41,7 +41,8 @@ func New(c Choices) *World {
 	return w
 }
 
-// SetChoices changes the source of later choices. A scenario uses the default schedule for its setup and explores then.
+// SetChoices changes the source of later choices. A scenario runs its setup under the default schedule, and then
+// explores.
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)
@@ -64,11 +65,11 @@ func (w *World) Add(a Actor) {
 // Steps returns the number of steps taken.
 func (w *World) Steps() int { return w.steps }
 
-// Hash returns the run's digest so far. It covers every action, pick, record and request of a program. Two equal runs
-// have equal hashes at every step.
+// Hash returns the run's digest so far. It covers every action, every pick, every record, and every request of a
+// program. Two equal runs have equal hashes at every step.
 func (w *World) Hash() uint64 { return uint64(w.hash) }
 
-// Pick takes a number in [0, n) from the stream of choices, and adds it to the hash.
+// Pick returns a number in [0, n), and adds it to the hash. If n is more than 1, the number comes from the choices.
 func (w *World) Pick(n int, label string) int {
 	i := 0
 	if n > 1 {
@@ -98,9 +99,9 @@ func (w *World) Enabled() []Action {
 	return w.enabled
 }
 
-// order sorts the offered actions by class. The next timers come after everything except faults, so that in the
-// default schedule time passes only when nothing else can happen. Early timers beyond the clock's horizon are left
-// out.
+// order sorts the offered actions by class. The next timers come after everything except faults, so that in the default
+// schedule time passes only when nothing else can happen. While another action is enabled, timers beyond the clock's
+// horizon are left out.
 func (w *World) order() {
 	var next [numClasses]int // first the number of actions of each class, then the index of the next one
 	all := 0
@@ -141,14 +142,14 @@ func (w *World) order() {
 	}
 }
 
-// Quiet reports whether only faults are enabled.
+// Quiet reports whether no action except faults is enabled.
 func (w *World) Quiet() bool {
 	e := w.Enabled()
 	return len(e) == 0 || e[0].Class == Fault
 }
 
-// Step takes one enabled action. It returns false if the [Chooser] ended the run, or if only faults are enabled and the
-// choice was to take no action.
+// Step takes one enabled action. It returns false if no action is enabled, if the [Chooser] ended the run, or if only
+// faults are enabled and the choice was to take no action.
 func (w *World) Step() bool { return w.StepAmong(w.Enabled()) }
 
 // StepAmong is [World.Step] with the result of [World.Enabled], for a caller that already has it.

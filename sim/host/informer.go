@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// informer is a process's shared informer of one kind: its cache, and the events that its watch has sent. It
-// implements cache.SharedIndexInformer. The scheduler delivers the events one at a time.
+// informer is a process's shared informer of one kind: its cache, and the events of its watch that wait for delivery.
+// It implements cache.SharedIndexInformer. The scheduler delivers the events one at a time.
 type informer struct {
 	process  *Process
 	kind     *fakeapi.Kind
@@ -24,26 +24,26 @@ type informer struct {
 
 	synced  bool
 	held    bool     // the watch is paused
-	noticed bool     // the process offers the delivery of waiting events
-	stream  stream   // events of the watch
-	backlog []change // differences found by a relist; delivered before the stream
+	noticed bool     // the process offers the action that delivers an event of this informer
+	stream  stream   // events of the watch that wait for delivery
+	backlog []change // changes found by a relist, and objects to resync; delivered before the stream
 	from    uint64   // revision of the initial list; 0 for the latest
 
-	relisted uint64 // revision of the last relist; set as the cache's revision when the backlog is delivered
+	relisted uint64 // revision of the last relist; copied to cache.rv when the backlog has been delivered
 
-	seq      uint64     // deliveries so far
-	readBy   []readMark // by worker
-	replaced []replaced // versions that left the cache during current reconciles, which may have read them
+	seq      uint64     // number of changes that were delivered to the cache so far
+	readBy   []readMark // the last read of each worker, by worker.id
+	replaced []replaced // versions that the current reconciles may have read before a change replaced them
 }
 
-// readMark records when a worker last read this cache: in which reconcile, and after how many deliveries.
+// readMark records when a worker last read a cache: in which reconcile ([worker].sync), and after how many deliveries.
 type readMark struct{ sync, seq uint64 }
 
-// replaced is a version that left the cache during a reconcile.
+// replaced records that a change replaced a version in the cache while a reconcile was running.
 type replaced struct {
 	key string
-	old *version
-	seq uint64 // the delivery that replaced it
+	old *version // nil if the cache had no object with the key
+	seq uint64   // the number of the delivery that replaced old
 }
 
 // registration is a handler that the controller itself added.
@@ -65,7 +65,7 @@ func (i *informer) show(v *version) *version {
 	return v
 }
 
-// pending returns the number of waiting deliveries.
+// pending returns the number of waiting deliveries. An initial list counts as one.
 func (i *informer) pending() int {
 	if !i.synced {
 		return 1
@@ -109,8 +109,8 @@ func (i *informer) list() {
 	}
 }
 
-// relist replaces the watch by a list, as after 410 Gone. The differences from the cache are delivered one by one,
-// deletions as tombstones. The process never gets the events in between.
+// relist replaces the watch by a list, as after 410 Gone. The listed objects are delivered one by one, and then a
+// tombstone for each cached object that the list lacks. The waiting events of the watch are dropped.
 func (i *informer) relist() {
 	at := i.process.cluster.server.Version()
 	items, _, _ := i.process.cluster.listAt(i.state, at)
@@ -135,8 +135,8 @@ func (i *informer) relist() {
 	i.caughtUp()
 }
 
-// caughtUp sets the cache's version to that of the last relist when all its differences are delivered. client-go does
-// the same: with AtomicFIFO, its queue delivers a list as one item.
+// caughtUp sets the cache's revision to that of the last relist when the backlog is empty. client-go does the same:
+// with AtomicFIFO, its queue delivers a list as one item.
 func (i *informer) caughtUp() {
 	if len(i.backlog) == 0 {
 		i.cache.rv = max(i.cache.rv, i.relisted)
@@ -166,8 +166,8 @@ func sameOwners(a, b metav1.Object) bool {
 // resyncPeriod is the shortest resync period in kube-controller-manager. controller-runtime's default is ten hours.
 const resyncPeriod = 12 * time.Hour
 
-// resyncLater sets a timer for the resync of all informers of the process. The resync repairs the effects of missed
-// events. Without missed events there is no timer, because a resync would show nothing new.
+// resyncLater sets the timer, if it is not set, for a resync of all informers of the process. The resync repairs the
+// effects of missed events. Without missed events there is no timer, because a resync would show nothing new.
 func (p *Process) resyncLater() {
 	for _, a := range p.cluster.world.Clock.Pending() {
 		if a.Owner == p.Name && a.Label == "resync" {
@@ -184,7 +184,7 @@ func (p *Process) resyncLater() {
 	})
 }
 
-// resync delivers every cached object again, unchanged (WRITE-9).
+// resync adds every cached object to the backlog, to be delivered again unchanged (WRITE-9).
 func (i *informer) resync() {
 	i.cache.items.Ascend(func(v *version) bool {
 		i.backlog = append(i.backlog, change{before: v, after: v, cause: -1, resync: true})
@@ -202,7 +202,7 @@ func (i *informer) apply(c *change, initial bool) {
 	case c.after != nil && c.resync:
 		old = i.cache.get(key)
 		if old == nil {
-			return // deleted since the resync began
+			return // deleted from the cache since the resync or relist began
 		}
 		c.after = old
 	case c.after != nil:
@@ -219,8 +219,8 @@ func (i *informer) apply(c *change, initial bool) {
 	i.process.notify(i, c, old, initial)
 }
 
-// sawIn returns the version of a key that a worker last read from the cache in its reconcile. ok is false if it read
-// none.
+// sawIn returns the version that the cache had for a key when a worker last read the cache in its current reconcile. v
+// is nil if there was none. ok is false if this reconcile has not read the cache.
 func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 	if w.id >= len(i.readBy) || i.readBy[w.id].sync != w.sync {
 		return nil, false

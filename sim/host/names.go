@@ -50,5 +50,5 @@ type strayError struct{ what string }
 func (e *strayError) Error() string { return e.what }
 
 // Stray returns the error for a reconcile of a [Program] that has not returned although no more events are possible.
-// The parameter what names the waiting goroutines.
+// The parameter what is the text of the error.
 func Stray(what string) error { return &strayError{what} }

@@ -26,11 +26,11 @@ type observations struct {
 // observation is one version of an object that the program has seen.
 type observation struct {
 	at     int    // the length of the history when the program received it
-	thread uint64 // the goroutine that got it as an answer; 0 if a watch showed it
+	thread uint64 // the goroutine that got it as an answer; 0 if a watch or a cache's list showed it
 	obj    any    // nil: the object was deleted
 }
 
-// observationsKept is the number of versions to keep per object. A goroutine receives fewer during a piece of work.
+// observationsKept is the number of versions to keep of each object. It is assumed that no goroutine uses older ones.
 const observationsKept = 16
 
 func (g *hosted) observations(k *fakeapi.Kind) *observations {
@@ -43,9 +43,9 @@ func (g *hosted) observations(k *fakeapi.Kind) *observations {
 	return s
 }
 
-// saw returns the version of an object that the goroutine of c has probably read. If an update names a resource
-// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read since
-// it began its current work.
+// saw returns the version of an object that the goroutine of c has probably read, or nil. If c names a resource
+// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read since it
+// began its current work. It prefers versions with the UID of the stored object.
 func (s *observations) saw(namespace, name string, c *Call) any {
 	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any
@@ -101,7 +101,7 @@ func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	known := s.shown[key]
 	if ch.after != nil && known != nil && known.n >= ch.after.n || ch.after == nil &&
 		(known == nil || known.meta.GetUID() != ch.before.meta.GetUID()) {
-		return // another watch of the process showed it earlier
+		return // shown earlier by another watch or list, or the deletion of an object that was never shown
 	}
 	v := ch.after
 	if v == nil {
@@ -164,7 +164,7 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	}
 }
 
-// selected returns the keys of the objects that a request selects at a revision; nil if the revision was compacted.
+// selected returns the keys of the objects that a request selects at a revision; nil if the server refuses such a list.
 func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
 	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
@@ -192,7 +192,7 @@ func (g *hosted) waiting(s *Stream) int {
 		}
 		s.queue = append(s.queue, p)
 	}
-	if s.source.Done() && !s.ended { // no later event, because a program that opens the watch again gets the same error
+	if s.source.Done() && !s.ended { // end the watch now: a new one would get the same error
 		if n := len(s.queue); n == 0 || s.queue[n-1].event.Type != watch.Error {
 			s.queue = append(s.queue, pending{event: watch.Event{Type: watch.Error, Object: expired()}})
 		}
@@ -230,14 +230,14 @@ func (g *hosted) deliver(s *Stream) {
 	g.program.Send(s, next.event)
 }
 
-// expired returns the object of the last event of a watch that the server cannot continue.
+// expired returns the Status in the ERROR event that ends a watch which the server cannot continue.
 func expired() runtime.Object {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
 }
 
-// aged returns the request to execute in place of req, and its revision. If the process was restarted with a lagging
-// server, the first list of each kind that fills a cache is read at the older revision.
+// aged returns the request to execute in place of req, and the revision at which the server answers it. If the process
+// was restarted with a lagging server, the first list that fills a cache of each kind is read at the revision g.from.
 func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
 		return req, g.process.cluster.server.Version()

@@ -17,8 +17,8 @@ const restart = "restart"
 func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
 
 // Offers lists the actions of the process: deliver a response, execute a request, deliver the next event of a watch,
-// take a key from its queue, or restart. The list is valid until the process changes. The list of a whole program is
-// computed at each call.
+// take a key from its queue, or restart. The list is valid until the process changes. It is computed at each call for a
+// whole program, and while a reconcile that may start goroutines runs.
 func (a actor) Offers() []sim.Action {
 	p := a.p
 	switch {
@@ -108,7 +108,7 @@ func (a actor) Take(x sim.Action) {
 	p.touched = true
 }
 
-// deliver delivers the next change to an informer and its handlers.
+// deliver delivers the initial list or the next change to an informer and its handlers.
 func (p *Process) deliver(i *informer) {
 	if p.concurrent() || p.timed != nil {
 		p.inside("a handler", i.deliver)
@@ -147,8 +147,8 @@ func (p *Process) noteSynced() {
 	p.cluster.fact(p, "synced", "")
 }
 
-// Footprint names the process for each action, because each uses its private state. For the execution of a request,
-// it also names the requested objects.
+// Footprint names the process for each action, because every action uses the process's private state. For the
+// execution of a request, Footprint also names the requested objects.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,

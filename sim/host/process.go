@@ -18,7 +18,7 @@ import (
 type Process struct {
 	Name        string
 	Era         string
-	Incarnation int  // restarts so far
+	Incarnation int  // number of restarts so far
 	Down        bool // crashed and not yet restarted
 	StandsBy    bool // down because its manager does not lead
 
@@ -32,21 +32,21 @@ type Process struct {
 	order      []*informer  // in the order of their first use
 	synced     bool         // every informer has delivered its initial list
 	news       []sim.Action // the possible deliveries: see [informer.notice]
-	offers     []sim.Action // its last offer
+	offers     []sim.Action // the result of the last call of Offers
 	touched    bool         // offers may be out of date
-	busy       int          // workers in a reconcile
-	restarts   bool         // down, and allowed to restart
+	busy       int          // number of workers that run a reconcile
+	restarts   bool         // the process is down and may restart
 	from       uint64       // revision of the lists at the next start; 0 for the latest
 
-	slow time.Duration // the duration of each write
+	slow time.Duration // how long each write takes, in virtual time
 
 	exits    int // consecutive exits of its program without a successful write
 	exitedAt int // the length of the history at the last exit
 
 	causes  map[string]int // queued key -> index of the record that queued it
-	memory  sim.Hash       // digest of everything that it received since its start
-	manager *Process       // nil if it is not a member of a manager
-	members []*Process     // processes that run while this one leads
+	memory  sim.Hash       // digest of everything that the process has received since its start
+	manager *Process       // the process whose members include this one; nil if there is none
+	members []*Process     // processes that run only while this one is the leader
 
 	timed func(func()) // runs the controller's functions in a bubble; nil if they are called directly
 
@@ -54,11 +54,11 @@ type Process struct {
 	last  *concurrentSync // the last concurrent reconcile that began
 	apart string          // what runs now outside of reconciles ("New"), for controllers that may start goroutines
 
-	names  []string // memory for the names of keys in records
+	names  []string // array behind Enqueued and Observed of records
 	effect Effect
 }
 
-// engine runs a whole program as a process. Such a process has no workers, queue and informers.
+// engine runs a whole program as a process. Such a process has no workers, queue or informers.
 type engine interface {
 	start(p *Process)
 	kill() (about string)
@@ -66,18 +66,18 @@ type engine interface {
 	take(x sim.Action)
 	digestAbstract(h *sim.Hash)
 
-	// asking returns the first pending request, and whether it is answered.
+	// asking returns the first pending request, and whether it is answered. ok is false if none is pending.
 	asking() (req *fakeapi.Request, answered, ok bool)
 	// filling reports whether the program has sent only lists and watches since its start.
 	filling() bool
 	// asker returns the first request that waits to be executed and for which f returns true.
 	asker(f func(asker) bool) asker
-	// watched lists the kinds that the program watches. gaps lists those with more than one waiting event.
+	// watched lists the kinds that the program watches. gaps lists the kinds with more than one waiting event.
 	watched() []*fakeapi.Kind
 	gaps() []*fakeapi.Kind
 	// relist ends the watches of a kind. It reports whether there were any.
 	relist(k *fakeapi.Kind) bool
-	// hold pauses or resumes the watches of a kind. It reports whether the program watches the kind.
+	// hold pauses or resumes the watches of a kind. It returns false if the kind is to be paused and is not watched.
 	hold(k *fakeapi.Kind, held bool) bool
 	// holding reports whether a watch is paused. withheld reports whether events wait for a paused watch.
 	holding() bool
@@ -142,8 +142,8 @@ func (p *Process) start() {
 	p.listEmpty()
 }
 
-// listEmpty performs the initial lists of kinds that never had an object. Steps of their own would only multiply the
-// states to search, because a garbage collector watches every kind.
+// listEmpty performs the initial lists of kinds that never had an object. As separate steps, these lists would only
+// multiply the states to search, because a garbage collector watches every kind.
 func (p *Process) listEmpty() {
 	for _, i := range p.order {
 		if len(i.state.latest) == 0 {
@@ -172,8 +172,8 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	return out
 }
 
-// known adds the server's kinds to the digest of what the process has read, because no event announces a change of
-// the kinds.
+// known returns its argument, the server's kinds. If the world compares states, known adds them to the digest of what
+// the process has read, because no event announces a change of the kinds.
 func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
@@ -245,7 +245,7 @@ func (p *Process) enqueued(key string, fresh bool) {
 	p.names = append(p.names, key)
 }
 
-// causeOf returns the index of the record that queued a key, and removes it from causes.
+// causeOf returns the index of the record that queued a key, or -1. It removes the key from causes.
 func (p *Process) causeOf(key string) int {
 	cause, ok := p.causes[key]
 	if !ok {

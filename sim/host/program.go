@@ -24,7 +24,7 @@ type Program interface {
 	Start()
 	// Kill ends the program immediately. No request is answered after that.
 	Kill()
-	// Asked returns the calls since its last call, in any order.
+	// Asked returns the calls that the program has made since the last call of Asked, in any order.
 	Asked() []*Call
 	// Queried returns the queries that were answered since the last call of Queried, in any order.
 	Queried() []Query
@@ -50,11 +50,11 @@ type printer interface {
 	Printed(lines int) []string
 }
 
-// Query is a request of a program that its host answers at once: discovery, a schema, a review.
+// Query is a request that the package hosting the program answers at once: discovery, a schema, a review.
 type Query struct {
 	Method, URI string         // "GET", "/apis?timeout=32s"
-	Object      runtime.Object // of a review
-	Body        []byte         // if Object is nil
+	Object      runtime.Object // the object in the body, such as a review; nil if none
+	Body        []byte         // the body, if Object is nil
 }
 
 // QueryOf returns a query for an HTTP request. obj is the object in its body, or nil.
@@ -75,7 +75,7 @@ type Panic struct {
 	Hangs bool   // the program never ends, so it is not started again
 }
 
-// Error returns the text.
+// Error returns the text after the prefix [sim.Panicked].
 func (p *Panic) Error() string { return sim.Panicked + p.Text }
 
 type workerState uint8
@@ -87,7 +87,7 @@ const (
 	gathered             // the worker is in a reconcile whose goroutines send requests: see concurrentSync
 )
 
-// Call is a request of a program that waits to be executed or answered.
+// Call is a request of a program, or of a reconcile that may start goroutines. It waits to be executed or answered.
 type Call struct {
 	Request  *fakeapi.Request
 	Watches  bool   // the call opens a watch
@@ -96,20 +96,20 @@ type Call struct {
 	Response fakeapi.Response
 	Stream   *Stream // set when a call that watches has been executed
 
-	withdrawn func() bool // reports whether the caller has gone
+	withdrawn func() bool // reports whether the caller has canceled the call
 	of        requester
 	state     workerState
 	key       string
-	digest    uint64 // distinguishes calls with the same key; 0 if there is only one
+	digest    uint64 // of the content, to sort calls with the same key; in a program, 0 if the key is unique
 	asked     int    // the length of the history when the call was made
 	since     int    // the length of the history when the goroutine began its current work
-	at        uint64 // the revision of the answer to a list
-	cause     int    // index of the last record that the goroutine received before the call; -1 for none
+	at        uint64 // the revision that the answer to a list shows
+	cause     int    // index of the last record that the program can know at the call; -1 for none
 
-	// for a call of a reconcile:
-	done            int      // the length of the history when it was executed
+	// only for a call of a reconcile:
+	done            int      // the length of the history when the call was executed
 	late            uint64   // see the field late of [worker]
-	local, abstract sim.Hash // digests of the response
+	local, abstract sim.Hash // digests of the response, as in [version]
 }
 
 // Place is the part of a [Cluster] that the host of a program needs.
@@ -145,10 +145,10 @@ func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
 
 func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 
-// execute makes the server execute the call. If f is not nil, it replaces the answer.
+// execute executes the call. If f is not nil, the call fails as f says: see [Cluster.serve].
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// about describes the pending calls of a killed program or reconcile: the last answered call, or the first other.
+// about describes one of the pending calls when they are dropped: the last answered call; without one, the first call.
 func about(calls []*Call) (detail string) {
 	for _, c := range calls {
 		if c.state == answered {
@@ -189,26 +189,26 @@ type Stream struct {
 	Kind *fakeapi.Kind
 
 	source *fakeapi.Watch
-	scope  string // the selector, in action keys; "" for all objects
+	scope  string // what it selects, as scopeOf returns it; "" for all objects
 	queue  []pending
 	closed func() bool
 	ended  bool // the server sends no more events
 	over   bool // the server sends no more events, and all events have been delivered
 }
 
-// pending is a waiting event.
+// pending is a watch event that waits for delivery.
 type pending struct {
 	event watch.Event
-	is    change // zero for a bookmark or an error
+	is    change // the change that the event reports; zero for a bookmark or an error
 }
 
 // SetClosed sets the function that reports whether the program has closed the watch.
 func (s *Stream) SetClosed(f func() bool) { s.closed = f }
 
-// Closed reports whether the watch is over.
+// Closed reports whether the watch has ended or the program has closed it.
 func (s *Stream) Closed() bool { return s.over || s.closed != nil && s.closed() }
 
-// scopeOf describes the selector of a request.
+// scopeOf describes what a request selects: its namespace, name and selectors. It returns "" for all objects.
 func scopeOf(req *fakeapi.Request) string {
 	scope := req.Namespace
 	if req.Name != "" {

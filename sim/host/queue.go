@@ -20,25 +20,26 @@ type queue struct {
 	dirty      map[string]bool
 	processing map[string]bool
 	limiter    workqueue.TypedRateLimiter[string]
-	steps      int // failures after which the delay no longer increases
+	steps      int // number of failures after which the delay no longer increases
 	waiting    map[string]*sim.Alarm
 	shut       bool
 	cause      *int                         // index of the record that caused the current event
 	pushed     *bool                        // set to true when a key is added to the queue
 	delayed    func(key string)             // called for each key that is added with a delay
 	added      func(key string, fresh bool) // called at each Add; fresh is false if the key was in the queue
-	careless   bool                         // for mutants: two workers may get the same key
-	hasty      bool                         // for mutants: two workers may get the same key when its delay is over
+	careless   bool                         // [Careless].SharedKeys: two workers may get the same key
+	hasty      bool                         // [Careless].HastyDelays: the same, if the delay of the key ends
 }
 
-// Backoff is the delay of a key after its first failure. It doubles with each further failure, up to the longest.
+// Backoff is the delay of a key after its first failure (First). The delay doubles with each further failure, up to
+// Longest.
 type Backoff struct{ First, Longest time.Duration }
 
 // usual is the part of workqueue.DefaultTypedControllerRateLimiter that limits each key. The other part, a token
 // bucket for all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// steps returns the number of failures after which the delay no longer increases. Digests count no more failures.
+// steps returns the number of failures after which the delay no longer increases. Digests do not count beyond it.
 func (b Backoff) steps() (n int) {
 	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
 		n++
@@ -106,7 +107,7 @@ func (q *queue) Done(key string) {
 
 func (q *queue) ShutDown() { q.shut = true }
 
-// ShutDownWithDrain is ShutDown, because no key is in progress when it is called.
+// ShutDownWithDrain is the same as ShutDown: it does not wait for the keys in progress.
 func (q *queue) ShutDownWithDrain() { q.shut = true }
 
 func (q *queue) ShuttingDown() bool { return q.shut }
@@ -166,8 +167,8 @@ func (q *queue) digest(h *sim.Hash) {
 	h.Bool(q.shut)
 }
 
-// digestKey returns the digest of a key in one of the sets. It includes the number of failures, which determines the
-// next delay.
+// digestKey returns the digest of a key in one of the three sets. It includes the number of failures, which determines
+// the next delay.
 func (q *queue) digestKey(key string, set uint64) uint64 {
 	var h sim.Hash
 	h.String(key)
@@ -189,7 +190,6 @@ const (
 	fifoInverse = 0xf1de83e19937733d // the inverse of fifoBase modulo 2^64
 )
 
-// push adds the newest item.
 func (f *fifo) push(item uint64) {
 	if f.power == 0 {
 		f.power = 1

@@ -8,11 +8,11 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// caller is a thread of a process that sends a request: a worker, or a goroutine of a program.
+// caller is a thread of a process that sends a request: a worker, or a goroutine of a program or of a reconcile.
 type caller interface {
 	// sign sets the process and the cause of a record.
 	sign(r *sim.Record)
-	// sawObject returns the version of an object that the thread last read, or nil.
+	// sawObject returns the version of an object that the thread has probably read, or nil.
 	sawObject(k *fakeapi.Kind, namespace, name string) any
 	// told records the object that the thread receives in a response.
 	told(k *fakeapi.Kind, m metav1.Object)
@@ -21,7 +21,7 @@ type caller interface {
 // Fail adds a failure, for requests from now on.
 func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 
-// fault counts the failures that match a pending request of a process, and returns the first that is due, or nil.
+// fault counts a pending request in each failure that it matches, and returns the first failure that is due, or nil.
 func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {
@@ -57,7 +57,7 @@ func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakea
 	}
 }
 
-// request makes the server execute a request, and records the result.
+// request makes the server execute a request, and records the result. by is nil for a client that is not a process.
 func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, by caller) fakeapi.Response {
 	resp, events := c.server.Do(c.world.Clock.Now(), req)
 	for i := range events {
@@ -159,7 +159,7 @@ func guards(req *fakeapi.Request) sim.Guards {
 	return sim.Guards{UID: uid != "", ResourceVersion: version != "", Applies: req.PatchType == types.ApplyPatchType}
 }
 
-// fact records a fault, a paused watch or a change of era.
+// fact records an event of a process that is not a request, such as a fault, a paused watch or a change of era.
 func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
 
 // factOn is like fact, for one kind of the process.
@@ -171,8 +171,8 @@ func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 
 func writes(req *fakeapi.Request) bool { return req.Verb != fakeapi.Get && req.Verb != fakeapi.List }
 
-// linger lets the time pass that a write of a slow process takes. Timers that become due fire after it. It has no
-// effect if the clock would pass its horizon.
+// linger moves the clock by the time that a write of a slow process takes. Timers that become due fire in later steps.
+// linger has no effect if the clock would pass its horizon.
 func (p *Process) linger(req *fakeapi.Request) {
 	clock := &p.cluster.world.Clock
 	if to := clock.Elapsed() + p.slow; p.slow > 0 && writes(req) && (clock.Horizon == 0 || to <= clock.Horizon) {

@@ -19,7 +19,7 @@ import (
 // digests, and the change's record. When a list or watch begins in the past, the server returns the objects, and the
 // cluster finds their versions in these notes.
 
-// note records a new change, and sends it to the watches of its kind.
+// note keeps a new change in c.noted, and sends it to the informers of its kind.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	ch := change{version: e.Version, cause: cause}
 	ch.before, ch.after = s.commit(e.Key, e.After)
@@ -36,8 +36,7 @@ func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
 	c.forget()
 }
 
-// forget compacts old revisions if the history forgets old records. It keeps as many revisions as the history keeps
-// records.
+// forget compacts old revisions if the history forgets old records. At least [sim.History].Forget revisions stay.
 func (c *Cluster) forget() {
 	keep := uint64(c.world.History.Forget)
 	if keep == 0 || c.server.Version() < c.compacted+2*keep {
@@ -55,8 +54,8 @@ func (c *Cluster) forget() {
 	c.forgetKinds()
 }
 
-// forgetKinds drops the entries of Kinds that belong to an earlier form of a CRD. The first and the current form of a
-// kind stay. A late request that uses another form finds the state of the first form.
+// forgetKinds drops the entries of c.states for kinds that an earlier form of a CRD defined. The first and the current
+// form of a kind stay. A late request that uses another form finds the state of the first form.
 func (c *Cluster) forgetKinds() {
 	served := c.server.Kinds()
 	maps.DeleteFunc(c.states, func(k *fakeapi.Kind, s *kindState) bool {
@@ -72,8 +71,8 @@ func (c *Cluster) find(revision uint64) int {
 	return i
 }
 
-// since returns the changes to a kind after a revision. An object that existed when the kind was registered counts as
-// created at the revision of the registration.
+// since returns the changes to a kind after a revision. An object that existed when the cluster learned of the kind
+// (s.met) counts as created at that revision.
 func (c *Cluster) since(s *kindState, revision uint64) []change {
 	var out []change
 	revision = max(revision, c.server.Oldest(s.kind))
@@ -96,7 +95,7 @@ func (c *Cluster) since(s *kindState, revision uint64) []change {
 }
 
 // listAt returns the versions of a kind at a revision, in key order, the changes after it, and the revision. If the
-// revision was compacted, it uses the oldest one.
+// revision was compacted, listAt uses the oldest revision that the server keeps.
 func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later []change, at uint64) {
 	at = max(revision, c.server.Oldest(s.kind))
 	later = c.since(s, at)
@@ -204,7 +203,7 @@ func (i *informer) behind(revision uint64) int {
 	return len(i.backlog) + upTo(i.stream.waiting(), revision)
 }
 
-// upTo returns the number of changes up to the first one with this revision or a later one.
+// upTo returns the number of changes up to the first one with this revision or a later one; without one, all changes.
 func upTo(changes []change, revision uint64) int {
 	for n := range changes {
 		if changes[n].version >= revision {
@@ -219,7 +218,7 @@ func upTo(changes []change, revision uint64) int {
 type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64
-	met             uint64              // the revision at which the kind was registered
+	met             uint64              // the server's revision when the cluster learned of the kind
 	latest          map[string]*version // for a removed key: its last version, without an object
 	removed         []removal           // oldest first; empty if the history keeps all records
 	exact, abstract uint64
@@ -232,7 +231,7 @@ type removal struct {
 	revision uint64
 }
 
-// current returns the latest version of an object without allocating, or nil if there never was one.
+// current returns the latest version of an object without allocating: after a removal, a version without obj, or nil.
 func (s *kindState) current(namespace, name string) *version {
 	s.buf = s.buf[:0]
 	if namespace != "" {
@@ -274,7 +273,7 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	return before, v
 }
 
-// forget drops the versions of keys that were removed at this revision or earlier and do not exist. Their digests
+// forget drops the versions of keys that were removed at this revision or earlier and not created again. Their digests
 // remain part of the state's digest.
 func (s *kindState) forget(revision uint64) {
 	n := 0

@@ -54,8 +54,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	c.cause = before
 }
 
-// route calls the controller's routes for an event and applies their effect. It returns the keys with lowered
-// expectations.
+// route calls the routes for an event, applies their effect, and returns the keys whose expectations were lowered.
 func (p *Process) route(gvk schema.GroupVersionKind, e Event) []string {
 	f := &p.effect
 	f.Keys, f.Delayed, f.Created, f.Deleted, f.Forget = f.Keys[:0], f.Delayed[:0], f.Created[:0], f.Deleted[:0],

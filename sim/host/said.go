@@ -140,7 +140,7 @@ func leaves(at string, a, b any) (all []string) {
 	return all
 }
 
-// text returns a value as JSON. It returns valid UTF-8 bytes as a string.
+// text returns a value as JSON. It writes a []byte in valid UTF-8 as a string, not as base64.
 func text(v reflect.Value) string {
 	if v.IsValid() && v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && utf8.Valid(v.Bytes()) {
 		v = reflect.ValueOf(string(v.Bytes()))
@@ -166,7 +166,7 @@ func (q *Query) Differences(other sim.Content) []string {
 	return append(leaves("", content(q.Object), content(o.Object)), leaves("", tree(q.Body, ""), tree(o.Body, ""))...)
 }
 
-// tree decodes a body as JSON, or as YAML for an apply. If it cannot decode the body, it returns it as a string.
+// tree decodes a body as JSON, or as YAML for an apply. A body that cannot be decoded is returned as a string.
 func tree(body []byte, form types.PatchType) (v any) {
 	if len(body) == 0 {
 		return nil

@@ -12,7 +12,7 @@ func (r *registration) HasSynced() bool { return r.informer.synced }
 
 func (r *registration) HasSyncedChecker() cache.DoneChecker { return r.informer.HasSyncedChecker() }
 
-// AddEventHandler registers a handler and calls it for each cached object.
+// AddEventHandler registers a handler. If the informer has synced, it calls the handler for each cached object.
 func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	r := &registration{informer: i, handler: h}
 	i.handlers = append(i.handlers, r)
@@ -24,7 +24,7 @@ func (i *informer) AddEventHandler(h cache.ResourceEventHandler) (cache.Resource
 	return r, nil
 }
 
-// AddEventHandlerWithResyncPeriod ignores the period, because resyncs are actions ([Process.Resync]) and not timers.
+// AddEventHandlerWithResyncPeriod ignores the period. For resyncs, see [Process.Resync] and resyncLater.
 func (i *informer) AddEventHandlerWithResyncPeriod(h cache.ResourceEventHandler,
 	_ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(h)
@@ -51,7 +51,7 @@ func (i *informer) AddIndexers(x cache.Indexers) error { return i.cache.AddIndex
 
 func (i *informer) HasSynced() bool { return i.synced }
 
-// LastSyncResourceVersion returns the newest revision that was delivered.
+// LastSyncResourceVersion returns the newest revision that was delivered to the cache.
 func (i *informer) LastSyncResourceVersion() string { return i.cache.LastStoreSyncResourceVersion() }
 
 // Run and RunWithContext do nothing, because the scheduler delivers events.
@@ -60,7 +60,7 @@ func (i *informer) RunWithContext(context.Context) {}
 
 func (i *informer) IsStopped() bool { return i.process.Down }
 
-// GetController returns a controller that can only report whether it has synced.
+// GetController returns a controller that only reports what the informer has received. Its Run does nothing.
 func (i *informer) GetController() cache.Controller { return controllerStub{i} }
 
 func (i *informer) HasSyncedChecker() cache.DoneChecker { return doneChecker{i} }

@@ -23,7 +23,7 @@ func (w *worker) resumeSync() {
 	w.run()
 }
 
-// listen adds the time and the controller's memory to the digest of a reconcile, at the beginning of a turn.
+// listen adds the time and the controller's memory to a reconcile's digest at the start of a turn (see World.Compared).
 func (w *worker) listen() {
 	if p := w.process; p.cluster.world.Compared() {
 		w.local.Word(uint64(p.cluster.world.Clock.Elapsed())) // the reconcile may read the clock
@@ -32,7 +32,7 @@ func (w *worker) listen() {
 	}
 }
 
-// digestMemory adds the controller's own digest of its memory, or else everything that the process ever received.
+// digestMemory adds the digest of the reconciler's memory; without one, the digest of all that the process received.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:
@@ -69,7 +69,6 @@ func (s *kindState) foldObject(m metav1.Object, local, abstract *sim.Hash) {
 	}
 }
 
-// foldRead adds a read to the digest of the reconcile.
 func (w *worker) foldRead(digest uint64) {
 	if w.concurrentSync != nil {
 		w.concurrentSync.read += sim.Mix(digest)
@@ -78,7 +77,6 @@ func (w *worker) foldRead(digest uint64) {
 	w.local.Word(digest)
 }
 
-// foldRequest adds the pending request of a reconcile to its digest.
 func (w *worker) foldRequest() {
 	c := w.process.cluster
 	if !c.world.Compared() {

@@ -140,8 +140,8 @@ func (x *indexer) AddIndexers(more cache.Indexers) error {
 	return nil
 }
 
-// LastStoreSyncResourceVersion returns the newest revision that was delivered. The consistency store of Kubernetes
-// 1.36 uses it.
+// LastStoreSyncResourceVersion returns the newest revision that was delivered to the cache. The consistency store of
+// Kubernetes 1.36 uses it.
 func (x *indexer) LastStoreSyncResourceVersion() string {
 	defer x.lock()()
 	x.asked = true

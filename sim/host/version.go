@@ -26,7 +26,7 @@ type version struct {
 	key  string
 	n    uint32 // how many versions of this key have been stored, including those of removed objects
 
-	// exact is a digest of the content. It includes n, because other objects affect the resource version.
+	// exact is a digest of the content. It includes n instead of the resourceVersion, which other objects affect.
 	exact uint64
 	// abstract is a digest that leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
@@ -36,7 +36,7 @@ type version struct {
 	sync    uint64     // number of the last reconcile that read it; each reconcile adds it once to [worker].reads
 }
 
-// as returns the version in another API version.
+// as returns v with the object in the API version of k; v itself if it is the same. It panics if the conversion fails.
 func (v *version) as(k *fakeapi.Kind) *version {
 	for _, w := range v.views {
 		if w.obj.GetObjectKind().GroupVersionKind() == k.GVK {
@@ -225,7 +225,7 @@ func message(field []byte) []byte {
 	return field[t+l:]
 }
 
-// protoField returns the number of the first field of a message, the field with tag and length, and the remainder.
+// protoField returns the number of the first field of a message, the field including its tag, and the remainder.
 func protoField(data []byte) (num int, field, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	end := n
@@ -292,8 +292,8 @@ func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtim
 	return v
 }
 
-// mutationOf returns the record of a cached object that was changed in place. For an object of a Go type, the record
-// names a field that changed: the original is decoded from the stored encoding.
+// mutationOf returns the record of a cached object that was changed in place. For an object of a type of k8s.io/api,
+// the record names a field that changed: the original is decoded from the stored encoding.
 func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"

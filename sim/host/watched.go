@@ -19,7 +19,7 @@ func (p *Process) Watches() []*fakeapi.Kind {
 	return out
 }
 
-// Waiting lists the keys for which the reconciler waits for expectations.
+// Waiting lists the keys for which the reconciler waits for expectations; nil if the process is down.
 func (p *Process) Waiting() []string {
 	if w, ok := p.reconciler.(Waiter); ok && !p.Down {
 		return w.Waiting()
@@ -39,8 +39,8 @@ func (p *Process) Withheld() bool {
 		p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world has settled, and the keys that wait forever. reason says why a world with remaining
-// work counts as settled; "" if no work remains.
+// Settled records that the world has settled, and which keys wait forever. It skips processes with withheld events.
+// reason says why a world with remaining work counts as settled; "" if no work remains.
 func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {

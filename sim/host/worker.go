@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// worker is one thread of a process: a coroutine that reconciles keys and yields at every API call.
+// worker is one thread of a process. It is a coroutine that yields at every API call, or it runs a concurrentSync.
 type worker struct {
 	process *Process
 	id      int
@@ -31,7 +31,7 @@ type worker struct {
 
 	state workerState
 	key   string
-	sync  uint64 // number of the reconcile among those of the whole cluster
+	sync  uint64 // number of the reconcile, counted over the whole cluster
 	start int    // index of its SyncStart record
 	owner sim.Ref
 	saw   *version // the owner as cached when the reconcile began
@@ -132,7 +132,6 @@ func (e *panicError) Error() string {
 	return text
 }
 
-// run runs the worker until it yields or ends.
 func (w *worker) run() {
 	c := w.process.cluster
 	before := c.running
@@ -162,8 +161,7 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish adds the key to the queue again after an error, or forgets its failures. It runs in the last step of a
-// reconcile.
+// finish ends a reconcile, in its last step. After an error it queues the key again; otherwise it forgets the failures.
 func (w *worker) finish() {
 	p := w.process
 	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}
@@ -200,7 +198,7 @@ func (w *worker) call(req *fakeapi.Request) fakeapi.Response {
 	return w.resp
 }
 
-// execute executes the pending request. If f is not nil, it replaces the answer.
+// execute executes the pending request. If f is not nil, the request fails as f says: see [Cluster.serve].
 func (w *worker) execute(f *FailedRequest) {
 	w.resp = w.process.cluster.serve(w, w.req, f)
 	w.process.linger(w.req)
@@ -208,7 +206,7 @@ func (w *worker) execute(f *FailedRequest) {
 	w.fold()
 }
 
-// sawObject returns the version of an object that the reconcile last read from the server or a cache, or nil.
+// sawObject returns the version of an object that the reconcile last read live or, without a live read, in a cache.
 func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
 		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {
@@ -249,11 +247,11 @@ func (w *worker) stamp(r *sim.Record) {
 	}
 }
 
-// checkCaches records each object that the reconcile read from a cache and changed in place (WRITE-5). It matters
-// because the server and all processes share these objects.
+// checkCaches records each object that the reconcile read from a cache and changed in place (WRITE-5). The change
+// matters because the server and all processes share these objects.
 func (w *worker) checkCaches() {
 	c := w.process.cluster
-	if w.process.concurrent() { // they were read in random order
+	if w.process.concurrent() { // the goroutines of the reconcile read in random order
 		slices.SortFunc(w.reads, func(a, b *version) int { return strings.Compare(a.key, b.key) })
 	}
 	for _, v := range w.reads {

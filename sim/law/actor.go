@@ -17,7 +17,7 @@ import (
 
 // Process names with a meaning for the laws. No actor has these names.
 const (
-	User   = "user"      // any client outside the world
+	User   = "user"      // the user of a simulated world
 	Server = "apiserver" // in FaultHit records of the server's downgrade and upgrade
 )
 
@@ -30,20 +30,21 @@ const (
 // Reasons of records that end a run.
 const (
 	Disturbed = "disturbed" // of an Unsettled record: a process is down or a watch is paused
-	CutShort  = "cut short" // of a Settled record: the time limit was reached, and only timers for retries were left
+	CutShort  = "cut short" // of a Settled record: the time limit was reached, and only timers were left
 )
 
 // Actor is a process that is judged: it runs a controller with a Contract.
 type Actor struct {
 	Process    string                    // its name in the records
 	Controller string                    // "replicaset"; the GC laws judge "garbagecollector", NS-1 "namespace"
-	For        schema.GroupVersionKind   // the kind that it reconciles; zero if it has no dependents
+	For        schema.GroupVersionKind   // the kind that it reconciles; zero for none
 	Owns       []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
 	Contract
 
 	// Opaque is set for a whole program. The records do not say when such a program begins a reconcile, or of which
-	// object. Laws that need [Syncs] or [Queues] are not checked for it.
+	// object. Laws that need [Syncs] or [Queues] are checked for it only if they set Races, FromSettled or Ends (see
+	// [Law]).
 	Opaque bool
 	// Outside is set for an Opaque program in another process. The records contain only its writes and their answers.
 	// Only laws with [Law].Outside are checked for it.
@@ -140,12 +141,12 @@ func (s *Actor) allowed(field string, by func(owner runtime.Object) int, owner a
 	return n
 }
 
-// floor returns the minimum number of active dependents of an owner.
+// floor returns the minimum number of active dependents of an owner: Replicas minus MaxUnavailable.
 func (s *Actor) floor(owner any) int {
 	return s.Replicas(objectOf(owner)) - s.allowed("MaxUnavailable", s.MaxUnavailable, owner)
 }
 
-// roof returns the maximum number of active dependents of an owner: Replicas and MaxSurge. If the actor ignores the
+// roof returns the maximum number of active dependents of an owner: Replicas plus MaxSurge. If the actor ignores the
 // owner, Replicas counts as 0. The result is negative if Replicas is.
 func (s *Actor) roof(owner any) int {
 	n := s.Replicas(objectOf(owner))
@@ -185,13 +186,13 @@ type Contract struct {
 
 	// Scale: which dependents an owner should have.
 
-	Replicas       func(owner runtime.Object) int             // how many active dependents; negative: the controller creates none
+	Replicas       func(owner runtime.Object) int             // the wanted number of active dependents; negative: unknown, or none are created
 	MaxSurge       func(owner runtime.Object) int             // how many dependents more than Replicas may exist temporarily; nil: none
 	MaxUnavailable func(owner runtime.Object) int             // how many dependents fewer than Replicas the controller's own deletes may leave; nil: none
-	MaxActive      func(owner runtime.Object) int             // how many active dependents at one time, if Replicas is nil; negative: any number
+	MaxActive      func(owner runtime.Object) int             // at most how many are active at one time, if Replicas is nil; negative: any number
 	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: all do
-	Identity       func(dependent runtime.Object) string      // two dependents of an owner may not share it, such as a node
-	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether two dependents may share an identity temporarily; nil: never
+	Identity       func(dependent runtime.Object) string      // two active dependents of an owner may not share it: a node; "" for none
+	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether a and b may share an identity temporarily; a may be b; nil: never
 	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this particular dependent; nil: any will do
 	BlocksCreate   func(owner, dependent runtime.Object) bool // whether this dependent forbids further creates for now; nil: never
 
@@ -200,8 +201,8 @@ type Contract struct {
 	Counts  []Count                        // the fields that count dependents
 	Counted func(owner runtime.Object) int // how many dependents the status reports
 
-	// Finalizers are the finalizers that the controller adds and removes. FinalizerReason returns why a terminating
-	// object must keep one, or "" if the finalizer may be removed. all lists the stored objects of a kind.
+	// Finalizers are the finalizers that the controller adds and removes. FinalizerReason returns why these finalizers
+	// must stay on obj, or "" if they may be removed. all lists the stored objects of a kind.
 
 	Finalizers      []string
 	FinalizerReason func(obj runtime.Object, all func(kind string) []runtime.Object) string
@@ -216,11 +217,11 @@ type Contract struct {
 
 // Count is one number in an owner's status that counts its dependents (EXACT-8).
 type Count struct {
-	Name string // "readyReplicas"
+	Name string // the name of the status field: "readyReplicas"
 	// Of returns the number in the status. It is negative if the number does not follow from the dependents alone.
 	Of   func(owner runtime.Object) int
 	Ever bool // the number also counts deleted dependents; once settled, it is at least the number of existing ones
-	Once bool // each dependent that has ever matched counts once, and still counts later; the number may lag (EXACT-12)
+	Once bool // each dependent that ever matched counts once, even after its deletion; the number may lag (EXACT-12)
 	// Is reports whether the number includes a dependent that the owner controls, terminating or not.
 	Is func(owner, dependent runtime.Object) bool
 	// Each, if set, replaces Is. It returns what a dependent adds: a Deployment adds up numbers of its ReplicaSets.
@@ -256,5 +257,5 @@ var profileNames = [profiles]string{"ownership", "writing", "upstream"}
 // String returns the name of the profile.
 func (p Profile) String() string { return profileNames[p] }
 
-// Profiles are the names of the profiles, the smallest first.
+// Profiles returns the names of the profiles, the smallest profile first.
 func Profiles() []string { return profileNames[:] }

@@ -55,9 +55,9 @@ func adoptAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// statusOnly checks ADOPT-3. For a terminating object, a controller may write its status and remove finalizers. It
-// may delete the object's dependents while its own finalizer is on the object. It may always remove its own
-// finalizers from dependents: otherwise these would never be deleted.
+// statusOnly checks ADOPT-3. For a terminating object, a controller may write its status and remove finalizers. It may
+// delete the object's dependents while its own finalizer is on the object. It may always remove its own finalizers from
+// dependents: otherwise the dependents would never be deleted.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor != nil && w.Actor.Opaque {
@@ -105,8 +105,9 @@ func (w *Write) tidies(r *sim.Record) bool {
 		equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), w.After.GetOwnerReferences())
 }
 
-// cleansUp reports whether a write to a dependent is part of its owner's finalization: the write deletes the
-// dependent, removes its finalizer, or releases it.
+// cleansUp reports whether a write to a dependent is part of its owner's finalization: the owner has a finalizer that
+// the actor may remove, and the write deletes the dependent, removes a finalizer from it while it is terminating, or
+// releases it.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
 	if !w.Deletes && !(meta.Deleting(w.Before) &&
@@ -120,7 +121,7 @@ func (j *Judge) cleansUp(r *sim.Record) bool {
 	return o != nil && j.state.held(w.Actor, o.Meta)
 }
 
-// leavesBehind reports whether an operator's write only removes the owner's reference from a dependent.
+// leavesBehind reports whether a write below profile Upstream only removes the reference to For from a dependent.
 func (w *Write) leavesBehind(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }
@@ -133,7 +134,7 @@ func recheck(j *Judge, r *sim.Record) {
 	j.Exercise()
 	k := w.process.work(r)
 	if w.Actor.Opaque {
-		k = nil // it may have read the owner live, at an unknown time
+		k = nil // the program may have read the owner live, at an unknown time
 	}
 	switch {
 	case k != nil && !k.read:

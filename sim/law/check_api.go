@@ -79,7 +79,7 @@ func badRef(ref *metav1.OwnerReference) string {
 	return ""
 }
 
-// oneWinner checks API-4: it reports an adopter that had read an orphan, which another controller adopted first.
+// oneWinner checks API-4: it reports an adoption by an actor that had read no controller, if the object has one by now.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {
@@ -91,8 +91,8 @@ func oneWinner(j *Judge, r *sim.Record) {
 	}
 }
 
-// restartMovesNothing checks API-5: between a restart and the next user action, no object may lose an owner that
-// exists and selects it.
+// restartMovesNothing checks API-5: between a crash or restart and the next epoch (see State.newEpoch), no object may
+// lose an owner that exists and selects it.
 func restartMovesNothing(j *Judge, r *sim.Record) {
 	if r.Op == sim.FaultHit {
 		if r.Verb == "crash" || r.Verb == "restart" {

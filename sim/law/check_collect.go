@@ -50,7 +50,7 @@ func (j *Judge) cutLive(r *sim.Record) {
 			continue
 		}
 		if j.state.orphanings.find(w.Before.GetUID(), refs[i].UID) != nil {
-			continue // the owner's deletion required it, and the owner's finalizer is removed already
+			continue // the owner's deletion required this removal, and the owner's finalizer is removed already
 		}
 		s := committedIf(w.process.sawGoing(owner) || w.process.readWaiting(&refs[i], w.Before.GetNamespace()))
 		j.Report(s, "loses its reference to "+refName(&refs[i])+", which is there")
@@ -196,7 +196,7 @@ func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 	}
 }
 
-// eachDangling calls Exercise for each object of eachOwned, and f for those with an absent owner.
+// eachDangling calls Exercise for each object of eachOwned, and f for each one with an absent or foreign owner.
 func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	j.eachOwned(func(o *Object, st refStates) {
 		j.Exercise()
@@ -207,8 +207,8 @@ func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 }
 
 // resolvable reports whether the garbage collector can resolve an object's owners. It cannot if the server does not
-// serve the kind of an owner, or if a cluster-scoped object refers to a namespaced kind (RULES K93, K96). It does not
-// change such objects.
+// serve the kind of an owner, or if a cluster-scoped object refers to a namespaced kind (RULES K93, K96). The garbage
+// collector does not change such objects.
 func (j *Judge) resolvable(o *Object) bool {
 	refs := o.Meta.GetOwnerReferences()
 	for i := range refs {

@@ -15,9 +15,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// sameIncarnation checks EXACT-4: an actor may not write to an object with another UID than the object that it read.
-// A violation is always Informed, because the actor can prevent it: by a UID precondition of a delete or patch, or by
-// the resourceVersion of an update. No UID precondition prevents the race of LAW-2.
+// sameIncarnation checks EXACT-4: an actor may not write to an object with another UID than the object that it read. A
+// violation is always Informed, because the actor can prevent it: by a UID precondition of a delete or patch, or by the
+// resourceVersion of an update. In LAW-2, which is about a change of owner, a UID does not help.
 //
 // A server-side apply names an object by its name, and a deletecollection uses a selector. Neither refers to a UID.
 //
@@ -43,13 +43,13 @@ func ofFor(r *sim.Record) bool {
 }
 
 // noOlderView checks EXACT-5, for writes that lose something (see destroys). The violation is Informed if the process
-// received a newer version before the reconcile began. Deliveries during a reconcile do not count. It is Committed if
-// only an earlier incarnation of the process received a newer version, or if the write reverts another client's change.
-// Then the actor could not know. But it could have sent the version that it read, and the server would have refused
-// the write. Such conditional writes are never violations.
+// received a newer version before the reconcile began (for an exception, see byItsCache). Later deliveries do not
+// count. It is Committed if only an earlier incarnation of the process received a newer version, or if the write
+// reverts another client's change. Then the actor could not know. But it could have sent the version that it read, and
+// the server would have refused the write. Such conditional writes are never violations.
 //
-// A server-side apply to another object than the reconciled one is exempt as well, because it does not depend on a view
-// of that object.
+// A server-side apply to another object than the reconciled one is exempt as well, because it does not depend on what
+// the actor has read of that object.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
@@ -75,9 +75,9 @@ func noOlderView(j *Judge, r *sim.Record) {
 }
 
 // byItsCache reports whether the actor deletes based on the newest version in its cache, and newer versions came only
-// in answers to its own requests, which operators do not keep. It requires that the cached object has the same
-// controller as the stored one. It is false for profile Upstream, because these controllers have expectations or read
-// the object again.
+// in answers to the process's own requests, which operators do not keep. It requires that the cached object has the
+// same controller as the stored one. It is false for profile Upstream, because these controllers have expectations or
+// read the object again.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
 	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
@@ -140,7 +140,7 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks evaluates the invariant for a creation of the dependent, if the objects are those that the function all
+// lacks evaluates the invariant as if the dependent were created while only the objects exist that the function all
 // returns. The result says what is missing, or is "".
 func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
 	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
@@ -234,7 +234,7 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 }
 
 // takenAlong checks an invariant such as EXACT-10 at the deletion of a dependent: another object must be deleted with
-// it. The violation is Informed if the actor's cache contained that object when the reconcile began.
+// it. The violation is Informed if the actor's caches also violate the invariant and are older than the reconcile.
 func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || !w.Mine || !w.Deletes {
@@ -262,7 +262,7 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 
 // usedIsKept checks FIN-3. The violation is Informed even if the cache shows no use of the object: a cache may lack
 // recent uses, so the actor must ask the server. It is Committed if the actor listed from the server in this reconcile
-// and found no use, or if the object that it read was unused.
+// and found no use, or if the version of the object that it read was unused.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {

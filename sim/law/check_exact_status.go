@@ -111,15 +111,14 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 	return low - k.missed, high
 }
 
-// moments holds how much one object adds to a count during a reconcile: the most at any moment, and the least at all
-// moments.
+// moments holds the largest and the smallest number that one object adds to a count during a reconcile.
 type moments struct {
 	c     *Count
 	seen  any // the owner as the actor read it
 	owner types.UID
-	mine  bool // the owner owned it at some moment
+	mine  bool // the owner controlled the object at some moment
 	most  int  // the largest value at any moment, also under another owner
-	least int  // the smallest value, 0 while the owner does not own it; negative before the first moment
+	least int  // the smallest value, 0 while the owner does not control the object; negative before the first moment
 
 	state *State // set if an object that the owner does not select counts 0 for least
 	sub   *Actor
@@ -221,7 +220,7 @@ func (c *once) Reset() {
 	clear(c.more)
 }
 
-// Digest hashes which dependents have matched, because the state of the world does not contain deleted dependents.
+// Digest hashes ever and more, because the state of the world does not contain deleted dependents.
 func (c *once) Digest(h *sim.Hash) {
 	var sum uint64
 	for t, uids := range c.ever { //detcheck:ordered a sum
@@ -280,7 +279,7 @@ func again(sub *Actor, w *Write) bool {
 	})
 }
 
-// status checks a write that increases a count. If another client increases it, the limit is raised.
+// status checks a write that increases a count. A client that does not reconcile the kind raises the limit instead.
 func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	n, was := count.Of(objectOf(r.After)), 0
 	if w.Before != nil {

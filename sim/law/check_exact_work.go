@@ -44,8 +44,8 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooMany checks EXACT-2 at a creation. ADOPT-3 covers creations for a terminating owner. A creation that
-// replaces a dependent that another client deleted is not a violation.
+// neverTooMany checks EXACT-2 at a creation. ADOPT-3 covers creations for a terminating owner. A creation that replaces
+// a missing dependent by name is not a violation (see missingNamed).
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -95,7 +95,7 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooManyAtOnce checks EXACT-2 for an owner with MaxActive and without Replicas. An Informed violation considers
+// neverTooManyAtOnce checks EXACT-2 for a contract with MaxActive and without Replicas. An Informed violation considers
 // the caches at the start of the reconcile and the creations of this reconcile. It ignores creations of earlier
 // reconciles: the actor need not remember them, because it creates rarely.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
@@ -196,8 +196,7 @@ func (s *Actor) holds(value any, m metav1.Object) string {
 	return s.Identity(objectOf(value))
 }
 
-// knewHolder reports whether the actor knew that o has the identity, before the reconcile began or from an answer to
-// its own request.
+// knewHolder reports whether the actor knew that o has the identity, before its reconcile began or from an answer.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	e := w.process.known.ByUID[o.Meta.GetUID()]
 	k := w.process.work(r)
@@ -222,8 +221,8 @@ func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool
 	return is
 }
 
-// neverUnexercised checks EXACT-2 for an owner with Wanted. The owner must want the created dependent, and may not
-// have too many wanted dependents.
+// neverUnexercised checks EXACT-2 for an actor whose contract has Wanted. The owner must want the created dependent,
+// and may not have too many wanted dependents.
 func (j *Judge) neverUnexercised(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor

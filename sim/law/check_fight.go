@@ -38,7 +38,7 @@ type handovers struct {
 
 type handover struct {
 	epoch, count int
-	behind       bool // an owner released the object because its view of itself or of the object was old
+	behind       bool // an owner released the object based on an old version of the owner or of the object
 }
 
 func newHandovers(j *Judge) Check {
@@ -97,7 +97,7 @@ func (h *handovers) of(uid types.UID) handover {
 	return n
 }
 
-// Digest hashes the number of handovers of each object.
+// Digest hashes the handovers of each object in the current epoch.
 func (c *handovers) Digest(h *sim.Hash) {
 	var sum uint64
 	for uid, n := range c.seen { //detcheck:ordered a sum
@@ -141,7 +141,7 @@ func exactSum(j *Judge, r *sim.Record) {
 	j.checkSums(c)
 }
 
-// alike is the key of owners that want the same objects.
+// alike is the key of owners that select the same objects: see checkSums.
 type alike struct{ namespace, kind, selector string }
 
 type sum struct {

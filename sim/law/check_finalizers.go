@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// finalizersHold checks FIN-1: an actor may remove only its own finalizers. It also reports an actor that writes an
-// old list of finalizers and so removes a finalizer added since. This race is never excused: a resourceVersion, or a
+// finalizersHold checks FIN-1: an actor may remove only its own finalizers. The check also reports an actor that writes
+// an old list of finalizers and so removes a finalizer added since. This race is never excused: a resourceVersion, or a
 // test operation in a JSON patch, prevents it.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write

@@ -56,8 +56,8 @@ func (j *Judge) colleaguesOwn(r *sim.Record) bool {
 		j.colleagues(r, j.write.Owner)
 }
 
-// colleaguesFor reports whether another controller of the same program reconciles the object. The actor may write to
-// such an object, but not change its owners. It may delete the object if the object has no controller.
+// colleaguesFor reports whether a write is allowed because other controllers of the same program also write the kind
+// ([Contract].SharedKinds). If the object has a controller, the write may not delete the object or change its owners.
 func (w *Write) colleaguesFor(r *sim.Record) bool {
 	return among(w.Actor.SharedKinds, r.Object.Kind) &&
 		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))

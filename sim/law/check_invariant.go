@@ -14,8 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// invariantLaw returns the New function of the law with this ID. The law checks the [Invariant] with the ID in each
-// contract.
+// invariantLaw returns the New function of the law with this ID, which checks the invariant with this ID in contracts.
 func invariantLaw(id string, when When) func(*Judge) Check {
 	var of []sim.Op
 	if when&^WhenSettled != 0 {
@@ -150,7 +149,7 @@ func (w *Write) uid() types.UID {
 
 // knewBounds reports whether a write violates the invariant in the actor's view: by what it knows from deliveries and
 // answers, and by its caches. It tries the time at the start of the reconcile and the time of the write. If a cache
-// changed during the reconcile, the result is false.
+// changed during the reconcile, or the reconcile has listed dependents live, the result is false.
 func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	w := &j.write
 	k, p := w.counting(r), w.process

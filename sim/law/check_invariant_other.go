@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach checks an invariant for each owner when the world has settled. Facts.Reconciled is for changes that
-// enqueue nothing: they take effect at a later reconcile.
+// oneOnEach checks an invariant for each owner when the world has settled. Facts.Reconciled is for changes that enqueue
+// nothing: their effect comes with a later reconcile.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -49,9 +49,9 @@ func (s *Actor) settled(id string) *Invariant {
 	return nil
 }
 
-// sparing checks an invariant at a write to an object that is no dependent, such as PODGC-1. The violation is
-// Committed if the actor's view allowed the write, or if a cache that it used has changed since its reconcile began.
-// A deleted object counts as existing for the time [Invariant].Recent, because it may be recreated.
+// sparing checks an invariant at a write to an object that is no dependent, such as PODGC-1. The violation is Committed
+// if the actor's view allowed the write, or if a cache that it used has changed since its reconcile began. A deleted
+// cluster-scoped object counts as existing for the time [Invariant].Recent, because it may be recreated.
 func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.Before == nil {
@@ -99,7 +99,6 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	j.Report(strength, why)
 }
 
-// facts returns the facts of a write to an object that is no dependent.
 func (w *Write) facts(r *sim.Record, before any, all func(kind string) []runtime.Object,
 	get func(kind, namespace, name string) runtime.Object) *Facts {
 	f := &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(before), All: all, Get: get}
@@ -144,7 +143,7 @@ func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	j.Report(strength, why)
 }
 
-// overdue checks an invariant in the settled world for a controller that reconciles no kind. It leaves out
+// overdue checks an invariant in the settled world for a controller that reconciles no kind. Facts.All leaves out
 // terminating objects, and objects that the server refuses to delete.
 func (j *Judge) overdue(id string, r *sim.Record) {
 	for _, p := range j.state.processes {

@@ -58,7 +58,7 @@ func (j *Judge) unreleased() {
 	for i := range c.owners {
 		o := &c.owners[i]
 		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) || j.state.selector(o.sub, o.Value) == nil {
-			continue // whether it should have been released is not known
+			continue // it is not known which dependents the owner should release
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			if !meta.ControlledBy(d.Meta, o.Meta.GetUID()) || !among(o.sub.Owns, d.Ref.Kind) ||
@@ -248,10 +248,10 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	}
 	for _, o := range left {
 		if o.Meta.GetUID() == owner || !j.served(o) {
-			continue // it is deleted as well, or its version is not served
+			continue // o is the owner itself, or the server does not serve its version
 		}
 		if q := j.state.orphanings.find(o.Meta.GetUID(), owner); q != nil && q.again {
-			continue // it was orphaned before, and ADOPT-7 reports its adoption
+			continue // o was orphaned before, and ADOPT-7 reports its adoption
 		}
 		if w.process.knewTied(r, o, owner) != nil {
 			j.Report(Informed, "let go while "+o.Ref.String()+" refers to it")
@@ -298,12 +298,12 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 		case w.GC && r.Verb == "delete" && ref != nil:
 			s := q.strength
 			if k := w.process.work(r); k != nil && k.begun > 0 && k.begun < q.record {
-				s = Committed // the garbage collector has been at work since before this deletion
+				s = Committed // the garbage collector began its work before the owner's deletion was accepted
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
 		case w.Actor != nil && q.owner == uidOf(r.For) && w.Mine && j.cleansUp(r):
-			return // the controller of the finalizer decides about its dependents
+			return // the owner has a finalizer of the actor, which may then delete the dependents
 		case w.Actor != nil && q.owner == uidOf(r.For):
 			s := informedIf(meta.Deleting(meta.Of(r.SawFor)))
 			j.Report(s, "deleted for "+r.For.String()+", whose deletion was to orphan it")

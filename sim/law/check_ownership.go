@@ -219,8 +219,8 @@ func (j *Judge) shared(o *ownerCount) int {
 }
 
 // tooManyOfItsOwn reports that a program creates a dependent although it had created the maximum number of active
-// dependents before, and had received the answers. Dependents that others created, or that the program adopted, do
-// not count: the program may learn of the former late, and assume that the latter were released.
+// dependents before, and had received the answers. Dependents that others created do not count, because the program may
+// learn of them late. Adopted ones do not count: the program may think it released them.
 func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	w := &j.write
 	sub, p := w.Actor, w.process

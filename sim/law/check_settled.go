@@ -84,7 +84,7 @@ func (j *Judge) anyExcusedIn(namespace string, way []*Object) bool {
 	return false
 }
 
-// comeToRest checks EXACT-7. The package that runs the world writes an Unsettled record when it stops waiting.
+// comeToRest checks EXACT-7: an Unsettled record is a violation, unless its reason is [Disturbed].
 func comeToRest(j *Judge, r *sim.Record) {
 	j.askEach()
 	if r.Op != sim.Settled && r.Reason != Disturbed {
@@ -92,7 +92,8 @@ func comeToRest(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverPanic checks EXACT-7b. It is exercised by the end of each program and reconcile, and by a settled world.
+// neverPanic checks EXACT-7b. It is exercised by the end of each reconcile, by each panic of a program, and by each
+// program that runs when the world has settled.
 func neverPanic(j *Judge, r *sim.Record) {
 	switch r.Op {
 	case sim.Settled:

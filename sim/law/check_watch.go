@@ -106,7 +106,7 @@ func neverHang(j *Judge, r *sim.Record) {
 	j.Report(Informed, "waits for what will not come: "+text)
 }
 
-// createdBy is the annotation in which controllers of the selector era recorded the creator of an object.
+// createdBy is the annotation in which controllers recorded the creator of an object before there was a ControllerRef.
 const createdBy = "kubernetes.io/created-by"
 
 // noTieBreak checks WATCH-8: an event may not enqueue an object of another kind than the owner's, and may not lower
@@ -157,13 +157,13 @@ func skipResyncs(j *Judge, r *sim.Record) {
 type event uint8
 
 const (
-	noEvent    event = iota // none: another kind, or a process that polls
-	ofOwned                 // WATCH-1
+	noEvent    event = iota // no routing clause applies: see fill
+	ofOwned                 // WATCH-1: a new, updated or deleted object with an owner
 	ofMoved                 // WATCH-3: the ControllerRef changed
-	orphanAdd               // WATCH-4
-	orphanGone              // WATCH-5
-	orphanEdit              // WATCH-6
-	resync                  // WRITE-9
+	orphanAdd               // WATCH-4: a new orphan
+	orphanGone              // WATCH-5: a deleted orphan
+	orphanEdit              // WATCH-6: an updated orphan
+	resync                  // WRITE-9: an unchanged object
 )
 
 // route compares the keys that one delivery enqueued with those that it should have enqueued.
@@ -173,13 +173,13 @@ type route struct {
 	old      *metav1.OwnerReference
 	now      *metav1.OwnerReference
 	replaced bool   // the object was deleted and recreated
-	oldKey   string // of the previous owner, as the cache resolves it; "" for none
-	nowKey   string
+	oldKey   string // the key of old, if the process's cache contains that owner; otherwise ""
+	nowKey   string // the same for now
 
-	must, may []string
-	missing   string // a key that should have been enqueued; "" for none
-	extra     string // a key that should not have been enqueued; "" for none
-	observed  string // a key whose expectations should not have been lowered
+	must, may []string // the keys that must be enqueued, and others that may be
+	missing   string   // a key that should have been enqueued; "" for none
+	extra     string   // a key that should not have been enqueued; "" for none
+	observed  string   // a key whose expectations should not have been lowered; "" for none
 }
 
 func (o *route) fill(s *State, r *sim.Record, p *process) {

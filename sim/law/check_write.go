@@ -44,8 +44,8 @@ func (p *process) unsynced(j *Judge) {
 	}
 }
 
-// converges returns the New function of WRITE-2, WRITE-3 and WRITE-7. met selects the processes that had a fault,
-// which hardship describes. Once settled, all owners of these processes must have the desired number of dependents.
+// converges returns the New function of WRITE-2, WRITE-3 and WRITE-7: once settled, owners must have the wanted number
+// of dependents if met selects a process of their controller. hardship says what happened to the process.
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {

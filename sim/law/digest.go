@@ -11,7 +11,7 @@ import (
 )
 
 // digest hashes what the state holds in addition to the world's own state. A number of fast retries is hashed only up
-// to the limit, and the time since a failure only up to [view.Brief].
+// to hotLoop+1, and the time since a failure only up to [view.Brief].
 func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)
@@ -183,7 +183,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 	return sum
 }
 
-// newsSince hashes what a process has received since a record, for laws on garbage collectors.
+// newsSince hashes what a garbage collector has received since a record. It returns 0 for other processes.
 func (p *process) newsSince(record int) uint64 {
 	var sum uint64
 	if p.Actor.Controller != collector {
@@ -204,7 +204,7 @@ func (p *process) newsSince(record int) uint64 {
 	return sum
 }
 
-// digestQueue hashes what WRITE-1 and WRITE-8 remember about keys. Fast retries count only up to the limit.
+// digestQueue hashes what WRITE-1 and WRITE-8 remember about keys. Fast retries count only up to bound+1.
 func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 	var sum uint64
 	for i := range queue.Keys {

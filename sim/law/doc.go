@@ -65,8 +65,8 @@
 //     judge ignores other verbs.
 //   - Mutation, Stuck, Unsettled: Message. Fighting: Reason has the indexes of the records in the cycle ("3,5");
 //     Message is set if no state recurs.
-//   - Settled: everything is delivered and nothing is enabled. Liveness laws are checked here, for actors that are
-//     not down or paused.
+//   - Settled: everything is delivered and, unless Reason is [CutShort], nothing is enabled. Liveness laws are checked
+//     here, for actors that are not down or paused.
 //
 // If the source of the records lacks some of these facts, set [Judge].Evidence to the evidence that it has.
 //
@@ -85,24 +85,24 @@
 //	what does a write mean?                            Write, by Write.fill                    write.go
 //	what had the actor read of the object?             Write.Saw, Write.SawOwner               write.go
 //	to which sync does the write belong?               Write.counting, process.work            write.go, process.go
-//	what did it read of its owner live?                work.read, work.live, work.refuses      process.go, process_sync.go
-//	what do its caches show?                           process.Cache                           process.go, internal/view
-//	what did it know of an object, and since when?     Known.ByUID, ValueAt, VersionAt         internal/view, process_learn.go
-//	may it use its cache or an answer?                 process.eitherWay, countsStill          process_sync.go
-//	what has it created and not been shown?            createdUnseen                           process_sync.go
-//	how many dependents can it have counted?           work.fewest, work.most                  process.go
+//	what did the actor read of its owner live?         work.read, work.live, work.refuses      process.go, process_sync.go
+//	what do the actor's caches show?                   process.Cache                           process.go, internal/view
+//	what did the actor know of an object, since when?  Known.ByUID, ValueAt, VersionAt         internal/view, process_learn.go
+//	may the actor use its cache or an answer?          process.eitherWay, countsStill          process_sync.go
+//	what has the actor created and not received?       createdUnseen                           process_sync.go
+//	how many dependents can the actor have counted?    work.fewest, work.most                  process.go
 //	must an owner have settled?                        Judge.settled, Judge.survey             judge.go
 //	who owns what once settled, what is an orphan?     settledCounts                           state_settled.go
 //	where does an owner reference lead?                stored.refState, reaches                state_settled.go
 //	which key should an event enqueue?                 route                                   check_watch.go
-//	may it remove a finalizer?                         State.mayTakeOff                        check_finalizers.go
+//	may the actor remove a finalizer?                  State.mayTakeOff                        check_finalizers.go
 //	what must an orphaning deletion do?                orphanings.find                         state_past.go
 //	which dependents have others deleted?              missingNamed.of, restores               state_past.go
 //	how many dependents has an owner ever had?         everOwned.had                           state.go
 //	can a number in a status be known?                 State.guesses                           state.go
 //	when was an object deleted?                        recentlyDeleted.within                  state_past.go
 //	what was deleted since the world last settled?     deletedSinceSettled                     state_past.go
-//	does the server forbid it?                         forbidden.more                          state_past.go
+//	does the server refuse creates for an owner?       forbidden.more                          state_past.go
 //
 // # Files
 //

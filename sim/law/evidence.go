@@ -8,7 +8,7 @@ type Evidence uint8
 const (
 	Commits      Evidence = 1 << iota // writes and refusals, with their authors
 	Reads                             // what the writers had read: Read records, Saw
-	Deliveries                        // what was delivered to informers
+	Deliveries                        // Delivery records: what informers received
 	Syncs                             // SyncStart, SyncEnd, and For on all records in between
 	SettledWorld                      // Settled, Stuck and Fighting records, and which processes were down or paused
 	Table                             // which kinds the server knows: Judge.Kinds

@@ -43,7 +43,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
-// rest records that the world has settled: each running process with active watches has received all events.
+// rest records that the world has settled and was not [CutShort]: each process that works has received all events.
 func (s *State) rest(r *sim.Record) {
 	if r.Reason == CutShort {
 		return
@@ -145,7 +145,7 @@ func (p *process) foldFault(r *sim.Record) {
 	}
 }
 
-// lookedAt notes a successful reconcile that began after the process had received all events.
+// lookedAt notes a successful reconcile that began after the last delivery, if [Facts].Reconciled needs it.
 func (p *process) lookedAt(k *work, r *sim.Record) {
 	if !p.Actor.looks() || !k.busy || k.begun < p.news || r.Message != "" {
 		return
@@ -193,7 +193,7 @@ func (p *process) deliver(r *sim.Record) {
 	}
 }
 
-// recount updates the counts of each owner's cached objects. A new dependent counts for the owner's workers, too.
+// recount updates the cache's counts after a change of owner, and those of the workers that reconcile the new owner.
 func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return

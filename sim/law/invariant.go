@@ -17,7 +17,8 @@ type Invariant struct {
 	When     When   // when Check is called
 	// Check returns what is wrong, or "". It must depend on the facts alone and must not change the objects.
 	Check func(f *Facts) string
-	// Recent is how long Facts.Get still returns a deleted cluster-scoped object.
+	// Recent is how long Facts.Get still returns a deleted cluster-scoped object, at a write to an object that is no
+	// dependent.
 	Recent time.Duration
 
 	ofWorld, ofContract memo
@@ -37,11 +38,11 @@ const (
 	WhenSettled  When = 1 << iota // when the world has settled: for each reconciled object, or for the world
 	BeforeCreate                  // at a create of a dependent; at a delete, as if each other dependent were created
 	AtWrite                       // at each create, update and delete
-	AtDelete                      // when a deletion is requested or completed
+	AtDelete                      // when an object begins to terminate, or is removed without having been terminating
 )
 
-// Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If these
-// violate it, Check is called again with what the controller had seen, to decide whether the violation is [Informed].
+// Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If they
+// violate the invariant, Check is called again with what the controller had seen: see [Informed].
 type Facts struct {
 	Now        time.Time
 	Owner      runtime.Object   // the reconciled object; nil in an invariant of a world

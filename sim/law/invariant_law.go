@@ -61,8 +61,8 @@ func (v *Invariant) mistake() string {
 	return ""
 }
 
-// CheckInvariants returns an error of one line that names the wrong invariant: one that cannot be checked, one with
-// the ID of another, or one with the name of a law that cannot be an invariant.
+// CheckInvariants returns nil, or an error of one line that names the wrong invariant: one that cannot be checked, one
+// with the ID of another, or one with the name of a law that cannot be an invariant.
 func CheckInvariants(invariants []*Invariant) error {
 	seen := map[string]bool{}
 	for i, v := range invariants {

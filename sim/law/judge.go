@@ -26,8 +26,8 @@ type Judge struct {
 	Memory int
 
 	// Evidence says what the source of the records provides; zero means everything that a simulated world provides.
-	// Kinds reports whether the server serves a kind, and resolves references to kinds without objects; nil if the
-	// kinds are not known. Set both before the first record.
+	// Kinds reports whether the server serves a kind (ok), and whether the kind is namespaced; nil if this is not
+	// known. The apiVersion "" stands for any version. Set both before the first record.
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
@@ -50,7 +50,7 @@ type Judge struct {
 	actor      *process      // the process of the record or of the running check; nil for none
 	now        time.Duration // time of the last record
 	violations []Violation
-	informed   int // index in violations of the first Informed one
+	informed   int // index in violations of the first Informed one; len(violations) if there is none
 	forgiven   int // records before this index are not judged
 }
 
@@ -157,7 +157,7 @@ func (j *Judge) Exercise() {
 	}
 }
 
-// askEach calls Exercise once, and counts the law as exercised by every process to which it applies.
+// askEach counts the law of the running check as exercised once, and by every process to which the law applies.
 func (j *Judge) askEach() {
 	j.checks[j.current].asked++
 	for _, p := range j.state.processes {
@@ -258,8 +258,8 @@ func (j *Judge) addCheck(l *Law) {
 	j.checks = append(j.checks, lawCheck{law: l, check: l.New(j)})
 }
 
-// assignRecords decides which records each law receives. The evidence must suffice for the law, and the law must
-// apply to the process. It is called at the first record, when everything has been set.
+// assignRecords decides which records each law receives. The evidence must suffice for the law, and the law must apply
+// to the process. Observe calls it at the first record, and after AddLaw.
 func (j *Judge) assignRecords() {
 	j.assigned, j.evidence = true, j.given()
 	order := inOrder(j.checks)
@@ -299,10 +299,10 @@ func (j *Judge) wants(s *lawCheck) opSet {
 	return all
 }
 
-// named changes the order in which laws report violations at the same record: only the first one is reported. The
-// default order is that of the clause list. ADOPT-8 comes first, because a recreated owner explains more than the
-// fact that another owner has the object (LAW-1b, LAW-2). Laws with the value 1 come last, because they only say how
-// a violation happened: a replaced list of owners (API-6), a garbage collector that considers only controllers
+// named changes the order in which laws report violations at the same record: [Judge.First] returns the first one. The
+// default order is that of the clause list. ADOPT-8 comes first, because a recreated owner explains more than the fact
+// that another owner has the object (LAW-1b, LAW-2). Laws with the value 1 come last, because they only say how a
+// violation happened: a replaced list of owners (API-6), a garbage collector that considers only controllers
 // (ORPHAN-4), a lost finalizer (FIN-1).
 var named = map[string]int{"ADOPT-8": -1, "API-6": 1, "ORPHAN-4": 1, "FIN-1": 1}
 

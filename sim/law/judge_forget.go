@@ -16,9 +16,9 @@ import (
 // place every Memory records. Facts about a UID that is unused in two successive rounds are dropped: no new object gets
 // an old UID.
 type forgetting struct {
-	next          int // index of the record at which facts are dropped next
-	named, doomed map[types.UID]bool
-	unnamed       map[types.UID]bool // UIDs with facts, and found unused, in this round
+	next          int                // index of the record at which facts are dropped next
+	named, doomed map[types.UID]bool // UIDs in use in this round; UIDs in unnamed of the previous round
+	unnamed       map[types.UID]bool // UIDs with facts that are not in use in this round
 }
 
 type forgetter interface {

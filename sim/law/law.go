@@ -9,13 +9,13 @@ import (
 // Law is a clause that a program can check on a run.
 type Law struct {
 	ID        string   // the ID of its clause: "LAW-2"
-	Name      string   // "dont-interfere"
+	Name      string   // its name in reports and files: "dont-interfere"
 	Sentence  string   // what must hold: one sentence, or a list (a), (b)
-	Source    string   // its source: document and section
+	Source    string   // document and section of its source
 	Profile   Profile  // the law applies to controllers of this profile and larger ones
 	Needs     Evidence // the evidence that its check needs
 	Unchecked string   // the part of the sentence that is not checked; "" for none
-	Races     bool     // programs are judged even if Needs has [Syncs]; their violations are Committed
+	Races     bool     // programs are judged even if Needs has [Syncs]; violations by their writes are Committed
 
 	// FromSettled: programs are judged even if Needs has [Syncs], by what they had seen when the world settled.
 	FromSettled bool
@@ -99,10 +99,10 @@ func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 type Verdict struct {
 	Law       *Law
 	Why       string     // why the law was not judged: "needs deliveries"; "" if it was judged
-	Count     int        // violations of any strength
+	Count     int        // number of violations of any strength
 	First     *Violation // the first that fails the run, or the first of any strength; nil for none
-	Exercised int        // how often the run exercised the law; 0 without a violation proves nothing
-	By        []Share    // for each controller that exercised the law, in the order of actors
+	Exercised int        // how often the run exercised the law; if 0, a verdict without a violation proves nothing
+	By        []Share    // the share of each controller that exercised the law, in the order of actors
 }
 
 // shares returns the shares of a check, added up for each controller.

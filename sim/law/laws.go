@@ -12,7 +12,6 @@ func All() []*Law { return slices.Clone(all) }
 var all = cited(slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
 	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws))
 
-// cited sets each law's source from its clause.
 func cited(laws []*Law) []*Law {
 	for _, l := range laws {
 		c := clause.ByID(l.ID)

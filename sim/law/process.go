@@ -17,7 +17,7 @@ type process struct {
 
 	incarnation int
 	down        bool
-	stopped     bool     // it will not act again
+	stopped     bool     // a "stop" record said that it will not act again
 	held        []string // kinds whose watch is paused; "" for all
 	caches      []*view.Cache
 	workers     []work
@@ -26,13 +26,13 @@ type process struct {
 
 	settled bool   // the world has settled in this incarnation
 	synced  bool   // every informer of this incarnation has had its initial list
-	early   int    // index of its first write before the initial lists; -1 for none
-	version uint64 // the newest version that a delivery had
-	kind    string // the kind of that delivery
+	early   int    // index of the record of its first write before the initial lists; -1 for none
+	version uint64 // the newest resourceVersion of a delivery
+	kind    string // the kind of the delivery with that version
 
 	reordered bool // it received events of two kinds in another order than they happened
-	wasOff    bool // it was down, paused or late for a while
-	disturbed bool // others changed its dependents
+	wasOff    bool // it crashed or restarted, or a watch was paused or replaced by a list
+	disturbed bool // another client changed one of its dependents
 
 	tried map[try]time.Duration // start of the reconcile that last replaced a failed dependent, for each kind of work
 
@@ -41,16 +41,16 @@ type process struct {
 	forgot  bool               // the judge has dropped entries of gone or lookups
 	cut     map[types.UID]cut  // garbage collector: by object, removed references that its cache may still contain
 
-	shares []Share // by index of the check
+	shares []Share // its share of each law, by index in [Judge].checks
 
-	looked map[view.Key]bool // keys reconciled without error since the last delivery; only for invariants
+	looked map[view.Key]bool // keys reconciled without error since the last delivery; for [Facts].Reconciled
 	news   int               // index of the record of the last delivery
 
 	met           map[view.Key]bool // keys of the reconciled kind that it has ever received
 	puts          map[string]bool   // finalizers that it has added to existing objects
 	gave          map[race]bool     // references that it has added, except those to the reconciled object
 	known         view.Known        // objects of the kinds that it reconciles and manages
-	roofs         map[types.UID]int // programs: the most dependents that any received version of each owner wants
+	roofs         map[types.UID]int // programs: by owner, the most dependents that a received version wants; -1: any
 	createdUnseen createdUnseen
 }
 
@@ -65,25 +65,25 @@ type work struct {
 	live    types.UID // the UID that it read; "" if the object was missing or terminating
 	refuses bool      // that read forbids adoption: the object was missing, recreated or terminating
 
-	counted int // dependents of For that it can have read in this reconcile
-	shown   int // active dependents in its cache when the reconcile began, if MaxActive is set
+	counted int // number of dependents of For that it can have read in this reconcile
+	shown   int // number of active dependents in its cache when the reconcile began, if MaxActive is set
 
 	busy   bool
-	began  int         // active dependents of For that it knew when the reconcile began (EXACT-1)
-	more   int         // dependents that became active since, in what it has received
-	fewer  int         // dependents that became inactive or were deleted since, in what it has received
-	own    int         // dependents added by its own writes in this reconcile, minus those removed
-	listed bool        // it has listed dependents live, or other objects if it protects objects in use
-	missed int         // dependents that its requests did not find
-	used   []types.UID // objects with its finalizer that were in use when it last listed
+	began  int         // number of active dependents of For that it knew when the reconcile began (EXACT-1)
+	more   int         // number of dependents that have become active since, by what it has received
+	fewer  int         // number of dependents that have become inactive or were deleted since, by what it has received
+	own    int         // number of dependents that its own writes in this reconcile added, minus those removed
+	listed bool        // it has listed dependents live, or any objects if the contract has FinalizerReason
+	missed int         // number of its writes, except creates, to dependents that were refused with 404, 409 or 422
+	used   []types.UID // terminating objects with its finalizer that were in use when it last listed
 
 	release string // the error of a release that did not find the object; "" for none
 	refused bool   // another request of the reconcile was refused
 }
 
 // fewest returns the smallest number of active dependents that the worker may have counted for its owner in this
-// reconcile. It may have read each dependent at another moment. But it knows its own writes, and which dependents its
-// requests did not find.
+// reconcile. It may have read each dependent at another moment. But it knows its own writes, and each refused write
+// (see missed) may have shown it that a dependent is gone.
 func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
 
 // most returns the largest number of active dependents that the worker may have counted.
@@ -204,10 +204,9 @@ func (p *process) forgetRun() {
 type Share struct {
 	Controller string
 	Exercised  int // how often it exercised the law
-	Broken     int // Informed violations
+	Broken     int // number of Informed violations
 }
 
-// share returns the process's share of the law with this index.
 func (p *process) share(check int) *Share {
 	for len(p.shares) <= check {
 		p.shares = append(p.shares, Share{Controller: p.Actor.Controller})

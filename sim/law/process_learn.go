@@ -62,7 +62,7 @@ func (p *process) told(r *sim.Record) {
 	}
 }
 
-// makes reports whether a write of the process changes more of an object than its owners.
+// makes reports whether a write creates, deletes, or changes the body of an object; false without AtWrite invariants.
 func (p *process) makes(r *sim.Record) bool {
 	return p.Actor.bounds() && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
 		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))

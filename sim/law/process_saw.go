@@ -78,7 +78,7 @@ func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.Ow
 // cut holds the references that a garbage collector removed from an object, until its cache shows the removal.
 type cut struct {
 	owners  []types.UID
-	version uint64 // the version that the write stored
+	version uint64 // the resourceVersion that the last of these writes stored
 }
 
 // cuts notes the references that a write of the garbage collector removes.
@@ -106,7 +106,8 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the process knew the commit's object with another UID when its reconcile began.
+// tookForAnother reports whether the cache of the process contains the commit's object with another UID, or contains
+// the parameter uid only since the reconcile began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)

@@ -76,7 +76,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 		p.told(r)
 	}
 	if r.Verb != "get" {
-		// the write had no effect, as a repeated adoption
+		// a write without effect, such as a repeated adoption
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
 			if meta.ControlledBy(found, k.owner) {
 				k.counted++
@@ -176,16 +176,16 @@ func (p *process) lostRelease(s *State, r *sim.Record) bool {
 }
 
 // tookFor reports whether the actor had read the object of e as active. The caller has checked that the answer to the
-// write r shows it inactive.
+// write r shows the object inactive. The result is false if the process itself has requested the deletion.
 func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
 	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)
 }
 
 // eitherWay widens the range of counts of a worker whose cache does not yet show the process's own adoptions and
-// releases: the worker may use the state before or after them. It must remember the process's creations and
-// deletions, as expectations do. It need not remember releases, because upstream's consistency store does not either
-// (RULES D47).
+// releases: the worker may use the state before or after them. It must remember the process's creations and deletions,
+// as expectations do. It need not remember releases, because kube-controller-manager's consistency store does not
+// either (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
 		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
@@ -241,10 +241,9 @@ type createdUnseen []created
 
 type created struct {
 	at    coords
-	value runtime.Object // as the server answered
+	value runtime.Object // the object in the answer to the creation
 }
 
-// note adds the object of a creation.
 func (m *createdUnseen) note(p *process, r *sim.Record, w *Write) {
 	if p.Actor.moments&BeforeCreate == 0 || w.Before != nil || w.After == nil || r.Incarnation != p.incarnation ||
 		p.follows(r.Object.Kind) {

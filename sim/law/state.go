@@ -29,9 +29,9 @@ type State struct {
 	uncertainCounts     uncertainCounts
 	forbidden           forbidden
 	spared              forbidden           // objects that the server refuses to delete
-	deletedSinceSettled deletedSinceSettled // nil without programs
+	deletedSinceSettled deletedSinceSettled // nil in a world without whole programs
 
-	epoch     int  // number of user actions and era switches so far
+	epoch     int  // number of commits by clients that are no actors, era switches, and server up- or downgrades so far
 	dropping  bool // the server drops the controller field of owner references
 	restarted bool // a process crashed or restarted in this epoch
 }

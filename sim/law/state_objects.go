@@ -179,7 +179,7 @@ func (s *stored) remove(uid types.UID) {
 	s.spare = append(s.spare, o)
 }
 
-// index moves an object from its old owners' lists to those of its new owners.
+// index moves an object from the lists of its old owners to the lists of its new owners.
 func (s *stored) index(o *Object, old, now []metav1.OwnerReference) {
 	if meta.SameOwners(old, now) {
 		return

@@ -13,14 +13,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// recentlyDeleted holds cluster-scoped objects that were deleted less than [Invariant].Recent ago.
+// recentlyDeleted holds deleted cluster-scoped objects, for at least the longest [Invariant].Recent.
 type recentlyDeleted struct {
 	long time.Duration // the longest Recent of any invariant; 0 for none
 	gone map[coords]deletion
 }
 
-// deletion holds the time of an object's deletion, and its last value. If the object was recreated and deleted again,
-// it keeps the first deletion.
+// deletion holds the time of an object's deletion, and its last value. If the object was recreated and deleted again
+// within the time long, it keeps the first deletion.
 type deletion struct {
 	value any
 	at    time.Duration
@@ -73,8 +73,8 @@ func (p deletedSinceSettled) fold(before metav1.Object, ends bool) {
 	}
 }
 
-// forbidden maps an owner to the process that the server did not allow to create dependents of it, because of a quota
-// or a missing permission. A change by another client may allow the creation, so it removes the entry, and the
+// forbidden maps an owner to the process that the server did not allow to create dependents of that owner, because of a
+// quota or a missing permission. A change by another client may allow the creation, so it removes the entry, and the
 // process has to try again. The UID "" stands for every owner, because it is not known for which owner a program
 // creates.
 type forbidden map[types.UID]string
@@ -142,7 +142,7 @@ func (f forbidden) digest() uint64 {
 // EXACT-2.
 type missingNamed struct {
 	names map[place]bool
-	count map[types.UID]int // by owner
+	count map[types.UID]int // number of names by owner
 }
 
 // place is the name of a dependent under its owner.
@@ -213,11 +213,10 @@ type orphaning struct {
 	owner    types.UID
 	record   int      // index of the record that accepted the deletion
 	lost     bool     // the reference was removed
-	again    bool     // an adopter added it again (ADOPT-7)
+	again    bool     // an adopter added the reference again (ADOPT-7)
 	strength Strength // of the violation if the dependent is deleted: Committed if the collector could not know
 }
 
-// orphanings holds the orphanings of each dependent.
 type orphanings struct {
 	byObject map[types.UID][]orphaning
 }

@@ -17,10 +17,10 @@ import (
 // settledCounts holds the owners and orphans of the settled world. It is computed once for all checks.
 type settledCounts struct {
 	done      bool
-	collector *process     // a running garbage collector with active watches; nil for none
-	owners    []ownerCount // reconciled objects that are not terminating, once for each of their controllers
-	orphans   []*Object    // dependents without a ControllerRef that are not terminating
-	slots     map[types.UID]int
+	collector *process          // a running garbage collector with active watches; nil for none
+	owners    []ownerCount      // reconciled objects that are not terminating, once for each of their controllers
+	orphans   []*Object         // dependents without a ControllerRef that are not terminating
+	slots     map[types.UID]int // the last index of each object in owners: ownerCount.next leads to the others
 }
 
 // ownerCount is an owner, and the number of active dependents that it owns and wants according to the contract of one
@@ -31,7 +31,7 @@ type ownerCount struct {
 	next  int // index of the same object for the next of its controllers; -1 for none
 	owned int
 	held  int  // dependents that it owns, including inactive ones
-	want  int  // -1 if the contract does not say
+	want  int  // negative if the contract does not say
 	waits bool // its controller creates no more because of a dependent's state (BlocksCreate) or because the server forbids it
 	turns bool // its controller deletes none either: the owner wants dependents by name, one after another
 	works bool // every process of its controller is running with active watches, so the owner must have converged
@@ -49,8 +49,8 @@ func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + strconv.Itoa(o.want) + ", owns " + strconv.Itoa(o.owned)
 }
 
-// detail lists, for an owner with dependents of several kinds, how many of each kind it owns, and up to two orphans
-// of each kind that its controller may have counted. It leaves out kinds without either.
+// detail lists, for an owner with dependents of several kinds, how many of each kind it owns, and up to two orphans of
+// each kind that its controller may have counted. It skips kinds without either. For one kind or none, it returns "".
 func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {
@@ -81,7 +81,6 @@ func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	return text
 }
 
-// take computes the counts from the stored objects.
 func (c *settledCounts) take(s *State) {
 	if c.slots == nil {
 		c.slots = map[types.UID]int{}
@@ -194,8 +193,8 @@ func (s *State) awaits(sub *Actor, owner *Object) bool {
 	})
 }
 
-// agrees panics if the functions of an actor's contract contradict themselves for the stored owners: if one returns a
-// negative number, or if no owner has a selector that can match anything.
+// agrees panics if the functions of an actor's contract are wrong for the stored owners: if MaxSurge or MaxUnavailable
+// is negative, or if every owner has a selector and no selector can match anything.
 func (s *State) agrees(a *Actor) {
 	unselective, selects := (*Object)(nil), false
 	for _, o := range s.Kind(a.For.Kind) {
@@ -236,10 +235,10 @@ func matchable(sel labels.Selector) bool {
 type refState uint8
 
 const (
-	absent  refState = iota // no such owner
+	absent  refState = iota // no object has the UID, kind and name of the reference
 	foreign                 // the owner is in another namespace, which counts as absent (GC-7)
 	waiting                 // the owner waits for the deletion of its dependents
-	solid                   // the owner exists
+	solid                   // the owner exists and does not wait
 )
 
 // refState returns the state of an owner reference of an object in this namespace.

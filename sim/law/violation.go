@@ -13,7 +13,7 @@ import (
 type Violation struct {
 	Law      *Law
 	Strength Strength
-	Record   int    // index of the record of the violation
+	Record   int    // index of the record that shows the violation
 	Text     string // what happened, in one line: "owned by rs/web-b"
 
 	Controller string // controller of the process that violated the law; "" if no single process did
@@ -87,7 +87,8 @@ func (j *Judge) First() *Violation {
 // Fails reports whether a violation fails the run.
 func (j *Judge) Fails(b *Violation) bool { return b.Strength == Informed || j.Strict }
 
-// Since drops all violations before the record with this index, and later reports of them ("laws since=switch").
+// Since drops all violations before the record with this index, and ignores later reports about earlier records. It is
+// for the line "laws since=switch" of a scenario.
 func (j *Judge) Since(index int) {
 	j.forgiven = index
 	j.violations = slices.DeleteFunc(j.violations, func(b Violation) bool { return b.Record < index })
@@ -117,7 +118,6 @@ func ownedBy(ref *metav1.OwnerReference) string {
 
 func refName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) + "/" + ref.Name }
 
-// what describes the verb of a record.
 func what(r *sim.Record) string {
 	if r.Subresource != "" {
 		return r.Verb + " of " + r.Subresource

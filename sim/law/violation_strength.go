@@ -27,8 +27,8 @@ func committedIf(excused bool) Strength {
 
 func informedIf(knew bool) Strength { return committedIf(!knew) }
 
-// adoptionStrength returns Informed if the adopter could have known that its own object was terminating: it had
-// received this, or it did not read the object live although ADOPT-4 requires it. Otherwise it returns Committed.
+// adoptionStrength returns Informed if the adopter could have known that its own object was terminating: from a
+// delivery, from a live read, or from the live read that ADOPT-4 requires. Otherwise it returns Committed.
 func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if meta.Deleting(meta.Of(r.SawFor)) {
 		return Informed

@@ -16,18 +16,18 @@ import (
 type Write struct {
 	For   sim.Ref // the object that the actor was reconciling; derived from references if the record has none
 	Actor *Actor  // nil if the writer is no actor, or reconciles no kind
-	GC    bool    // the actor is the garbage collector
+	GC    bool    // the writer is the garbage collector
 
 	Before, After, Saw        metav1.Object          // the object before, after, and as the actor had read it, or nil
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // the ControllerRefs of Before, After and Saw
 
-	Dependent bool // the actor manages the object's kind
+	Dependent bool // the actor manages the object's kind, and the object is not Standalone or out of reach
 	Mine      bool // Owner is For
 	SawMine   bool // SawOwner is For
 	Claims    bool // an existing object gets another ControllerRef
 	Adopts    bool // the new ControllerRef names For
 	Drops     bool // the ControllerRef to For is removed, and the object stays
-	Deletes   bool // a deletion is requested or completed
+	Deletes   bool // the object begins to terminate, or is removed without having been terminating
 	Unread    bool // it is not known which version the actor had read
 
 	process *process // of the actor; nil for none
@@ -35,7 +35,7 @@ type Write struct {
 	dropped bool     // the server dropped the controller field from a reference to For
 }
 
-// maker returns the actor of the write, or nil.
+// maker returns the actor of the write, even if the actor reconciles no kind; nil if the writer is no actor.
 func (w *Write) maker() *Actor {
 	if w.process == nil {
 		return nil
@@ -48,7 +48,7 @@ func (w *Write) isFor(ref *metav1.OwnerReference) bool {
 	return ref != nil && w.For.UID != "" && string(ref.UID) == w.For.UID
 }
 
-// adds reports whether a write only adds a reference to this owner.
+// adds reports whether a write changes only references to this owner, and what onlyRefs also allows.
 func (w *Write) adds(r *sim.Record, owner string) bool {
 	return w.After != nil && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, owner)
 }
@@ -89,9 +89,9 @@ func (w *Write) unhands(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, "")
 }
 
-// unhandsTerminating is unhands for a terminating object. An operator may do this whatever the owner is, because it
-// added the finalizer itself. Controllers of profile Upstream may do it only if the owner is an earlier object with
-// the reconciled object's name.
+// unhandsTerminating is unhands for a terminating object. Below profile Upstream, the actor may do this whatever the
+// owner is, because it added the finalizer itself. With profile Upstream, it may do this only if the owner is an
+// earlier object with the reconciled object's name.
 func (w *Write) unhandsTerminating(r *sim.Record) bool {
 	if w.Before == nil || !meta.Deleting(w.Before) || !w.unhands(r) {
 		return false
@@ -215,7 +215,7 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 
 // inferFor sets For to the owner in the ControllerRef of the written object, if the owner has the reconciled kind. It
 // uses the reference before the write, after it, or as the actor had read it. If the write moves the reference to a
-// recreated owner with the same name, For is the new owner. Otherwise an owner with the name of the key is ignored.
+// recreated owner with the same name, For is the new owner. An owner with the namespace and name of the key is ignored.
 func (w *Write) inferFor(r *sim.Record) {
 	ref := w.Owner
 	if ref == nil {

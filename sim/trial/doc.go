@@ -11,8 +11,8 @@
 //   - [Trial.Start] runs a [host.Controller] as a process under the laws.
 //   - [Trial.Request] executes a request of the user at once. [Trial.Later] adds a user action that races with the
 //     controllers.
-//   - [Trial.Settle] executes steps until the world has settled, or until it finds a fight. Then the laws about settled
-//     worlds are evaluated. A world that does not settle violates the law always-settle.
+//   - [Trial.Settle] executes steps until the world has settled, a fight is found, or a limit is reached. In a settled
+//     world, the laws about settled worlds are evaluated. A world that does not settle violates the law always-settle.
 //   - [Trial.Broken] returns the violation that fails the run, or nil.
 //
 // # One run

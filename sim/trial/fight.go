@@ -9,13 +9,13 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// watch looks for fights while a trial settles (NOFIGHT-1).
+// watch looks for fights while a trial runs (NOFIGHT-1).
 type watch struct {
 	tally    tally
 	detector fight.Detector
 	growth   growth
 	own      ownTrigger
-	threads  map[[2]string]string
+	threads  map[[2]string]string // process and kind -> name of the thread of their deliveries
 	deed     stepped
 	rounds   int   // how often states recurred since the last user action or fault
 	cycle    []int // indexes of the records of a fight that was found and is not recorded yet
@@ -23,12 +23,12 @@ type watch struct {
 
 type tally struct {
 	writes    int // commits, without status writes, since the trial began
-	committed int // the step of the last commit
+	committed int // the step of the last commit, plus the steps since that do not count (see pass)
 }
 
 // stepped describes the last step for the fight detector.
 type stepped struct {
-	thread  string // the process, or the events of one kind to one process
+	thread  string // the process; for a delivery, "PROCESS sees KIND"
 	record  int    // index of its last commit; -1 for none
 	object  sim.Ref
 	outside bool // a user action or a fault was part of it

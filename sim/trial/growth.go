@@ -13,14 +13,14 @@ import (
 // growth finds fights whose state never recurs because it grows: a counter in an annotation, or an increasing number
 // of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
-	writes int // number of writes since the last user action or fault
-	doing  map[doing]*done
-	hit    *done // an entry that was used growthMost times since it was last examined
-	most   int   // how many entries of doing to keep; 0 means all
+	writes int             // number of writes since the last user action or fault
+	doing  map[doing]*done // the ways of writing, counted after the first growthFrom writes
+	hit    *done           // an entry that was used growthMost times since it was last examined
+	most   int             // how many entries of doing to keep; 0 means all
 }
 
-// doing is one way of writing: the writer, its owner object and its target. The target of a creation has no name,
-// because each creation has another name.
+// doing is one way of writing: the writer, the reconciled object (owner) and the written object. The name of a created
+// object is left out, because each creation has another name.
 type doing struct {
 	process, verb, subresource string
 	owner, object              sim.Ref
@@ -79,8 +79,8 @@ func (g *growth) note(r *sim.Record) {
 }
 
 // endless reports whether repeated writes will not end. It is false for creations by a controller whose contract has
-// Replicas, because EXACT-2 checks these. Updates must outnumber the objects, because a large world may need one write
-// for each other object.
+// Replicas, because EXACT-2 checks creations. Updates must be more than eight times the number of objects, because a
+// large world may need one write for each other object. Heartbeats do not count.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -111,15 +111,15 @@ func (t *Trial) grows(d *done) string {
 }
 
 // ownTrigger finds a controller that triggers itself: it writes only the current time, the event of this write starts
-// its next reconcile, and that reconcile writes the time again. Other detectors miss it, because nothing grows, and
+// its next reconcile, and that reconcile writes the time again. Other detectors miss this, because nothing grows, and
 // no state recurs while time passes.
 type ownTrigger struct {
-	runs map[int][]int // write -> the chain of writes that ends with it, each triggered by the one before
-	hit  []int
+	runs map[int][]int // index of a write -> indexes of the chain of writes that ends with it (see ownRounds)
+	hit  []int         // a chain of ownRounds+1 writes; nil for none
 }
 
-// ownRounds is the number of consecutive writes that were each triggered by the previous one. A write that a timer
-// triggered, such as a heartbeat or a renewal, starts a new chain.
+// ownRounds is the number of consecutive writes, each triggered by the previous one, that count as a fight. A write
+// that a timer triggered, such as a heartbeat or a renewal, starts a new chain.
 const ownRounds = 3
 
 func (o *ownTrigger) reset() {

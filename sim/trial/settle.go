@@ -15,22 +15,22 @@ import (
 // Settling is the result of [Trial.Settle].
 type Settling struct {
 	Settled bool          `json:"settled"`
-	At      time.Duration `json:"at"`
-	Writes  int           `json:"writes"`           // commits, except of statuses
-	Steps   int           `json:"steps"`            // steps of the world
+	At      time.Duration `json:"at"`               // the virtual time at the end
+	Writes  int           `json:"writes"`           // number of commits without status writes
+	Steps   int           `json:"steps"`            // number of steps of the world
 	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
 	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run, and no law was evaluated
-	Idle    string        `json:"idle,omitempty"`   // a loop that repeated without a write
-	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted, so that no law was evaluated
+	Idle    string        `json:"idle,omitempty"`   // describes a loop without writes that ended the call; "" for none
+	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted; if set, no law was evaluated
 }
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
-// far exceed what a call needs. Steps and writes do not count while all other work waits for a timer that is far away.
+// far exceed what a call needs. Steps and writes do not count in a lull (see lulled).
 type Limits struct {
-	Writes int           // commits, except of statuses; 0: half a million
-	Steps  int           // 0: two million; with a whole program 15,000 plus Recorded
-	Idle   int           // steps without a commit, plus an allowance for For; 0: 20,000, and more for many objects
+	Writes int           // number of commits without status writes; 0: half a million
+	Steps  int           // number of steps; 0: two million; with a whole program 15,000 plus Recorded
+	Idle   int           // number of steps without a commit, more with For; 0: 20,000, more with many objects
 	For    time.Duration // limit of virtual time; 0 for none
 
 	Recorded int         // the number of steps of a replayed run
@@ -56,14 +56,15 @@ func (l *Limits) fill(hosted bool) {
 	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-// counted holds how many steps and writes do not count for the limits: those before the call, and those in a lull.
+// counted holds how many steps and writes do not count for the limits: those before the call of Settle, and those in a
+// lull.
 type counted struct {
 	writes, steps int
-	wrote         int
-	lulled        int // steps that did not count
+	wrote         int // tally.writes at the last call of pass
+	lulled        int // number of steps in a lull
 }
 
-// pass accounts for a step and its writes. In a lull, when only timers fire, they do not count.
+// pass accounts for a step and its writes. In a lull (see lulled), the step and its writes do not count.
 func (t *Trial) pass(from *counted) {
 	c := &t.fight.tally
 	wrote := c.writes - from.wrote
@@ -81,8 +82,8 @@ func (t *Trial) pass(from *counted) {
 
 // deadline holds when the current call of [Trial.Settle] ends. It is part of the digest of the trial.
 type deadline struct {
-	writes int // the number of writes at which it ends
-	tally  *tally
+	writes int           // the number of writes at which the call ends
+	tally  *tally        // counts the writes; nil without Limits.Writes
 	last   time.Duration // the time until which interrupted work may continue; 0: no work was interrupted
 }
 
@@ -103,7 +104,8 @@ const (
 	goesOn  = time.Minute
 )
 
-// next returns the time of the next timer, and whether it may belong to interrupted work, within doneFor of a change.
+// next returns the time of the next timer, and whether it is so soon after a change that work may be unfinished
+// (doneFor).
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
 		return pending[0].At, pending[0].At <= t.rest.since+doneFor
@@ -129,10 +131,10 @@ func (t *Trial) underWay() string {
 	return "a reconcile"
 }
 
-// Settle steps until only faults are enabled, until only heartbeats without effect are left, or until a limit is
-// reached. When the world has settled, the laws about settled worlds are evaluated. A world that does not settle
-// violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the call, these laws are evaluated
-// only if Limits.Rest is set, after interrupted work is completed.
+// Settle steps until only faults are enabled, until only heartbeats without effect are left, until it finds a fight, or
+// until a limit is reached. When the world has settled, the laws about settled worlds are evaluated. A world that does
+// not settle violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the call, these laws are
+// evaluated only if Limits.Rest is set, after interrupted work is completed.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
 	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
@@ -238,8 +240,8 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	return t.World.Clock.Elapsed()
 }
 
-// mostIdle returns the maximum number of steps without a commit. It depends on the number of objects, because a
-// starting process reads every object, and on Limits.For, because a process may start every second.
+// mostIdle returns the maximum number of steps without a commit. It grows with Limits.For, because a process may start
+// every second. By default, it also grows with the number of objects, because a starting process reads each.
 func (t *Trial) mostIdle(l *Limits) int {
 	each := stepsOfLook * int(l.For/time.Second)
 	if l.Idle > 0 {
@@ -256,7 +258,6 @@ func (t *Trial) objects() int {
 	return n
 }
 
-// unsettled records that the world did not settle (EXACT-7).
 func (t *Trial) unsettled(s *Settling) {
 	text := fmt.Sprintf("not settled after %d writes and %d steps", s.Writes, s.Steps)
 	if s.Idle != "" {

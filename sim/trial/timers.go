@@ -22,12 +22,12 @@ const (
 	// pollsFor replaces beatsFor in worlds with whole programs, where every poll takes many steps. It exceeds the
 	// longest backoff of client-go's queues.
 	pollsFor   = 20 * time.Minute
-	beatsMost  = 1000                   // this number of rounds is enough, even in less time
+	beatsMost  = 1000                   // this number of fired timers is enough, even in less time
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
-	// A creation that is refused again at equal intervals is a poll, unless it is a loop, or the longest back-off of
-	// client-go's queues. The intervals of a back-off double. Those of a poll grow by less, even if a schedule with slow
-	// writes delays each request.
+	// A creation that is refused again at about equal intervals is a poll, if the interval is at least againLeast (a
+	// shorter one is a loop) and less than againMost, the longest back-off of client-go's queues. The intervals of a
+	// back-off double. The intervals of a poll grow by less, even if a schedule with slow writes delays each request.
 	againLeast = time.Second
 	againMost  = 1000 * time.Second
 
@@ -35,16 +35,16 @@ const (
 	beatsAway = 1 << beatsTimes
 )
 
-// resting counts heartbeats since the last change.
+// resting counts the timers that have fired since the last change.
 type resting struct {
-	fired   map[beat]int
-	due     []*sim.Alarm // timers that the last step may have fired
-	since   time.Duration
-	rounds  int
-	lull    time.Duration // until then, the world is unsettled only because of timers that are far away; 0 for none
-	changed bool
-	knocks  map[worker][]string // messages of the 403 refusals in the current reconcile of each worker
-	again   map[creation]refused
+	fired   map[beat]int         // how often each timer has fired, counted from the time since
+	due     []*sim.Alarm         // timers that the last step may have fired
+	since   time.Duration        // the time of the first wait for a timer after the last change
+	rounds  int                  // number of timers that have fired since then
+	lull    time.Duration        // the time until which the world is in a lull (see lulled); 0 for none
+	changed bool                 // something has changed, so the next wait for a timer begins a new count
+	knocks  map[worker][]string  // messages of the 403 refusals in the current reconcile of each worker
+	again   map[creation]refused // the creations that were refused because the object exists
 }
 
 type creation struct {
@@ -60,7 +60,7 @@ type worker struct {
 	number  int
 }
 
-// beat is a recurring timer.
+// beat identifies a recurring timer by the owner and the label of its alarms.
 type beat struct{ owner, label string }
 
 func (r *resting) reset() {
@@ -70,8 +70,8 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest adds the past on which it depends when the world counts as settled: the time of the last change, and the
-// timers that have fired since. The due timers follow from the clock's state.
+// digest adds the past that decides when the world counts as settled: the time of the last change, the timers that have
+// fired since, and the refused creations. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	var creations uint64
 	for c, last := range r.again { //detcheck:ordered a sum
@@ -101,8 +101,8 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 }
 
 // note decides whether a record is a change. An error or a refusal is no change if events are withheld from the
-// process, because it may wait for these events. A 403, for a quota or a missing permission, is no change either:
-// only another actor can remove its cause, and the controller retries with growing delays.
+// process, because the process may wait for these events. A 403, for a quota or a missing permission, is no change
+// either: only another actor can remove the cause of a 403, and the controller retries with growing delays.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
@@ -146,9 +146,9 @@ func (r *resting) repeats(rec *sim.Record) bool {
 	return againLeast <= every && every < min(againMost, last.longest*9/5)
 }
 
-// polls reports whether a refusal is part of a poll and no change: a read of a missing object, or a program that
-// tries to take a lock. The program does this by creating an object that another instance has created. The error at
-// the end of its reconcile would not tell, because the host cannot see the reconciles of programs.
+// polls reports whether a refusal is part of a poll and no change: a read of a missing object, or a program that tries
+// to take a lock. The program does this by creating an object that another instance has created. The host cannot see
+// the reconciles of programs, so there is no record of an error at the end of the reconcile.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil {
@@ -249,9 +249,10 @@ func (t *Trial) withheld(process string) bool {
 // electionFor exceeds the duration of a lease.
 const electionFor = 30 * time.Second
 
-// patience returns for how long timers must have no effect. The time is 0 for a process with withheld events, because
-// it retries with growing delays, and an hour shows no more than three retries. It is electionFor for an election,
-// which is decided when a lease would have expired. With an end time ([Limits].For), the full time is always waited.
+// patience returns for how long timers must have no effect. The time is 0 if all timers belong to processes with
+// withheld events: they retry with growing delays, and an hour shows no more than three retries. It is electionFor if
+// all other timers belong to an election, which is decided when a lease would have expired. With an end time
+// ([Limits].For), the time is always beatsFor.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {

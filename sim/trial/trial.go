@@ -28,14 +28,14 @@ type Trial struct {
 	rest  resting
 	limit deadline
 
-	brings bool // the invariants of contracts are evaluated too
+	brings bool // the invariants of contracts are evaluated too, because Options.Laws was nil
 }
 
 // Options set up a trial. The zero value is an empty cluster under the default schedule and every law.
 type Options struct {
 	Laws    []*law.Law      // nil means [law.All] and the invariants of contracts
 	Choices sim.Choices     // nil means the default schedule
-	Server  *fakeapi.Server // nil means an empty server; its objects count as created by the user
+	Server  *fakeapi.Server // its objects count as created by the user; nil means an empty server
 
 	_ struct{}
 }
@@ -64,7 +64,7 @@ func New(o Options) *Trial {
 	if given {
 		t.World.Do("initial", t.initial)
 	} else {
-		t.Judge.Begin(standing(o.Server)) // an empty server has its default namespaces
+		t.Judge.Begin(standing(o.Server)) // even an empty server has the default namespaces
 	}
 	return t
 }
@@ -100,7 +100,7 @@ func (t *Trial) Start(name string, c host.Controller) *host.Process {
 	return t.Cluster.Start(name, c)
 }
 
-// judged adds an actor, and the invariants of its contract, to the judge.
+// judged adds an actor to the judge and, if t.brings is set, the invariants of the actor's contract.
 func (t *Trial) judged(a law.Actor) {
 	t.Judge.AddActor(a)
 	if t.brings {
@@ -111,7 +111,8 @@ func (t *Trial) judged(a law.Actor) {
 }
 
 // Outside declares a program that acts from outside this world, through [host.Cluster.As] with this name. The laws
-// apply to it by the contract of the parameter as. The judge assumes that it knows only the answers to its requests.
+// apply to it by the contract of the parameter as. The judge assumes that the program knows only the answers to its
+// requests.
 func (t *Trial) Outside(name string, as host.Controller) {
 	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true
@@ -168,8 +169,8 @@ func (t *Trial) Forget(keep int) {
 // leastMemory is the minimum number of records that the laws remember: controllers may use old knowledge.
 const leastMemory = 1000
 
-// Broken returns the violation that fails the run, or nil. It is the first violation, or the first Informed one if
-// the judge is not strict.
+// Broken returns the violation that fails the run, or nil: the first Informed violation or, if the judge is strict, the
+// first of any strength.
 func (t *Trial) Broken() *law.Violation { return t.Judge.First() }
 
 // Stop ends all processes and their goroutines. Afterwards the trial is read-only.

@@ -57,7 +57,7 @@ func silenced(text []byte) (string, error) {
 	return string(bare), err
 }
 
-// silence removes descriptions from a schema. It keeps properties that are called description.
+// silence removes descriptions from a CRD. It keeps properties, labels and annotations that are called description.
 func silence(v any, names bool) {
 	switch v := v.(type) {
 	case map[string]any:

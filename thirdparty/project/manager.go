@@ -33,7 +33,7 @@ func Program(scheme *runtime.Scheme, add ...func(*runtime.Scheme) error) func(as
 			mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 				Scheme: scheme, Logger: logr.Discard(),
 				Metrics: server.Options{BindAddress: "0"},
-				// A world starts the controller again after each crash.
+				// A world starts the controller again after each crash, with the same name.
 				Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 				Cache:      cache.Options{NewInformer: bubble.NewInformer},
 			})

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Project is a project in a released version.
+// Project is the module of another project in a released version, with its controllers.
 type Project struct {
 	// Module is the Go module. go.mod has its version.
 	Module string

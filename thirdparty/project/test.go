@@ -16,14 +16,14 @@ var (
 )
 
 const (
-	longest = 80  // steps of a finding's timeline; a fight needs only a few rounds
-	budget  = 120 // executions for minimizing one finding
+	longest = 80  // maximum number of steps of a finding's timeline; a fight needs only a few rounds
+	budget  = 120 // maximum number of executions to minimize one finding
 	verdict = "testdata/verdict.md"
 )
 
 // Test explores each world of testdata, compares the result with the expectation in its file, and replays the shortest
-// form of each violation. It writes the findings to testdata/verdict.md, from which docs/evidence/third-party.md is
-// generated.
+// form of each violation. It compares the findings with testdata/verdict.md, from which docs/evidence/third-party.md is
+// generated, or writes that file (-update, -tell).
 func Test(t *testing.T, s Project) {
 	s.definitions(t)
 	all := s.worlds(t)
@@ -47,7 +47,7 @@ func Test(t *testing.T, s Project) {
 	}
 }
 
-// explore looks for the violation that the world's file expects.
+// explore explores the world. It must find a violation if and only if the world's file expects one.
 func (w *world) explore(t *testing.T, s *Project) {
 	step := w.file.Steps[w.until]
 	o, err := step.ExploreOptions()
@@ -56,7 +56,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 	o.Budget, o.Workers = budget, 1
 	if w.violates() && !*update {
-		o.First, o.Budget = true, 1 // the shortest form exists already
+		o.First, o.Budget = true, 1 // the file of shrunk exists already
 	}
 	x, err := scenarios.Explore(t.Context(), w.file, w.until, s.registry(), o)
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 }
 
-// replay runs the shortest form twice. Each run must violate the expected law.
+// replay runs the file of shrunk twice. Each run must violate the expected law.
 func (w *world) replay(t *testing.T, s *Project) {
 	raw, err := os.ReadFile(w.shrunk())
 	if err != nil {

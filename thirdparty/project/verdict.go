@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// about is a handwritten text about a project: which part of it runs here, and how.
+// about is the file with a handwritten text about a project: which part of the project runs here, and how.
 const about = "testdata/about.md"
 
-// verdict writes the findings of a project as a section of docs/evidence/third-party.md.
+// verdict returns the findings of a project as a section of docs/evidence/third-party.md.
 func (s *Project) verdict(t *testing.T, all []*world) string {
 	said, err := os.ReadFile(about)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Project) verdict(t *testing.T, all []*world) string {
 	return b.String()
 }
 
-// shown is the number of lines of a timeline that the section shows.
+// shown is the maximum number of lines of a timeline that the section shows.
 const shown = 45
 
 func middle(text string) string {

@@ -14,7 +14,7 @@ import (
 
 // world is a file in testdata: objects, controllers, user actions, and the finding.
 type world struct {
-	name  string // the file's name
+	name  string // the file's name without .txtar
 	what  string // description of the finding
 	known string // the report to the project's developers; "" for none
 	code  string // the cause in the project's code
@@ -87,7 +87,7 @@ func (w *world) read(text string) {
 // shrunk returns the path of the file that replays the finding.
 func (w *world) shrunk() string { return filepath.Join("testdata", "shrunk", w.name+".txtar") }
 
-// without returns a file's text without the CRDs that parse added.
+// without returns a file's text without the CRDs that parse added and, if s.Timed is set, without the hash of the run.
 func (s *Project) without(t *testing.T, text string) string {
 	at := s.definitions(t)
 	text = strings.Replace(text, "define "+at+"\n", released, 1)

@@ -38,7 +38,8 @@ import (
 // protobuf is kube-controller-manager's default encoding.
 const protobuf = "application/vnd.kubernetes.protobuf"
 
-// manager returns the context that kube-controller-manager's command gives a controller's descriptor.
+// manager returns the context that kube-controller-manager's command gives a controller's descriptor, and a function
+// that starts the informers.
 func manager(ctx context.Context, cfg *rest.Config, name string) (app.ControllerContext, func(), error) {
 	var none app.ControllerContext
 	component, err := options.NewDefaultComponentConfig()
@@ -88,8 +89,8 @@ func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interfac
 		garbagecollector.DefaultIgnoredResources(), c.ObjectOrMetadataInformerFactory, c.InformersStarted)
 }
 
-// run runs a controller until its context ends. The controller reads feature gates when it is built. They can be
-// disabled for it alone, because only one program of the Go process runs at a time.
+// run runs a controller until its context ends. The controller reads feature gates when it is built. The gates in off
+// are disabled only for that time, because only one program of the Go process runs at a time.
 func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.Feature) error {
 	descriptor := app.NewControllerDescriptors()[name]
 	if descriptor == nil {
@@ -147,8 +148,8 @@ var guards = map[string]featuregate.Feature{
 	names.StatefulSetController: features.StaleControllerConsistencyStatefulSet,
 }
 
-// Controllers returns upstream's controller for each name in this module's table, with the declarations of that name's
-// newest era.
+// Controllers returns upstream's controller for each controller name of [builtin.Registry] that upstream has, with the
+// declarations of that name's newest era. A controller with a gate in guards is also returned in the era [Unguarded].
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
@@ -190,7 +191,7 @@ func Controller(name string, as host.Controller, off ...featuregate.Feature) hos
 }
 
 // clients gives each controller its clients. Their discovery decodes each document once: the garbage collector reads
-// the same ones every 30 seconds of virtual time.
+// the same documents every 30 seconds of virtual time.
 type clients struct {
 	clientbuilder.SimpleControllerClientBuilder
 }
@@ -210,7 +211,7 @@ func (c clients) DiscoveryClientOrDie(name string) discovery.DiscoveryInterface 
 // decodesOnce requests the documents of discovery each time, and remembers the decoded ones.
 type decodesOnce struct{ discovery.DiscoveryInterface }
 
-// decoded holds the preferred resources by document. Callers do not change the lists.
+// decoded holds the preferred resources by the text of the discovery documents. Callers do not change the lists.
 var decoded sync.Map
 
 func (d decodesOnce) ServerPreferredResources() ([]*metav1.APIResourceList, error) {

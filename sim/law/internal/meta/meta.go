@@ -1,5 +1,5 @@
 // Package meta reads the metadata of objects: owners, controller, deletion and finalizers. It also compares two
-// versions. The functions on one object treat nil as an object without any of these.
+// versions. Functions on one object, except [Version], treat nil as an object without any of these.
 package meta
 
 import (
@@ -56,8 +56,7 @@ func Finalized(m metav1.Object, finalizer string) bool {
 	return m != nil && slices.Contains(m.GetFinalizers(), finalizer)
 }
 
-// ByPolicy reports whether the server adds this finalizer because of a deletion policy. The garbage collector removes
-// it.
+// ByPolicy reports whether the server adds a finalizer for a deletion policy, and the garbage collector removes it.
 func ByPolicy(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
@@ -116,7 +115,7 @@ func Version(m metav1.Object) uint64 {
 	return v
 }
 
-// SameRefsBut reports whether two objects have the same owner references in order, apart from those to owner.
+// SameRefsBut reports whether two objects have the same owner references in order, apart from those to the UID owner.
 func SameRefsBut(a, b metav1.Object, owner string) bool {
 	x, y := a.GetOwnerReferences(), b.GetOwnerReferences()
 	i, k := 0, 0

@@ -18,9 +18,9 @@ import (
 type Cache struct {
 	Kind    string
 	Entries []Entry // in an order that depends only on the history
-	Changed int     // index of the record of the last delivery
+	Changed int     // index of the record of the last delivery; 0 for none
 	at      map[Key]int
-	owned   map[types.UID]int // ControllerRef -> number of entries, for the kinds that laws count
+	owned   map[types.UID]int // UID of an owner -> number of entries that it controls, see Recount
 }
 
 // NewCache returns an empty cache of a kind.
@@ -33,7 +33,7 @@ type Entry struct {
 	Text  string // namespace/name; set only for the kind that the process reconciles
 
 	Born  int // index of the record that delivered this UID
-	Since int // index of the record that delivered these owner references
+	Since int // index of the record that delivered this UID with these owner references
 }
 
 // Get returns the entry of that name, or nil. The pointer is valid until the next delivery.
@@ -131,7 +131,7 @@ func (c *Cache) drop(n Key, i int) {
 type Journal struct {
 	Entries []Glimpse
 	kept    int    // number of entries after the last Cut
-	sorted  Sorted // valid until the next Since
+	sorted  Sorted // the last result of Since
 }
 
 // Glimpse holds what a process knew about an object before a change during a reconcile.

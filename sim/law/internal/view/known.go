@@ -18,9 +18,9 @@ import (
 type Known struct {
 	ByUID    map[types.UID]*Sight
 	families map[types.UID]*family
-	Ahead    []*Sight // known from an answer, and not yet from the cache
+	Ahead    []*Sight // known from an answer in a version that the cache does not show yet
 	Journal  Journal
-	Past     map[types.UID]uint64 // newer versions of objects that earlier incarnations received
+	Past     map[types.UID]uint64 // the versions that earlier incarnations received, until a version as new is known
 	slab     []Sight
 }
 
@@ -37,7 +37,7 @@ type Sight struct {
 	Ahead   bool
 	Removed bool // the process itself has requested its deletion
 	Since   int  // index of the record since which Owner and Active are as they are
-	Made    int  // index of the record of the process's last write that changed more than its owners
+	Made    int  // index of the record of the process's last write to it, see makes in package law
 	slot    int  // index in its family
 }
 
@@ -79,7 +79,7 @@ func (n *Known) Members(owner types.UID) []*Sight {
 	return nil
 }
 
-// Active returns how many members are active.
+// Active returns how many active objects an owner is known to control.
 func (n *Known) Active(owner types.UID) int {
 	if f := n.families[owner]; f != nil {
 		return f.active
@@ -160,7 +160,7 @@ func (n *Known) Fresh() *Sight {
 	return e
 }
 
-// VersionAt returns the version of an object that the process knew just before a record.
+// VersionAt returns the version of an object that the process knew just before a record, or 0.
 func (n *Known) VersionAt(uid types.UID, record int) uint64 {
 	_, version := n.at(uid, record)
 	return version
@@ -207,12 +207,12 @@ type Queue struct {
 // Queued holds the state of one key.
 type Queued struct {
 	Key
-	Running int           // workers that reconcile it
+	Running int           // number of workers that reconcile it
 	Dirty   bool          // enqueued since its last reconcile began
 	Failed  bool          // its last reconcile ended with an error
 	Ended   time.Duration // when the last reconcile ended
-	Again   bool          // its last reconcile failed and was a retry
-	Hot     int           // consecutive failed reconciles, each without an event and less than [Brief] after the previous one
+	Again   bool          // its last reconcile is a retry, which runs or has failed
+	Hot     int           // number of consecutive retries without an event, each less than [Brief] after the failure
 }
 
 // Brief is the minimum wait before a retry that has a backoff. client-go's backoff begins with five milliseconds and
