@@ -74,20 +74,21 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Counterexample is a minimized schedule that violates a law.
+// Counterexample is a schedule that violates a law. It is minimized unless the failure is accepted.
 type Counterexample struct {
 	Law      string          `json:"law"`
 	Text     string          `json:"text"`
 	Index    int             `json:"index"` // index of the first schedule that violated the law
 	Strategy string          `json:"strategy"`
-	Small    string          `json:"small"` // the size after minimizing
+	Small    string          `json:"small"` // describes the size of the failure before and after minimizing
 	Page     *render.Page    `json:"page"`
 	File     []byte          `json:"-"`                  // a scenario file that replays the failure
 	Often    *campaign.Often `json:"often,omitempty"`    // for random schedules: how many of them violated the law
-	Likely   []Likely        `json:"likely,omitempty"`   // the probability of the failure after each step
+	Likely   []Likely        `json:"likely,omitempty"`   // how often continuations fail, for each line of the page
 	Accepted string          `json:"accepted,omitempty"` // why the failure is accepted; "" if it is not
 
-	// Found repeats the run before minimizing and returns its page. It returns nil if the run does not fail again.
+	// Found, if not nil, repeats the failing run as it was before minimizing. It returns the page of the failure, or
+	// nil if the run does not fail again.
 	Found func() *render.Page `json:"-"`
 }
 
@@ -104,11 +105,11 @@ func (c *Counterexample) Said() string {
 	return object + ": " + c.Text
 }
 
-// continuations is the number of random continuations after each step of a failure.
+// continuations is the maximal number of random continuations after each line of a failure's page.
 const continuations = 200
 
 // Likely is the frequency with which a failure still happens if the run continues at random after a line of its page.
 type Likely struct {
-	Line int            `json:"line"` // the line's number; 0 for the start
+	Line int            `json:"line"` // the line's number on the page; 0 for the start of the run
 	How  campaign.Often `json:"how"`
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the first steps of a file under other schedules, up to the step with the index until. If until is
-// negative, it runs the steps before the first explore or mutant. If two runs of one schedule differ, the error is a
+// Explore runs the first steps of a file under other schedules. until is the index of the first step that is not run.
+// If it is negative, this is the first explore or mutant. If two runs of one schedule differ, the error is a
 // [*explore.Disagreement].
 func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOptions) (*Exploration, error) {
 	if until < 0 {
@@ -116,7 +116,7 @@ func (x *Exploration) finish(p *Script) {
 			x.Ended += row.Count
 		}
 	}
-	if c := x.Coverage; c != nil { // Failed counts violated laws: each law has one failure
+	if c := x.Coverage; c != nil { // in an exhaustive search, Failed is the number of violated laws
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
 			if f.Violation.Law == law.AlwaysSettles {
@@ -198,16 +198,16 @@ const (
 	givenTimes = 3 // used instead of drawnTimes if the options set the constant, because steps of programs are slow
 	idleTimes  = 4 // the factor for steps without a commit; it is smaller, because no program needs to read so much
 	idleMore   = 2_000
-	idleShare  = 3 // the part of the constant that may be idle, because a program polls until the world has settled
+	idleShare  = 3 // a third of the constant may be steps without a commit, because programs poll
 )
 
-// unsettledRuns is the number of schedules that are run if the default schedule neither settles nor violates a law.
-// Each of these runs takes the maximal number of steps.
+// unsettledRuns is the maximal number of schedules with the option Whole if the default schedule does not settle. Each
+// of these runs takes the maximal number of steps.
 const unsettledRuns = 2
 
-// measure runs the default schedule to set the bounds of the other runs. If the default schedule does not settle, only
-// a few others are run. If a step cannot be executed in it, measure returns an error, because all runs would end at
-// that step without a violation.
+// measure runs the default schedule to set the bounds of the other runs. If a step cannot be executed in the default
+// schedule, measure returns an error, because all runs would end at that step without a violation. more is the option
+// Steps.
 func (p *Script) measure(more int) error {
 	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {

@@ -16,11 +16,11 @@ type asked struct {
 	settled sync.Map // controller name -> true if a world settled with an object of the controller's kind
 	keyed   sync.Map // controller name -> true if it reconciled a key that named an object of its kind
 	done    sync.Map // *Step of the user -> true if it succeeded
-	middle  sync.Map // "" -> work that a time limit interrupted in some world, so that the laws were not evaluated
+	middle  sync.Map // "" -> the work that a time limit interrupted in one world, so that no law was evaluated there
 	refused sync.Map // *Step of the user -> why it was refused
 
 	mutex  sync.Mutex
-	said   map[[2]string]*Said // by controller and law; nil if not needed
+	said   map[[2]string]*Said // by controller and clause; nil if not needed
 	beside map[Beside]bool
 	alike  map[string]bool
 }
@@ -49,7 +49,7 @@ func (a *asked) note(r *Run) {
 	}
 }
 
-// hear adds the results of the laws for each controller.
+// hear adds the results of the laws in a run, for each controller.
 func (a *asked) hear(r *Run) {
 	verdicts := r.t.Judge.Verdicts()
 	a.mutex.Lock()
@@ -70,7 +70,7 @@ func (a *asked) hear(r *Run) {
 	}
 }
 
-// of returns the result of a law for a controller.
+// of returns the result of a law for a controller in all runs so far.
 func (a *asked) of(controller, id string) *Said {
 	s := a.said[[2]string{controller, id}]
 	if s == nil {
@@ -83,7 +83,7 @@ func (a *asked) of(controller, id string) *Said {
 // Said is the result of a law for a controller in all schedules of an exploration.
 type Said struct {
 	Controller string // "" for violations that are not by a single controller
-	Law        string // the law's clause
+	Law        string // the ID of the law, such as EXACT-2
 	Exercised  int    // how often the law was evaluated
 	Broken     int    // the number of schedules with a violation that is not just a lost race
 }
@@ -97,7 +97,7 @@ func wrote(h *sim.History, process string) bool {
 	return false
 }
 
-// keyed reports whether a process reconciled a key that is the name of an existing object.
+// keyed reports whether a process reconciled a key that named an object in its cache.
 func keyed(h *sim.History, process string) bool {
 	for i := range h.Len() {
 		if rec := h.At(i); rec != nil && rec.Op == sim.SyncStart && rec.Process == process && rec.For.UID != "" {

@@ -19,10 +19,10 @@ type ExploreOptions struct {
 	Strategy  string         // mix, random, pct, exhaustive; "" means mix
 	Seed      uint64         // seed of the choices
 	Faults    map[string]int // the maximal number of faults in a run, by the fault's name
-	Strict    bool           // lost races are also violations
+	Strict    bool           // a violation counts even if the process could not know of it (a lost race)
 	Mutant    string         // the mutant that runs in place of its controller; "" for none
 	LawsOnly  bool           // ignore the file's expectations, because they may not hold with faults
-	Laws      []string       // the laws that count; empty means all
+	Laws      []string       // the names or IDs of the laws that count; empty means all
 	States    int            // for exhaustive: the maximal number of states; 0 means no limit
 	Early     int            // for exhaustive: how many timers of a run may fire early
 	Workers   int            // the number of workers; 0 means one per core; with 1, memory use is reproducible
@@ -39,8 +39,8 @@ type ExploreOptions struct {
 	// Several workers may call it concurrently.
 	Enough func(drawn int) bool
 
-	// Accept, if not nil, returns why a failure is accepted, or "". It is called before and after minimizing. An
-	// accepted failure is not minimized.
+	// Accept, if not nil, returns why a failure is accepted, or "" if it is not. It is called before and after
+	// minimizing. A failure that is accepted before is not minimized.
 	Accept func(f *Counterexample) string
 
 	// Raw, if not nil, is called with each failure that is not accepted, before it is minimized. It is not called if

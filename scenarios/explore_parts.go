@@ -15,12 +15,13 @@ import (
 type part struct {
 	step    int // index in Steps; -1 for an object
 	section *section
-	doc     int
+	doc     int // index of the manifest in section.docs
 	label   string
 }
 
-// parts lists what minimizing may remove for a failure: all user steps that do not start controllers, and all
-// manifests. The objects of a failed expectation are not removed.
+// parts lists what minimizing may remove for a failure: the user steps that neither start controllers nor send
+// sections, and the manifests that are not installed. Objects of a failed expectation, and steps that change them, are
+// kept.
 func (p *Script) parts(b explore.Violation) []part {
 	var parts []part
 	about := p.speaksOf(b)
@@ -74,8 +75,8 @@ func (f *File) owned(t target) bool {
 
 const exactSum = "NOFIGHT-3"
 
-// hosts reports whether a hosted program runs. Then CRDs are not removed, because a program may watch any kind. Waiting
-// forever for a kind without a CRD would be a different failure.
+// hosts reports whether the registry has a hosted program. Then CRDs are not removed, because a program may watch any
+// kind. Waiting forever for a kind without a CRD would be a different failure.
 func (p *Script) hosts() bool {
 	return slices.ContainsFunc(p.Registry.Controllers, func(c host.Controller) bool { return c.Hosted() })
 }
@@ -132,7 +133,7 @@ func (f *File) without(parts []part, removed []bool) *File {
 	return g
 }
 
-// without returns the section without the manifests in gone. They are removed from its text too.
+// without returns the section without the manifests in gone. The section's text loses them too.
 func (s *section) without(gone map[int]bool) *section {
 	if len(gone) == 0 {
 		return s

@@ -14,7 +14,7 @@ import (
 // shrinkBudget is the default of ExploreOptions.Budget.
 const shrinkBudget = 2000
 
-// shrinkAll minimizes the first failure of each law.
+// shrinkAll minimizes the given failures, one after another. It does not minimize those that are accepted.
 func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Counterexample, error) {
 	var all []*Counterexample
 	for i := range failures {
@@ -50,7 +50,7 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 	return all, nil
 }
 
-// accepts sets why a failure is accepted. It reports whether it is.
+// accepts calls Accept, if it is set, and stores the answer in f. It reports whether the failure is accepted.
 func (o *ExploreOptions) accepts(f *Counterexample) bool {
 	if o.Accept != nil {
 		f.Accepted = o.Accept(f)
@@ -58,7 +58,7 @@ func (o *ExploreOptions) accepts(f *Counterexample) bool {
 	return f.Accepted != ""
 }
 
-// shrink minimizes a failure and makes its scenario file.
+// shrink minimizes a failure and makes its scenario file. enough ends minimizing early; it may be nil.
 func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Counterexample, error) {
 	parts := p.parts(f.Violation)
 	if p.needsAll(f.Violation) {
@@ -167,8 +167,8 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	return s
 }
 
-// needsAll reports whether no part of the script may be removed. It is not known what a Go function checks. If it fails
-// in the default schedule, it could fail in a smaller script because objects are missing.
+// needsAll reports whether no part of the script may be removed. It is not known what a Go function checks. If the
+// function fails in the default schedule, it could fail in a smaller script because objects are missing.
 func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }

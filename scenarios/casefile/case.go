@@ -48,8 +48,8 @@ type Case struct {
 	// SettleFirst lets the world settle in the default schedule before the user acts. Otherwise the user's actions race
 	// with the controllers from the first step.
 	SettleFirst bool
-	// For limits the virtual time of a world in which something never stops, such as retries for an object that cannot
-	// be handled. After that time the world counts as settled. 0 means that the world runs until nothing more happens.
+	// For limits the virtual time of each settle of the world. After that time the world counts as settled. This is for
+	// worlds in which something never stops, such as retries. 0 means that the world runs until nothing more happens.
 	For time.Duration
 	// User lists the user's actions in order. Each action may happen at any time after the one before it.
 	User []Action
@@ -57,8 +57,8 @@ type Case struct {
 	// violation.
 	Settled scenarios.Func
 
-	// Invariants must hold in this world in addition to the laws: whenever it has settled, or at each write of a
-	// program.
+	// Invariants must hold in this world in addition to the laws. Each is checked whenever the world has settled, or at
+	// each write of a program.
 	Invariants []*law.Invariant
 
 	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, in which
@@ -67,12 +67,13 @@ type Case struct {
 	// status.
 	SameEnd bool
 
-	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as webhooks.
+	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as conversion and
+	// admission webhooks.
 	Server *fakeapi.Options
 
 	Laws   []*law.Law     // nil means all laws
 	Faults map[string]int // the maximal number of faults in a run by the fault's name; see [host.FaultNames]
-	Strict bool           // lost races also count as violations
+	Strict bool           // a violation counts even if the process could not know of it (a lost race)
 
 	// Schedules is the number of random schedules; 0 means 1000. If Exhaustive is set, all schedules are run instead,
 	// which is possible only for small worlds. Flags override both fields.
@@ -80,8 +81,8 @@ type Case struct {
 	Exhaustive bool
 	// Time limits the time for running random schedules; 0 means no limit. At least one schedule is run.
 	Time time.Duration
-	// Accept, if not nil, returns the reason why a failure is accepted, or "" if it is not. Package simtest logs an
-	// accepted failure, but does not fail the test.
+	// Accept, if not nil, returns the reason why a failure is accepted, or "" if the failure is not accepted. Package
+	// simtest logs an accepted failure, but does not fail the test.
 	Accept func(f *scenarios.Counterexample) (reason string)
 
 	_ struct{}

@@ -57,12 +57,12 @@ type Subject struct {
 	// collector always runs, and so does, for example, the Job controller if the operator creates Jobs.
 	With []string
 
-	// CRDs contains the CustomResourceDefinitions in files *.yaml, also in subdirectories; nil for built-in kinds.
-	// Other objects in the files are ignored.
+	// CRDs contains the CustomResourceDefinitions in files *.yaml, *.yml and *.json, also in subdirectories. It is nil
+	// for built-in kinds. Other objects in the files are ignored.
 	CRDs fs.FS
 	// Samples are YAML files. Each contains a sample of the kind that the controller reconciles, and may contain other
-	// objects, which exist too. Each sample is tested separately. If there are several, its cases and laws are subtests
-	// of a test with the file's name.
+	// objects, which exist too. Each file is tested separately. If there are several files, the cases and laws of each
+	// are subtests of a test with the file's name.
 	Samples []string
 	// Files are YAML files with other objects that exist in every world.
 	Files []string
@@ -83,19 +83,20 @@ type Subject struct {
 	// For is the virtual time that each world runs; 0 means until it settles. If a controller creates objects at
 	// regular times, 0 means until the third time.
 	For time.Duration
-	// Profile is the profile of laws. If that of Controller is larger, it is used.
+	// Profile is the set of laws that apply. A larger profile in Controller.Contract has precedence.
 	Profile law.Profile
 	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. -threelaws.schedules overrides
 	// it.
 	Schedules int
 	// Time limits the time for all cases together. 0 means one minute, or no limit if Schedules is set. The flag
-	// -threelaws.time overrides it. If it does not suffice, the cases that were not run are listed.
+	// -threelaws.time overrides it. If the time does not suffice, the cases that were not run are listed.
 	Time time.Duration
 
 	_ struct{}
 }
 
-// Accept is a known violation of a law. Case and Object, if set, restrict it to a case or an object.
+// Accept is a known violation of a law. If Case or Object is set, Accept matches only violations in that case, or of
+// that object. Reason is printed.
 type Accept struct {
 	Law, Case, Object, Reason string
 }
