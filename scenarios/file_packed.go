@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// A long section of a failure is written as gzip in base64, because the CRDs of an operator or the schedule of a world
-// that never settles are larger than the rest of the file. The name of such a section ends in packed.
+// A section of a failure with at least leastPacked bytes is written as gzip in base64, because the CRDs of an operator
+// or the schedule of a world that never settles are larger than the rest of the file. The name of such a section ends
+// in packed, and its lines have packedWidth characters.
 const (
 	packed      = ".gz"
 	leastPacked = 16 << 10

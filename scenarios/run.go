@@ -36,19 +36,19 @@ type Run struct {
 	out   strings.Builder // the output of the current step
 	quiet bool            // discard the output of steps
 
-	replace  map[string]host.Controller // the controllers that run instead, by name
-	replaced bool                       // one of them was started
-	switched int                        // the number of records at the last switch of an era
+	replace  map[string]host.Controller // controllers that run instead, by the name of the one that they replace
+	replaced bool                       // a controller in replace was started
+	switched int                        // the number of records at the last step switch or downgrade-server
 	marks    map[string]uint64          // the server's revision for each mark
 	stale    bool                       // the script restarts processes from older states
 	tried    func(s *Step, err error)   // called after each user action; may be nil
 }
 
-// settled is the result of the last settle.
+// settled describes the last settle, and what came after it.
 type settled struct {
 	how   trial.Settling // the result of the last settle
 	from  int            // index of the first record in its timeline
-	not   string         // why it did not settle; "" if it did
+	not   string         // the output of the last settle that did not settle; "" if there was none
 	dirty bool           // a step has changed the world since the settle
 }
 
@@ -191,8 +191,9 @@ type refused struct{ text string }
 
 func (e *refused) Error() string { return "refused: " + e.text }
 
-// act executes a user action. In the default run it executes the action at once. In an explored run the action races
-// with the controllers until the next explored settle. act returns an error if the server refuses the action.
+// act executes a user action. In the default run it executes the action at once, and returns an error if the server
+// refuses the action. In an explored run, an action after the first settle races with the controllers until the next
+// explored settle, and act returns nil.
 func (r *Run) act(label string, f func() error) error {
 	r.settled.dirty = true
 	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
@@ -226,7 +227,7 @@ func (r *Run) note(s *Step, err error) {
 	}
 }
 
-// raced reports whether a step's action races in an explored settle. Other steps set up the initial world.
+// raced reports whether the current step's action races with the controllers: no quiet settle comes next.
 func (r *Run) raced() bool {
 	if r.step == nil {
 		return true

@@ -106,7 +106,7 @@ func (d *decoder) document(n *yaml.Node) (*Manifest, error) {
 		return nil, d.Wrong(m.Line, "%s without metadata.name", kind.GVK.Kind)
 	}
 	if definition, _ := kind.Definition(); definition != nil {
-		return m, nil // the fields of such an object are not checked
+		return m, nil // a custom resource may use spec.selector for other objects
 	}
 	return m, d.checkSelector(n, tree)
 }
@@ -180,7 +180,7 @@ func (t *Text) yamlError(err error) error {
 }
 
 // tabLine returns the first line, from a given line on, that is indented with a tab. The parser's error contains the
-// number of the line before it.
+// number of an earlier line.
 func (t *Text) tabLine(from int) int {
 	line := t.Line
 	for text := range strings.Lines(t.Body) {
