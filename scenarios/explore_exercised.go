@@ -25,7 +25,6 @@ type asked struct {
 	alike  map[string]bool
 }
 
-// note adds the facts about a finished run.
 func (a *asked) note(r *Run) {
 	how := &r.settled.how
 	if how.Middle != "" {
@@ -115,7 +114,6 @@ func (a *asked) tried(s *Step, err error) {
 	}
 }
 
-// tell adds the recorded facts to an exploration.
 func (a *asked) tell(f *File, x *Exploration) {
 	x.Wrote, x.Settled, x.Keyed = names(&a.wrote), names(&a.settled), names(&a.keyed)
 	if what, ok := a.middle.Load(""); ok {

@@ -72,7 +72,6 @@ type ExploreOptions struct {
 	_ struct{}
 }
 
-// enough reports whether no more schedules should be run.
 func (o *ExploreOptions) enough(drawn int) bool {
 	return o.Enough != nil && o.Enough(drawn) || drawn > 0 && o.Full != nil && o.Full() != ""
 }
@@ -139,7 +138,6 @@ func ParseFaults(text string) (map[string]int, string) {
 	return counts, ""
 }
 
-// faults returns the fault budget of a checked step, or nil.
 func (s *Step) faults() map[string]int {
 	v, ok := s.Param("faults")
 	if !ok {

@@ -103,7 +103,6 @@ func (p *Script) begin(c sim.Choices) *Run {
 	return r
 }
 
-// execute executes the steps of the script and returns the outcome.
 func (p *Script) execute(r *Run) *explore.Outcome {
 	over := false
 	defer func() {

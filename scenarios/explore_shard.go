@@ -89,7 +89,6 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 	return r, nil
 }
 
-// wrong returns an error about a result file that cannot be read or written.
 func (r *results) wrong(err error) error {
 	return &Error{Text: "results: " + err.Error(), Code: ExitUsage}
 }
@@ -283,7 +282,6 @@ func (p *Script) retell(f *campaign.Failure) (*Counterexample, error) {
 	return c, nil
 }
 
-// drawShard runs the schedules of a shard and writes the results.
 func (p *Script) drawShard(ctx context.Context, c explore.Config, o ExploreOptions) (*Exploration, error) {
 	r, err := p.results(o)
 	if err != nil {

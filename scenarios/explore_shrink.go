@@ -173,7 +173,6 @@ func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }
 
-// failsByDefault reports whether the failure also occurs in the default schedule.
 func (p *Script) failsByDefault(b explore.Violation) bool {
 	out := p.Run(explore.Follow(nil))
 	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text

@@ -18,7 +18,6 @@ const (
 	packedWidth = 100
 )
 
-// writeSection writes a section, packed if it is long.
 func writeSection(b *strings.Builder, name, body string) {
 	if len(body) >= leastPacked {
 		var raw bytes.Buffer
@@ -35,7 +34,6 @@ func writeSection(b *strings.Builder, name, body string) {
 	fmt.Fprintf(b, "-- %s --\n%s\n", name, strings.TrimRight(body, "\n"))
 }
 
-// unpack sets the name and the text of a packed section.
 func (s *section) unpack() error {
 	name, is := strings.CutSuffix(s.name, packed)
 	if !is {

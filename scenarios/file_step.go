@@ -102,7 +102,6 @@ func (s *Step) wrong(format string, args ...any) *Error {
 	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
 }
 
-// fail returns an error for a step with an unexpected result.
 func (s *Step) fail(code int, format string, args ...any) *Error {
 	e := s.wrong(format, args...)
 	e.Code = code

@@ -172,7 +172,7 @@ func Unserved(server *fakeapi.Server, c host.Controller) string {
 	return ""
 }
 
-// replacing returns the controller that runs instead of c, or c. A mutant replaces only its own era.
+// replacing returns the controller that runs instead of c, or c. A mutant with an era replaces only that era.
 func (r *Run) replacing(c host.Controller) host.Controller {
 	if m, ok := r.replace[c.Name]; ok && (m.Era == c.Era || m.Era == "") {
 		r.replaced = true

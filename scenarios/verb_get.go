@@ -109,7 +109,7 @@ func toTree(o any) map[string]any {
 	return tree
 }
 
-// clean removes UIDs, versions and times.
+// clean removes UIDs, versions and times from an object's metadata.
 func clean(tree map[string]any) map[string]any {
 	meta, _ := tree["metadata"].(map[string]any)
 	for _, key := range []string{

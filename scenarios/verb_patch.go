@@ -91,7 +91,6 @@ var (
 	verbAnnotate = setsMeta("annotate", "annotations", "annotate rs/web-a note='hands off'")
 )
 
-// setsMeta returns a verb that sets and removes labels or annotations.
 func setsMeta(name, field, example string) *Verb {
 	return &Verb{
 		Name: name, Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,

@@ -77,7 +77,7 @@ type Guards struct {
 	Applies bool
 }
 
-// Stale reports whether the process acted on an older version of the object than the one it changed.
+// Stale reports whether the process had last read another version of the object than the one that it changed.
 func (r *Record) Stale() bool {
 	return r.Op == Commit && r.Saw != nil && r.Before != nil && r.Saw != r.Before
 }
@@ -156,7 +156,7 @@ type Ref struct {
 	Kind, Namespace, Name, UID string
 }
 
-// shortKinds are kubectl's short names.
+// shortKinds are kubectl's short names of common kinds, except for Node and Pod.
 var shortKinds = map[string]string{
 	"ConfigMap": "cm", "CronJob": "cj", "CustomResourceDefinition": "crd", "DaemonSet": "ds",
 	"Deployment": "deploy", "Endpoints": "ep", "Event": "ev", "HorizontalPodAutoscaler": "hpa",
@@ -165,7 +165,8 @@ var shortKinds = map[string]string{
 	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts", "StorageClass": "sc",
 }
 
-// Short returns kubectl's short name of a kind: "rs" for ReplicaSet. A kind without one is written in lower case.
+// Short returns kubectl's short name of a common kind: "rs" for ReplicaSet. Pod, Node and other kinds are written in
+// lower case.
 func Short(kind string) string {
 	if s, ok := shortKinds[kind]; ok {
 		return s

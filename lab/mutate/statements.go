@@ -71,7 +71,6 @@ func (f *finder) calls(values []ast.Expr, s ast.Stmt) {
 	f.wrap(c, call, " })", n, f.add(Nothing, s, strings.TrimSuffix(f.text(s), ";")))
 }
 
-// makes reports whether c calls the builtin make or new.
 func (f *finder) makes(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	if !ok {

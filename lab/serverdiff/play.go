@@ -140,7 +140,6 @@ func difference(c *vectors.Recording) (request int, why error) {
 	return request, why
 }
 
-// told formats a case for a reader who looks for the cause of a difference.
 func told(c *vectors.Recording) string {
 	var b bytes.Buffer
 	for i := range c.Exchanges {
@@ -281,7 +280,6 @@ func (n *notes) sent(raw []byte) json.RawMessage {
 	return n.body(raw)
 }
 
-// body inserts placeholders into JSON, or into text.
 func (n *notes) body(raw []byte) json.RawMessage {
 	v, err := vectors.Decode(raw)
 	if err != nil {

@@ -93,7 +93,6 @@ type running struct {
 	partial bool      // a case was not run for lack of time, or because of a flag; cases with Skip do not count
 }
 
-// try tests the operator with one sample.
 func (r *running) try(t *testing.T, sample string) {
 	t.Helper()
 	plan := r.prepared(t, sample)
@@ -199,7 +198,6 @@ func (r *running) unmet(t *testing.T) {
 	}
 }
 
-// tell reports the result of a law as a subtest.
 func tell(t *testing.T, v *check.Verdict) {
 	name := v.ID
 	if v.Name != v.ID { // the name and the ID of an invariant are equal

@@ -68,8 +68,9 @@ func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	return c.plain().AlsoUnexercised(x)
 }
 
-// Explore runs the schedules of the case, random or exhaustive, and returns the result. [Check] does the same, and
-// fails the test. An error is a mistake in the case, or a run that depends on more than its schedule.
+// Explore runs the schedules of the case, random or exhaustive, and returns the result. [Check] also fails the test at
+// a violation, and keeps failures in files. An error is a mistake in the case, or a run that depends on more than its
+// schedule.
 func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration, error) {
 	return c.exploreWith(ctx, name, scenarios.ExploreOptions{})
 }

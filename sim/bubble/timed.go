@@ -82,7 +82,6 @@ func (c *clock) catchUp() {
 	}
 }
 
-// run runs a function and records how it ended.
 func (c *clock) run(f func()) {
 	c.ended, c.panic = false, nil
 	defer func() {

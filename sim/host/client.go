@@ -92,7 +92,7 @@ func notServed(gvk schema.GroupVersionKind) error {
 	return err
 }
 
-// object returns the kind, the metadata and the object to send for an object of the caller. It converts an
+// object returns the kind and the metadata of an object that the caller passes, and the object to send. It converts an
 // unstructured object of a built-in kind to its Go type, because the server stores one form of each kind. If the
 // conversion fails, the error is a 400, as for any body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {

@@ -22,9 +22,9 @@ type Cluster struct {
 	processes []*Process
 	failures  []*FailedRequest
 
-	running   *worker // the worker that runs now
-	cause     int     // index of the record that caused the current event; -1 for none
-	syncs     uint64
+	running   *worker  // the worker that runs now
+	cause     int      // index of the record that caused the current event; -1 for none
+	syncs     uint64   // number of reconciles so far
 	noted     []change // the change of each revision, in order
 	compacted uint64   // the server has forgotten all revisions up to this one
 	scratch   []byte

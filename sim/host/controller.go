@@ -65,7 +65,7 @@ func (ctl *Controller) Hosted() bool { return ctl.program }
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	SharedKeys    bool // two workers may reconcile the same key at the same time (WRITE-1)
-	HastyDelays   bool // the same, but only if the key's delay ends during its reconcile
+	HastyDelays   bool // as SharedKeys, but only if a delay of the key ends during a reconcile of the key
 	DropErrors    bool // a failed reconcile is not retried (WRITE-8)
 }
 

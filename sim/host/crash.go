@@ -21,7 +21,7 @@ func (p *Process) Crash(comeBack bool) {
 	p.cluster.fact(p, "crash", detail)
 }
 
-// kill ends the process's workers and timers. It returns a description of the request that was pending.
+// kill ends the process's workers and timers. It returns a description of a request that was pending, or "".
 func (p *Process) kill() (detail string) {
 	if p.engine != nil {
 		detail = p.engine.kill()

@@ -119,7 +119,7 @@ func digestMetaValue(name string, value any, generated bool, exact, abstract *si
 	}
 }
 
-// digestFields folds all fields except the one with the name but, in the order of their names.
+// digestFields adds all fields to h in the order of their names. It leaves out the field that the parameter but names.
 func digestFields(fields map[string]any, but string, h *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if k != but {
@@ -166,7 +166,8 @@ func patchDigest(r *fakeapi.Request) uint64 {
 	return uint64(exact)
 }
 
-// optionsDigest returns the digest of the options of a request, without resource versions.
+// optionsDigest returns the digest of the options of a request, without the resource version in a delete's
+// preconditions.
 func optionsDigest(r *fakeapi.Request) uint64 {
 	del := r.Delete
 	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {

@@ -23,7 +23,7 @@ type hosted struct {
 	program Program
 	calls   []*Call // in canonical order
 	streams []*Stream
-	held    map[*fakeapi.Kind]bool
+	held    map[*fakeapi.Kind]bool // kinds whose watches are paused
 	known   map[*fakeapi.Kind]*observations
 	order   []*observations
 	aging   map[*fakeapi.Kind]bool // kinds that the program has listed since its start
@@ -110,7 +110,6 @@ func (g *hosted) collect() {
 	})
 }
 
-// adopt registers a new call of the program.
 func (g *hosted) adopt(c *Call) {
 	now := g.process.cluster.world.History.Len()
 	c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
@@ -271,7 +270,7 @@ func (g *hosted) exited() {
 	p.cluster.world.Clock.After(wait, p.Name, restart, func() { p.Restart(0) })
 }
 
-// wroteSince reports whether the process has changed an object after a record.
+// wroteSince reports whether a record with this index or a later one is a write of the process.
 func (g *hosted) wroteSince(from int) bool {
 	h := &g.process.cluster.world.History
 	for i := from; i < h.Len(); i++ {

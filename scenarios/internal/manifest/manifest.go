@@ -55,7 +55,6 @@ func (m *Manifest) Ref() sim.Ref {
 // Meta returns the object's metadata.
 func (m *Manifest) Meta() metav1.Object { return m.Object.(metav1.Object) }
 
-// setNamespace sets an empty namespace to "default", if the kind is namespaced.
 func (m *Manifest) setNamespace() {
 	if o := m.Meta(); o.GetNamespace() == "" && m.Kind.Namespaced {
 		o.SetNamespace(metav1.NamespaceDefault)
