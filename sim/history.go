@@ -23,7 +23,7 @@ const (
 	Unsettled           // the run was stopped before the world settled
 )
 
-// Panicked is the prefix of Reason if a panic of the process's program caused the crash.
+// Panicked is the prefix of Reason in the FaultHit of a crash that a panic of the process's program caused.
 const Panicked = "panic: "
 
 // Record is one entry of the history. Op says which fields are set; other fields are zero. Objects are
@@ -45,20 +45,21 @@ type Record struct {
 	For    Ref // the object being reconciled; UID as the process saw it, "" if it saw none
 	SawFor any // For's object as the process saw it at SyncStart; nil if it saw none
 
-	Verb        string // create get list update patch delete deletecollection; for FaultHit the fault's name
+	Verb        string // the verb of the request; FaultHit: the fault's name; otherwise a word such as "deliver"
 	Subresource string // "status", "scale", ...
 	Object      Ref    // the object of the request or event
 	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
-	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read: the object read
+	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read, Mutation: the
+	// object
 	After   any
 	Version uint64 // Commit, Delivery: the resource version of the change
-	// Object's version as the process last read it in this reconcile, live or cached; nil if it did not read it
+	// the version of Object that the reconcile, or the program, last read, live or from a cache; nil if it read none
 	Saw    any
 	Guards Guards // preconditions of the request
 
 	Code    int    // Refusal: HTTP status
-	Reason  string // Refusal: metav1.StatusReason; FaultHit: details
-	Message string // Refusal, SyncEnd: the error text; Mutation: the field path
+	Reason  string // Refusal: metav1.StatusReason; Mutation: the path of the changed field; other Ops: details
+	Message string // Refusal, SyncEnd: the error text; other Ops: an explanation
 
 	Initial   bool // Delivery: part of the informer's initial list
 	Tombstone bool // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
