@@ -13,7 +13,7 @@ import (
 // The exit codes of a run and of the commands.
 const (
 	ExitPass         = 0 // everything was as expected
-	ExitFail         = 1 // a law was violated, or the output differs
+	ExitFail         = 1 // a law was violated, a condition does not hold, or the output differs
 	ExitUsage        = 2 // the file or the command line is wrong
 	ExitNotSettled   = 3 // the world did not settle
 	ExitNondetermine = 4 // two runs of one schedule differed

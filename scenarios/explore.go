@@ -190,15 +190,15 @@ func (p *Script) fixed() []string {
 	return list
 }
 
-// A random run takes more steps than the default run, because it repeats work, for example after a crash. If it takes
-// this many times the steps of the default run, plus a constant number for retries, it counts as not settling.
+// A random run takes more steps than the default run, because it repeats work, for example after a crash. It counts as
+// not settling after drawnTimes times the steps of the default run, plus drawnMore steps for retries.
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
-	givenTimes = 3 // used instead of drawnTimes if the options set the constant, because steps of programs are slow
-	idleTimes  = 4 // the factor for steps without a commit; it is smaller, because no program needs to read so much
+	givenTimes = 3 // replaces drawnTimes if the option Steps replaces drawnMore, because steps of programs are slow
+	idleTimes  = 4 // like drawnTimes, for steps without a commit; smaller, because no program needs to read so much
 	idleMore   = 2_000
-	idleShare  = 3 // a third of the constant may be steps without a commit, because programs poll
+	idleShare  = 3 // of the option Steps, a third may be steps without a commit, because programs poll
 )
 
 // unsettledRuns is the maximal number of schedules with the option Whole if the default schedule does not settle. Each

@@ -19,12 +19,12 @@ const mostKeys = 1000
 // counterexampleText builds the scenario file of a failure.
 type counterexampleText struct {
 	program *Script
-	head    string   // the comment at the top
+	head    string   // the comment at the top of the file
 	steps   []string // the script without "!"
 	bang    []bool   // for each step: it has a "!" in the file
 	golden  []bool   // for each step: its output is kept
 	reads   []*section
-	keys    []string // the schedule
+	keys    []string // the decisions of the schedule
 }
 
 // counterexampleFile returns a scenario file that replays a failure, and passes. It contains the script until the

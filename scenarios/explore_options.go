@@ -24,14 +24,14 @@ type ExploreOptions struct {
 	LawsOnly  bool           // ignore the file's expectations, because they may not hold with faults
 	Laws      []string       // the names or IDs of the laws that count; empty means all
 	States    int            // for exhaustive: the maximal number of states; 0 means no limit
-	Early     int            // for exhaustive: how many timers of a run may fire early
+	Early     int            // for exhaustive: how many timers of a run may fire while another action is possible
 	Workers   int            // the number of workers; 0 means one per core; with 1, memory use is reproducible
 	First     bool           // stop at the first violation
 	Whole     bool           // runs do not end at violations, so that [Exploration].Said contains all laws
 	Said      bool           // fill [Exploration].Said, Beside and Alike even if a violation ends a run
 	Budget    int            // the maximal number of runs for minimizing a failure; 0 means 2000
 	Patience  time.Duration  // the maximal real time for minimizing a failure; 0 means no limit
-	Likely    time.Duration  // the real time for finding the decisive step of each failure; 0 means not to search it
+	Likely    time.Duration  // the real time for measuring how likely each failure is after each step; 0 for none
 	Twice     int            // one run in this many runs is repeated and compared; 0 means 64
 	Steps     int            // limits a run to three times the default run plus these; 0 means thirty times plus 20,000
 

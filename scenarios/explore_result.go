@@ -11,8 +11,8 @@ import (
 
 // Exploration is the result of an exploration, random or exhaustive.
 //
-// A pass proves something only if Complete is set. Otherwise an exhaustive search did not cover everything, or no
-// random schedule settled.
+// A pass proves something only if Complete is set. Otherwise the exploration was interrupted or cut short, or no
+// schedule reached its end.
 type Exploration struct {
 	Schedules   int           `json:"schedules"`
 	Distinct    int           `json:"distinct"`
@@ -23,8 +23,8 @@ type Exploration struct {
 	Fights      int           `json:"-"` // random schedules that ended in a fight
 	Interrupted bool          `json:"-"` // the user interrupted the exploration
 
-	// Complete means that all schedules were covered, or the requested number was run, and at least one reached its
-	// end.
+	// Complete means that an exhaustive search covered all schedules, or that the requested number of random schedules
+	// was run. At least one schedule must have reached its end or violated a law.
 	Complete bool              `json:"-"`
 	Stopped  string            `json:"-"` // why the exploration is not complete
 	Coverage *explore.Coverage `json:"-"` // for exhaustive searches; Fixed lists what is the same in all schedules

@@ -34,7 +34,7 @@ type Script struct {
 	bound     int           // the maximal number of steps in a settle; 0 means the default
 	idle      int           // the maximal number of steps without a commit; 0 means the default
 	unsettled bool          // the default run did not settle
-	likely    time.Duration // the time for finding the decisive step of a failure; 0 means not to search it
+	likely    time.Duration // the real time for measuring how likely a failure is after each step; 0 for none
 	asked     *asked        // records what the runs exercise; nil if not needed
 }
 

@@ -101,8 +101,8 @@ func (p *Script) found(schedule explore.Schedule) *render.Page {
 	return run.Page(run.failed.last())
 }
 
-// smallness describes the size of a failure: the number of the step at which it fails, before and after minimizing, and
-// whether minimizing was complete.
+// smallness describes the step at which a failure occurs before and after minimizing, the decisions that differ from
+// the default schedule, the faults, and whether minimizing was complete.
 func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Violation, s.Outcome), failsAt(f.Violation, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))

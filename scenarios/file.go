@@ -34,7 +34,7 @@ type File struct {
 type Step struct {
 	Line      int    // counted from 1
 	Phase     string // the first sentence of the comment before the step's phase; "" if there is none
-	Expect    bool   // the step has a "!": it must violate a law, not settle, or be refused
+	Expect    bool   // the step has a "!", so it must fail
 	Verb      string
 	Args      []Arg
 	HasGolden bool   // the step has a "----" below it
@@ -217,7 +217,7 @@ type baseKey struct {
 	text    [sha256.Size]byte // a hash of the texts of all installed sections
 }
 
-// bases caches the last bases. The cases of a controller all install the same objects, and loading CRDs of several
+// bases caches the last few bases. The cases of a controller all install the same objects, and loading CRDs of several
 // megabytes takes seconds.
 var bases struct {
 	mutex sync.Mutex

@@ -24,8 +24,8 @@ type Registry struct {
 	Absent      []string          // names of upstream controllers that are not in Controllers
 	Funcs       map[string]Func   // the functions for the verbs do and ensure
 
-	// Candidate returns a controller that takes part in leader election for the process name, and calls lead with the
-	// result. The verb managers needs it. It may be nil.
+	// Candidate returns a controller that takes part in leader election for the process with this name, and that calls
+	// lead with the result. Candidate is for the verb managers, and may be nil.
 	Candidate func(name string, lead func(bool)) host.Controller
 	// Reaper returns a controller that deletes an object like kubectl before the garbage collector existed, for "delete
 	// --client-side". The controller passes its result to outcome. Reaper may be nil.

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Run is a run of a script. Verbs change it. [Options.Inspect] receives it at the end.
+// Run is one run of a script. Each verb changes the Run. [Options.Inspect] receives the Run at the end.
 type Run struct {
 	registry *Registry
 	file     *File
@@ -53,7 +53,7 @@ type settled struct {
 }
 
 // course decides what happens next in a run. If choices is nil, the run has the default schedule. Otherwise choices
-// decides; it may be a recorded schedule.
+// decides in the explored settles: those that are not quiet. choices may be a recorded schedule.
 type course struct {
 	choices sim.Choices   // decides in explored settles; nil in the default run
 	races   bool          // the user's actions race with the controllers
@@ -66,7 +66,7 @@ type course struct {
 	steps int // the maximal number of steps in an explored settle; 0 means the default
 	idle  int // the maximal number of steps without a commit; 0 means maxIdleDrawn
 
-	ended     bool   // choices has ended the run
+	ended     bool   // choices, or a step that could not be executed, has ended the run
 	senseless *Error // the error of a step that could not be executed in this schedule
 }
 

@@ -27,7 +27,7 @@ type failed struct {
 	found  *render.Page // the page of the failure that an explore or mutant step found
 }
 
-// last returns the failure that ended the run, or nil.
+// last returns the last failure, or nil. If the failure is not expected, it has ended the run.
 func (f *failed) last() *Failure {
 	if n := len(f.all); n > 0 {
 		return &f.all[n-1]
@@ -147,11 +147,11 @@ func (r *Run) lastRecord(lines []render.Line) int {
 // counting decides which violations count, and which of them make a run fail.
 type counting struct {
 	judge    *law.Judge
-	strict   bool              // lost races also make a run fail
-	prefer   string            // the clause of the law that should be found; "" for any law
+	strict   bool              // a violation makes a run fail even if the process could not know of it
+	prefer   string            // the ID of the law that should be found; "" for any law
 	only     map[*law.Law]bool // the laws that count; nil means all laws
 	turns    []turn            // which laws counted, and since which violation
-	accepted int               // the number of violations that were handled
+	accepted int               // the number of violations that were handled: the first ones of the judge
 }
 
 // turn says which laws count from a certain violation on.

@@ -53,7 +53,7 @@ func (r *Run) named(t target) []string {
 	return names
 }
 
-// each calls f for all objects of a kind, sorted by name. Numbers in names are compared as numbers.
+// each calls f for all objects of a kind, sorted by namespace and name. Numbers at the ends of names count as numbers.
 func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	var all []runtime.Object
 	if k = r.t.Server.Kind(k.GVK); k == nil {

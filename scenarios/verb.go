@@ -67,7 +67,8 @@ func (v *Verb) Help() string {
 // world.
 func (v *Verb) Explores() bool { return v.explores }
 
-// replayed reports whether explored runs execute steps of the verb: those that act, settle, or check.
+// replayed reports whether explored runs execute steps of the verb. They skip steps that only print, and exploring
+// steps.
 func (v *Verb) replayed() bool {
 	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }

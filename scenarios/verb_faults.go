@@ -47,7 +47,7 @@ itself.`,
 	},
 }
 
-// trap returns the trap "before|after VERB KIND[/NAME]" of a step, or nil if it has none.
+// trap returns the request at which a step crash kills the process, or nil if the step kills the process at once.
 func (s *Step) trap(in servers) (*trial.Trap, error) {
 	words := s.Words()[1:]
 	if len(words) == 0 {

@@ -40,7 +40,7 @@ type Record struct {
 	Process     string // the actor: a process, "user", "faults"
 	Era         string // the era of the process's controller, "" for none
 	Incarnation int    // how many times the process had been restarted
-	Worker      int    // index of its worker
+	Worker      int    // index of the process's worker
 
 	For    Ref // the object being reconciled; UID as the process saw it, "" if it saw none
 	SawFor any // For's object as the process saw it at SyncStart; nil if it saw none
@@ -49,8 +49,7 @@ type Record struct {
 	Subresource string // "status", "scale", ...
 	Object      Ref    // the object of the request or event
 	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
-	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read, Mutation: the
-	// object
+	// Commit: version stored after, nil if removed. Delivery: version now, nil if deleted. Read, Mutation: the object
 	After   any
 	Version uint64 // Commit, Delivery: the resource version of the change
 	// the version of Object that the reconcile, or the program, last read, live or from a cache; nil if it read none
@@ -133,7 +132,7 @@ type Request struct {
 type Content interface {
 	// String returns the request without its body: "create secrets default/web".
 	String() string
-	// Differences lists the fields that differ between the two requests, each with both values.
+	// Differences lists the fields that differ from those of the other request, each with both values.
 	Differences(other Content) []string
 }
 
@@ -151,8 +150,8 @@ func (w *World) Request(r Request) {
 // Requests lists the requests that programs have sent so far, in canonical order.
 func (w *World) Requests() []Request { return w.requests }
 
-// Ref names an API object. A recreated object has another UID. Kind is its name in the server's table of kinds
-// ("Pod").
+// Ref names an API object. A recreated object has another UID. Kind is a name in the server's table of kinds, such as
+// "Pod".
 type Ref struct {
 	Kind, Namespace, Name, UID string
 }

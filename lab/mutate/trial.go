@@ -37,7 +37,7 @@ type trial struct {
 	b      *Build
 	o      *Options
 	say    func(format string, args ...any)
-	suites map[string]*Suite // by package; "" has the scenarios
+	suites map[string]*Suite // the checks by package; "" stands for the scenario files
 }
 
 func (b *Build) newTrial(o *Options, say func(string, ...any)) *trial {

@@ -21,8 +21,8 @@ import (
 )
 
 // Case describes a world in which controllers are tested: its objects, its processes, the user's actions, and what must
-// hold at the end. [Case.Explore] runs it under many schedules, and checks each against the laws. A Case is compiled to
-// a scenario file. Failures are written as scenario files too, so every tool for these files can be used.
+// hold at the end. [Case.Explore] runs it under many schedules, and checks each run against the laws. A Case is
+// compiled to a scenario file. Failures are written as scenario files too, so every tool for these files can be used.
 type Case struct {
 	// Controllers are the controllers under test. Each runs as a process with the controller's name.
 	Controllers []host.Controller
@@ -38,7 +38,8 @@ type Case struct {
 	CRDs      []string
 	Installed string
 
-	// Files are YAML files, or directories of them, with the initial objects of the world. CRDs come first.
+	// Files are YAML files, or directories of them, with the initial objects of the world. A CRD must come before
+	// objects of its kind.
 	Files []string
 	// World is YAML with more initial objects. Objects are more initial objects, as Go values. An object that is not
 	// unstructured must have a built-in kind.
@@ -63,8 +64,7 @@ type Case struct {
 
 	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, in which
 	// the same actions are done without faults. The order of actions differs between quiet runs; fields that differ
-	// between them are not compared. Neither are names, UIDs, times, annotations, and the numbers and texts in a
-	// status.
+	// between them are not compared. Neither are names, UIDs, times, annotations, and numbers and messages in a status.
 	SameEnd bool
 
 	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as conversion and
@@ -79,7 +79,7 @@ type Case struct {
 	// which is possible only for small worlds. Flags override both fields.
 	Schedules  int
 	Exhaustive bool
-	// Time limits the time for running random schedules; 0 means no limit. At least one schedule is run.
+	// Time limits the real time for running random schedules; 0 means no limit. At least one schedule is run.
 	Time time.Duration
 	// Accept, if not nil, returns the reason why a failure is accepted, or "" if the failure is not accepted. Package
 	// simtest logs an accepted failure, but does not fail the test.

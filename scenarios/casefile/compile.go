@@ -24,7 +24,7 @@ func (c *Case) File(name string) (*scenarios.File, error) {
 	return f, err
 }
 
-// text is a generated file. origin has the source of each of its lines, in order.
+// text is a generated file. origin lists the parts of the file in order.
 type text struct {
 	strings.Builder
 	lines  int

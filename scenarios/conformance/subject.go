@@ -41,8 +41,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject describes an operator with its CRDs and samples. Fields that the Subject of package agent has too have the
-// same names there. Paths are relative to the package of the test.
+// Subject describes an operator with its CRDs and samples. Fields that also exist in the Subject of package agent have
+// the same names there. Paths are relative to the package of the test.
 type Subject struct {
 	// Controller is a stepped reconciler. Name, For, Routes and New suffice. The other facts that the laws need, such
 	// as Owns, Selector, Replicas and Finalizers, are found in quiet runs unless they are declared.

@@ -90,7 +90,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	}
 	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Shard: part, Results: *results,
 		World: t.Name(), Again: again(t, ""), Accept: c.Accept, Raw: func(f *scenarios.Counterexample) {
-			if path, err := kept.Keep(dir, f); err == nil { // otherwise the minimized failure is reported
+			if path, err := kept.Keep(dir, f); err == nil { // otherwise only the minimized failure is kept
 				raw[f.Law] = path
 				t.Logf("%s is violated: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
 			}

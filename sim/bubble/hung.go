@@ -143,8 +143,8 @@ func (r *room) giveUp(runs bool) {
 	}()
 }
 
-// refuse panics if the program name never settled in an earlier world, or if a goroutine of an abandoned room still
-// runs. Otherwise each new world would wait for the time limit again.
+// refuse panics if the program with this name never settled in an earlier world, or if a goroutine of an abandoned room
+// still runs. Otherwise each new world would wait for the time limit again.
 func refuse(name string) {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()

@@ -176,9 +176,10 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	return h, nil
 }
 
-// after returns how long a late handler waits, at most a millisecond. A manager's sources check every tenth of a
-// second whether their cache is filled, and then add their handlers. Timers that are due at the same instant fire in
-// random order. With equal delays, this order would decide which kind's objects come first in the queue.
+// after returns how long a handler waits that is added to a running informer: at most a millisecond. A manager's
+// sources check every tenth of a second whether their cache is filled, and then add their handlers. Timers that are due
+// at the same instant fire in random order. With equal delays, this order would decide which kind's objects come first
+// in the queue.
 func (i *informer) after() time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(i.synced.name))

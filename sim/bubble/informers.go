@@ -41,8 +41,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informers returns a factory of shared informers, like informers.NewSharedInformerFactory, but [NewInformer] makes
-// its informers. A program that uses the factory is deterministic.
+// Informers returns a factory of shared informers, like informers.NewSharedInformerFactory, but [NewInformer] makes its
+// informers. These informers make no random choices.
 func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
 	return &factory{SharedInformerFactory: informers.NewSharedInformerFactory(client, resync), client: client,
 		resync: resync, running: newRunning[reflect.Type]()}

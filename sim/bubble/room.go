@@ -34,7 +34,7 @@ type room struct {
 	seeds   int64
 	quiet   *quiet.Quiet
 	asked   bool                       // a program has sent a request, or returned, while time passed
-	syncs   []*shift                   // current reconciles
+	syncs   []*shift                   // current reconciles of [Concurrent] controllers
 	strays  []string                   // lines of requests from goroutines whose reconcile had returned
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
 	last    map[string]*life           // the last life of each program
@@ -114,7 +114,7 @@ func (r *room) in(f func()) {
 	turn.Lock()
 	defer turn.Unlock()
 	if r.hangs {
-		return // already reported
+		return // the hang was reported
 	}
 	solitude.sweep()
 	r.watch.Reset(patience)

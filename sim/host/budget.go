@@ -9,7 +9,7 @@ import (
 
 var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync, slow}
 
-// FaultNames are the faults of [Cluster.NewBudget], in canonical order. Schedules depend on that order.
+// FaultNames are the names of the faults of [Cluster.NewBudget]. Schedules depend on their order.
 var FaultNames = func() (names []string) {
 	for _, f := range faults {
 		names = append(names, f.name)

@@ -18,7 +18,7 @@ type Cluster struct {
 	world     *sim.World
 	server    *fakeapi.Server
 	states    map[*fakeapi.Kind]*kindState
-	order     []*kindState // the states in the order of the table of kinds
+	order     []*kindState // the states in the order in which their kinds became known
 	processes []*Process
 	failures  []*FailedRequest
 

@@ -19,7 +19,7 @@ type concurrentSync struct {
 	worker  *worker
 	program Program
 	ask     Ask
-	calls   []*Call        // in canonical order
+	calls   []*Call        // sorted by key
 	made    map[string]int // number of requests so far by key
 	read    uint64         // sum of the digests of the reads since the scheduler last ran
 }

@@ -18,7 +18,7 @@ type metaRule uint8
 
 const (
 	always    metaRule = iota
-	never              // excluded: a revision depends on changes to other objects
+	never              // for resourceVersion, which depends on changes to other objects
 	exactOnly          // not in abstract digests, because it differs between two rounds of a fight
 	presence           // abstract digests include only whether it is set
 	named              // abstract digests include it unless the server generated it

@@ -61,7 +61,7 @@ func (g *hosted) start(p *Process) {
 	g.program.Start()
 }
 
-// kill ends the program. It returns a description of the request that was pending.
+// kill ends the program. It returns a description of the requests that were pending, or "".
 func (g *hosted) kill() (detail string) {
 	if g.program == nil { // the program could not be made
 		return ""
@@ -243,7 +243,8 @@ func (c *Cluster) lastOf(asked int) int {
 	return -1
 }
 
-// exited ends a process whose program has returned, and sets the timer for its restart.
+// exited ends a process whose program has returned. It sets the timer for the restart, unless the process is in a crash
+// loop.
 func (g *hosted) exited() {
 	p := g.process
 	err, _ := g.program.Ended()

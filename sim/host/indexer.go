@@ -18,11 +18,11 @@ type indexer struct {
 	items   *btree.BTreeG[*version] // the variable nothing until an object is put
 	indexes []*index                // without the namespace index, because keys begin with the namespace
 	rv      uint64
-	asked   bool                    // set when rv is read
+	asked   bool                    // rv was read
 	show    func(*version) *version // converts a version to the form that readers get; nil if none is needed
 	reader  reader                  // nil outside a process
 	probe   version                 // for look-ups, so that they need no allocation
-	found   []*version              // reused by lists
+	found   []*version              // the result of the current list; its memory is reused
 	prefix  string                  // the key prefix of the last namespace that was listed
 	free    *btree.FreeListG[*version]
 	reads   *sync.Mutex // guards reads if reconciles may start goroutines; otherwise nil

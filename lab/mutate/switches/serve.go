@@ -22,7 +22,7 @@ type Check struct {
 
 type Request struct {
 	Mutation int
-	Checks   []int           // by index in the list of checks
+	Checks   []int           // the checks to run, by index in the list of all checks
 	Limits   []time.Duration // maximal processor time of each check; empty for no limit
 }
 
@@ -30,7 +30,7 @@ type Answer struct {
 	Checks  []string        // the names of all checks, if the request has no checks
 	By      int             // index, in the request's checks, of the check that killed the mutant; -1 for none
 	Why     string          // why that check failed; "" for none
-	Reached []int           // mutations reached by the checks, or by the initialization if the request has no checks
+	Reached []int           // the mutations that the checks reached; without checks, that the initialization reached
 	Took    []time.Duration // processor time of each check that was run
 	Ended   bool            // the process has ended itself, because the check took too much time or memory
 }

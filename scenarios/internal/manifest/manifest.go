@@ -1,6 +1,6 @@
 // Package manifest parses the manifests of a scenario file strictly. It accepts YAML documents whose kinds the server
 // has. It rejects unknown fields, duplicate objects, and selectors that do not match the labels of their own template.
-// An error contains the line and suggests the nearest valid word.
+// An error contains the line. It suggests the nearest valid word, if there is one.
 package manifest
 
 import (
