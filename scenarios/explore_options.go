@@ -32,7 +32,7 @@ type ExploreOptions struct {
 	Budget    int            // the maximal number of runs for minimizing a failure; 0 means 2000
 	Patience  time.Duration  // the maximal real time for minimizing a failure; 0 means no limit
 	Likely    time.Duration  // the real time for measuring how likely each failure is after each step; 0 for none
-	Twice     int            // one run in this many runs is repeated and compared; 0 means 64
+	Twice     int            // one run in this many, and each failed run, is repeated and compared; 0 means 64
 	Steps     int            // limits a run to three times the default run plus these; 0 means thirty times plus 20,000
 
 	// Enough, if not nil, is called with the number of schedules that were run, and reports whether they suffice.

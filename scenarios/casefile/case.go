@@ -54,8 +54,8 @@ type Case struct {
 	For time.Duration
 	// User lists the user's actions in order. Each action may happen at any time after the one before it.
 	User []Action
-	// Settled is called whenever the world has settled, in addition to the laws. It must not write. Its error is a
-	// violation.
+	// Settled is called at the end of each run whose world has settled, in addition to the laws. It must not write. Its
+	// error is a violation.
 	Settled scenarios.Func
 
 	// Invariants must hold in this world in addition to the laws. Each is checked whenever the world has settled, or at

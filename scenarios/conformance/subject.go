@@ -73,7 +73,8 @@ type Subject struct {
 	// Invariants must hold in each world in addition to the laws: either whenever it has settled, or at writes of
 	// programs. An invariant of only one controller belongs in the controller's Contract.
 	Invariants []*law.Invariant
-	// Settled is called whenever a world has settled. It must not write. If it returns an error, the case fails.
+	// Settled is called at the end of each run whose world has settled. It must not write. If it returns an error, the
+	// case fails.
 	Settled func(user host.Client) error
 	// Skip contains the names of cases and laws to leave out, each with the reason, which is printed.
 	Skip map[string]string

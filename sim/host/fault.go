@@ -49,8 +49,8 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-// isAtWork reports whether a process has a request under way and, if it runs a program, has filled its caches. Before
-// that, a crash would interrupt nothing, and would make a manager of controller-runtime loop forever while it stops.
+// isAtWork reports whether a process has a request under way. A program must also have sent a request other than a list
+// or a watch. Before that, a crash would interrupt nothing, and a manager of controller-runtime would never stop.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())
