@@ -53,8 +53,8 @@ func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }
 
-// suggest returns the end of an error message: the valid word that is nearest to word. If none is near, it is the list
-// of all valid words, unless there are many.
+// suggest returns the end of an error message: the valid word that is nearest to word. If no valid word is near,
+// suggest returns the list of all valid words, or "" if there are more than 24.
 func suggest(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"

@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the first steps of a file under other schedules. until is the index of the first step that is not run.
-// If it is negative, this is the first explore or mutant. If two runs of one schedule differ, the error is a
-// [*explore.Disagreement].
+// Explore runs the first steps of a file under other schedules. until is the index of the first step that is not run. A
+// negative until stands for the index of the first explore or mutant. If two runs of one schedule differ, the error is
+// a [*explore.Disagreement].
 func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOptions) (*Exploration, error) {
 	if until < 0 {
 		until = f.scriptEnd()
@@ -101,8 +101,8 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 	return x, err
 }
 
-// finish adds what was exercised. It counts schedules that do not settle (EXACT-7) separately, because they have a
-// separate exit code.
+// finish adds what was exercised. It counts schedules that do not settle (EXACT-7) separately, because [ExitNotSettled]
+// is a separate exit code.
 func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
 	x.Uncompared = p.uncompared()

@@ -63,7 +63,6 @@ func (a *asked) look(r *Run) {
 	}
 }
 
-// kinds returns the kinds that a controller declares in Owns and MayEdit.
 func kinds(c *host.Controller) []string {
 	var all []string
 	for _, gvk := range slices.Concat(c.Owns, c.Contract.MayEdit) {
@@ -90,7 +89,6 @@ func twofold(r *Run, controllers map[string]*host.Controller) []string {
 
 func nameOnly(r sim.Ref) sim.Ref { return sim.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name} }
 
-// tellBeside adds the recorded writes to an exploration.
 func (a *asked) tellBeside(x *Exploration) {
 	x.Alike = slices.Sorted(maps.Keys(a.alike))
 	x.Beside = slices.Collect(maps.Keys(a.beside))

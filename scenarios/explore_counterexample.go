@@ -21,8 +21,8 @@ type counterexampleText struct {
 	program *Script
 	head    string   // the comment at the top of the file
 	steps   []string // the script without "!"
-	bang    []bool   // for each step: it has a "!" in the file
-	golden  []bool   // for each step: its output is kept
+	bang    []bool   // for each step: whether it has a "!" in the file
+	golden  []bool   // for each step: whether its output is kept
 	reads   []*section
 	keys    []string // the decisions of the schedule
 }

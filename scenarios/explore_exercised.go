@@ -14,10 +14,10 @@ import (
 type asked struct {
 	wrote   sync.Map // controller name -> true if a process of the controller has written
 	settled sync.Map // controller name -> true if a world settled with an object of the controller's kind
-	keyed   sync.Map // controller name -> true if it reconciled a key that named an object of its kind
-	done    sync.Map // *Step of the user -> true if it succeeded in a run
+	keyed   sync.Map // controller name -> true if the controller reconciled a key that named an object of its kind
+	done    sync.Map // *Step of the user -> true if the step succeeded in a run
 	middle  sync.Map // "" -> the work that a time limit interrupted in one world, so that no law was evaluated there
-	refused sync.Map // *Step of the user -> why it was refused in one run
+	refused sync.Map // *Step of the user -> why the step was refused in one run
 
 	mutex  sync.Mutex
 	said   map[[2]string]*Said // by controller and clause; nil if not needed

@@ -39,8 +39,8 @@ func tail(lines []render.Line) string {
 }
 
 // Kill runs the first steps of a file, with a mutant in place of its controller. until is the index of the first step
-// that is not run; if it is negative, this is the first explore or mutant. Kill runs the default schedule and then
-// others, until a law is violated.
+// that is not run. A negative until stands for the index of the first explore or mutant. Kill runs the default schedule
+// and then others, until a law is violated.
 func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Killed, error) {
 	m, what := g.mutant(mutant)
 	if what != "" {

@@ -104,7 +104,7 @@ func countSteps(parts []part, removed []bool) int {
 	return n
 }
 
-// without returns the file without the removed parts. The result can be run, but its text is that of the original.
+// without returns the file without the removed parts. The result can be run, but keeps the text of the original file.
 func (f *File) without(parts []part, removed []bool) *File {
 	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server, base: f.base, quiet: &quietEnds{}}
 	gone := map[int]bool{}

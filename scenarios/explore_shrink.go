@@ -94,7 +94,6 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	return failing, nil
 }
 
-// found returns the page of a failing schedule that is not minimized.
 func (p *Script) found(schedule explore.Schedule) *render.Page {
 	run, _ := p.once(explore.Follow(schedule))
 	defer run.stop()
@@ -133,7 +132,7 @@ func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Count
 
 // subject returns the script in the form for package explore. Nearly every expectation fails in an empty world, for
 // many reasons. Therefore, if an expectation fails, a smaller run must fail with the same text, and after the same last
-// fault. If the failure does not occur in the default schedule, it must not occur there in the smaller script.
+// fault. If the script does not fail in the default schedule, the smaller script must not fail in it either.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Violation
 	s := explore.Shrinkable{}

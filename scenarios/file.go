@@ -25,8 +25,8 @@ type File struct {
 	sections []*section
 	src      string
 	verbs    []*Verb         // the verbs that the file may use
-	server   *fakeapi.Server // a server with all kinds that the file defines; Check sets it
-	base     *base           // the installed objects; nil if there are none; Check sets it
+	server   *fakeapi.Server // a server with all kinds that the file defines; set by Check
+	base     *base           // the installed objects; nil if there are none; set by Check
 	quiet    *quietEnds      // the settled worlds of quiet runs, for the law same-end
 }
 

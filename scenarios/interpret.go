@@ -174,7 +174,7 @@ func Unread(path string, err error) *Result {
 	return r
 }
 
-// add records an error. The first error sets the verdict, but a later usage error replaces it.
+// add records an error. The first error sets the verdict. A later usage error replaces the verdict.
 func (r *Result) add(err error) {
 	var e *Error
 	if !errors.As(err, &e) {

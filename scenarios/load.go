@@ -43,8 +43,8 @@ func Load(path string) (*File, error) {
 	return Parse(path, data)
 }
 
-// RunFile reads and runs a file. If Update is set, it writes golden texts atomically. It does not write the file after
-// an unexpected violation or another error, or if CI is set in the environment.
+// RunFile reads and runs a file. If Update is set, RunFile replaces the golden texts in the file. It does not write the
+// file after an unexpected violation or another error, or if CI is set in the environment.
 func RunFile(path string, o Options) *Result {
 	f, err := Load(path)
 	if err != nil {

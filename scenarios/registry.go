@@ -31,8 +31,8 @@ type Registry struct {
 	// --client-side". The controller passes its result to outcome. Reaper may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 
-	// Server, if not nil, configures the server of every world, for example its webhooks. It must not depend on time or
-	// on random numbers.
+	// Server, if not nil, configures the server of every world, for example its webhooks. Its functions must not depend
+	// on time or on random numbers.
 	Server *fakeapi.Options
 }
 

@@ -47,7 +47,7 @@ type Run struct {
 // settled describes the last settle, and what came after it.
 type settled struct {
 	how   trial.Settling // the result of the last settle
-	from  int            // index of the first record in its timeline
+	from  int            // index of the first record in the timeline of the last settle
 	not   string         // the output of the last settle that did not settle; "" if there was none
 	dirty bool           // a step has changed the world since the settle
 }
@@ -186,7 +186,7 @@ func (r *Run) judge(s *Step, before int) error {
 	return nil
 }
 
-// refused is the error of a user's request that the server refused. A step with a "!" may expect it.
+// refused is the error of a user's request that the server refused. A step with a "!" may expect the refusal.
 type refused struct{ text string }
 
 func (e *refused) Error() string { return "refused: " + e.text }

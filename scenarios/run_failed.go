@@ -109,8 +109,8 @@ func (r *Run) failExpect(text string) {
 // mostLines is the maximal number of lines on the page of a world that does not settle and has no repeated lines.
 const mostLines = 40
 
-// failSettle records that the world did not settle. The page shows the fight or the repeated lines. If there are none,
-// it shows the last events.
+// failSettle records that the world did not settle. The page shows the fight, or the repeated lines, or the last
+// events.
 func (r *Run) failSettle(text string) {
 	bs := r.Violations()
 	for i := len(bs) - 1; i >= 0 && bs[i].Record >= r.settled.from; i-- {

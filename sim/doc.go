@@ -26,6 +26,6 @@
 //
 // # Where to go next
 //
-// Package host runs controllers as actors of a world. Package law judges its history. Package trial joins them: one run
-// of a world to its end.
+// Package host runs controllers as actors of a world. Package law judges the history of a world. Package trial uses
+// both packages to run a world to its end.
 package sim

@@ -30,7 +30,7 @@ const Panicked = "panic: "
 // immutable versions, held by pointer. The kernel never looks inside them.
 type Record struct {
 	Index int           // position in the history
-	Step  int           // number of its step, from 1
+	Step  int           // number of the step in which the record was made, from 1
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none
@@ -64,7 +64,7 @@ type Record struct {
 	Tombstone bool // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
 	// Delivery: keys that the event added to the process's queue, including keys that were already in it
 	Enqueued []string
-	Observed []string // Delivery: keys whose expectations were lowered because of it
+	Observed []string // Delivery: keys whose expectations the event lowered
 	Lost     bool     // Commit: the response never reached the process
 }
 

@@ -52,7 +52,7 @@ type Case struct {
 	// For limits the virtual time of each settle of the world. After that time the world counts as settled. This is for
 	// worlds in which something never stops, such as retries. 0 means that the world runs until nothing more happens.
 	For time.Duration
-	// User lists the user's actions in order. Each action may happen at any time after the one before it.
+	// User lists the user's actions in order. Each action may happen at any time after the previous action.
 	User []Action
 	// Settled is called at the end of each run whose world has settled, in addition to the laws. It must not write. Its
 	// error is a violation.
@@ -119,7 +119,7 @@ func (c *Case) Registry() *scenarios.Registry {
 	return g
 }
 
-// mistake returns an error of one line about the case. It names the type as in package simtest.
+// mistake returns an error of one line about the case. The error names the type simtest.Case.
 func mistake(format string, args ...any) error {
 	return &scenarios.Error{File: "simtest.Case", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }

@@ -68,7 +68,7 @@ func (t *text) explain(err error) error {
 	return &told
 }
 
-// compile generates the file of a case and parses it. The returned text maps its lines to their origins.
+// compile generates the file of a case and parses it. The returned text contains the origins of the lines.
 func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err

@@ -49,7 +49,7 @@ type Subject struct {
 	Controller host.Controller
 	// Run is a whole, unmodified program (package bubble): a manager, an operator's main, or any function that takes a
 	// configuration and serves until ctx is done. Set either Run or Controller.New. With Run, Controller may have a
-	// Contract, and For if it is not the kind of the sample.
+	// Contract, and a kind For that is not the kind of the sample.
 	Run func(ctx context.Context, config *rest.Config) error
 	// Others are other stepped reconcilers of the operator. They run too, and are judged by their own declarations.
 	Others []host.Controller
@@ -70,8 +70,8 @@ type Subject struct {
 	// Edits are merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}. Single fields are
 	// tried anyway.
 	Edits []string
-	// Invariants must hold in each world in addition to the laws: either whenever it has settled, or at writes of
-	// programs. An invariant of only one controller belongs in the controller's Contract.
+	// Invariants must hold in each world in addition to the laws: either whenever the world has settled, or at writes
+	// of programs. An invariant of only one controller belongs in the controller's Contract.
 	Invariants []*law.Invariant
 	// Settled is called at the end of each run whose world has settled. It must not write. If it returns an error, the
 	// case fails.
@@ -81,13 +81,13 @@ type Subject struct {
 	// Accept lists known violations. They are printed, but do not fail the test.
 	Accept []Accept
 
-	// For is the virtual time that each world runs; 0 means until it settles. If a controller creates objects at
+	// For is the virtual time that each world runs; 0 means until the world settles. If a controller creates objects at
 	// regular times, 0 means until the third time.
 	For time.Duration
 	// Profile is the set of laws that apply. A larger profile in Controller.Contract has precedence.
 	Profile law.Profile
-	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. -threelaws.schedules overrides
-	// it.
+	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. The flag -threelaws.schedules
+	// overrides Schedules.
 	Schedules int
 	// Time limits the time for all cases together. 0 means one minute, or no limit if Schedules is set. The flag
 	// -threelaws.time overrides it. If the time does not suffice, the cases that were not run are listed.

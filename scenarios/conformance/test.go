@@ -17,8 +17,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios/simtest"
 )
 
-// Test checks an operator against the laws of its profile. Quiet runs show the operator's behavior, from which Test
-// derives cases. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to
+// Test checks an operator against the laws of the subject's profile. Quiet runs show the operator's behavior, from
+// which Test derives cases. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to
 // testdata/threelaws, minimized, and in later tests replayed first. Each law is a subtest too. If no case exercised the
 // law, its subtest is skipped with the reason.
 //

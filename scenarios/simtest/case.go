@@ -19,7 +19,7 @@
 // # Where to go next
 //
 // Package sim/host defines controllers. docs/use/go-test.md shows a whole test and its failure. docs/use/scenarios.md
-// describes the files of failures. With package cli you can build a command that replays them.
+// describes the files of failures. With package cli you can build a command that replays these files.
 package simtest
 
 import (

@@ -149,7 +149,6 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 // worlds must not depend on the results of earlier runs and cases.
 func divided() bool { return *shard != "" || *results != "" }
 
-// known returns why a failure is accepted, or "".
 func (c *Case) known(f *scenarios.Counterexample) string {
 	if c.Accept == nil {
 		return ""

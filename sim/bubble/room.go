@@ -45,7 +45,7 @@ type room struct {
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
-	bubbles sync.Map   // name -> room; roomsMu is no guard, because its holder may wait for a reader of this map
+	bubbles sync.Map   // name -> room; roomsMu is no guard: a holder of roomsMu may wait for a reader of this map
 	turn    sync.Mutex // held during a command: the rooms share math/rand's source, so only one runs at a time
 )
 

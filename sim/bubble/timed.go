@@ -107,6 +107,6 @@ func (c *clock) in(f func()) {
 	case c.stuck != nil && !c.ended:
 		panic(host.Misuse("a sync waits, on its own goroutine, for what cannot happen before it returns"))
 	default:
-		runtime.Goexit() // the function called it
+		runtime.Goexit() // the function called runtime.Goexit
 	}
 }

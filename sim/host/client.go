@@ -22,7 +22,7 @@ type client struct {
 // Server returns the server that the requests go to.
 func (c *client) Server() *fakeapi.Server { return c.server }
 
-// Do sends a request. If the server does not serve its kind, the answer is 404, as for a client without discovery.
+// Do sends a request. If the server does not serve the kind, the answer is 404, as for a client without discovery.
 func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	resp, err := c.send(ctx, req)
 	if err != nil {

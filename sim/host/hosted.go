@@ -157,10 +157,10 @@ func (g *hosted) execute(c *Call, f *FailedRequest) {
 	c.state = answered
 }
 
-// exit is the detail of the action for a program that has returned. Its process restarts it after a delay.
+// exit is the detail of the action for a program that has returned. The process restarts the program after a delay.
 const (
 	exit        = "exit"
-	backOff     = 10 * time.Second // the first restart delay of a container in a kubelet; each restart doubles it
+	backOff     = 10 * time.Second // first restart delay of a container in a kubelet; each restart doubles the delay
 	mostBackOff = 5 * time.Minute
 	crashLoop   = 5 // after this number of exits in a row without a successful write, there is no restart
 )

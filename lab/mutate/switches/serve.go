@@ -161,7 +161,8 @@ func firstLine(s string) string {
 }
 
 // ChecksEnv is the environment variable that makes the tests of a package serve. It contains the path of a file with
-// the names of the checks, one per line, such as TestA/subtest. The names themselves could exceed its limit of 128 KiB.
+// the names of the checks, one per line, such as TestA/subtest. The names could exceed the limit of 128 KiB for a
+// variable.
 const ChecksEnv = "THREELAWS_MUTATION_CHECKS"
 
 // Tests replaces TestMain in a mutated build. If [ChecksEnv] is set, it serves the tests as checks. Otherwise it runs

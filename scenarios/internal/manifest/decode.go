@@ -192,8 +192,8 @@ func (t *Text) tabLine(from int) int {
 	return from
 }
 
-// find returns the node at a path like spec.containers[0].name. If it does not exist, find returns the deepest existing
-// node on the path.
+// find returns the node at a path like spec.containers[0].name. If there is no such node, find returns the deepest
+// existing node on the path.
 func find(n *yaml.Node, path string) *yaml.Node {
 	at := n
 	for _, part := range steps(path) {
@@ -220,7 +220,6 @@ func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-// cutPath splits a path before its last field.
 func cutPath(path string) (parent, last string) {
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {
 		return path[:i], path[i+1:]
