@@ -25,8 +25,8 @@ type Error struct {
 	Line int    `json:"line"`           // counted from 1; 0 for the whole file
 	Verb string `json:"verb,omitempty"` // the verb of the step; "" outside of steps
 	Text string `json:"text"`           // the mistake and its cause
-	Code int    `json:"code"`           // the exit code
-	Diff string `json:"diff,omitempty"` // lines to print below
+	Code int    `json:"code"`           // the exit code of the run, such as ExitFail
+	Diff string `json:"diff,omitempty"` // the lines of a diff, which are printed below Text
 
 	bang bool // a step with "!" did not fail
 }

@@ -142,7 +142,7 @@ func (e end) compare(quiet end, found func(path, text string)) {
 		if len(here.objects) != len(there.objects) {
 			text := fmt.Sprintf("there are %d objects of kind %s, and %d in a quiet run", len(here.objects), kind, len(there.objects))
 			switch more, less := without(here.objects, there.objects), without(there.objects, here.objects); {
-			case len(less) == 0: // if both lists have names, the names may be generated
+			case len(less) == 0: // if each world has names that the other does not have, no names are listed
 				text += "; only here: " + strings.Join(more, ", ")
 			case len(more) == 0:
 				text += "; only there: " + strings.Join(less, ", ")

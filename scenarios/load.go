@@ -18,7 +18,7 @@ var verbs = []*Verb{
 	// faults and versions
 	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch,
 	verbDowngrade, verbMark,
-	// reading
+	// reading, checking, and Go functions
 	verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbPredict, verbHash, verbDo, verbEnsure,
 	// exploring
 	verbExplore, verbMutant, verbSchedule,

@@ -81,7 +81,7 @@ func (r *Run) breaks(b *law.Violation) {
 	}
 }
 
-// amiss records a step whose expectation does not hold, or a settle that did not end.
+// amiss records a step whose expectation does not hold, or a settle after which the world has not settled.
 func (r *Run) amiss(s *Step, e *Error) {
 	switch {
 	case e.bang || r.failed.found != nil:

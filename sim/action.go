@@ -14,7 +14,7 @@ const (
 	Respond Class = iota // a response reaches its caller
 	Execute              // the API server executes a pending request
 	Deliver              // one watch event reaches one informer of one process
-	Work                 // a worker takes a key from its queue
+	Work                 // a worker takes a key from its queue; or a process restarts, or its program exits
 	User                 // the user's next action
 	Timer                // the clock moves to the earliest timer
 	Fault                // a fault from the fault budget
@@ -31,7 +31,7 @@ func (c Class) String() string { return classNames[c] }
 type Action struct {
 	Class  Class
 	Actor  string // the acting process, "user", "clock", "faults"
-	Detail string // names the action among the actor's actions of this class: a kind, a worker, a fault
+	Detail string // names the action among the actor's actions of this class, for example a kind, a worker or a fault
 
 	Slot int // a number with which the actor finds the action; not part of the key
 }

@@ -147,7 +147,7 @@ func (w *World) Request(r Request) {
 	}
 }
 
-// Requests lists the requests that programs have sent so far, in canonical order.
+// Requests lists the requests of programs so far, in the order in which the world received them.
 func (w *World) Requests() []Request { return w.requests }
 
 // Ref names an API object. A recreated object has another UID. Kind is a name in the server's table of kinds, such as

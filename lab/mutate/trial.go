@@ -22,7 +22,7 @@ const (
 	worldBudget    = 2 * time.Second
 	fileBudget     = 5 * time.Second
 	testBudget     = 2 * time.Second
-	upstreamBudget = 30 * time.Second // most of it is spent by upstream's controllers, once in a process
+	upstreamBudget = 30 * time.Second // upstream's controllers take most of this time, once in each process
 	exploreBudget  = time.Second
 	mutantBudget   = time.Second
 )

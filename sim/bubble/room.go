@@ -35,7 +35,7 @@ type room struct {
 	quiet   *quiet.Quiet
 	asked   bool                       // a program has sent a request, or returned, while time passed
 	syncs   []*shift                   // current reconciles of [Concurrent] controllers
-	strays  []string                   // lines of requests from goroutines whose reconcile had returned
+	strays  []string                   // source lines of requests from goroutines whose reconcile had returned
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
 	last    map[string]*life           // the last life of each program
 	cut     bool                       // some reconcile was killed, so its goroutines may still exist

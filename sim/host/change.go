@@ -8,7 +8,7 @@ type change struct {
 	before, after *version // before is nil for a create, after for a removal
 	cause         int      // index of the record of the commit; -1 for none
 	tombstone     bool     // a deletion that a relist showed
-	resync        bool     // nothing changed
+	resync        bool     // a repeated delivery: nothing changed
 }
 
 func (c *change) key() string {

@@ -45,7 +45,7 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns the state of a kind, which all its versions share. It creates the state of a new kind.
+// state returns the state of a kind. All versions of a kind share one state. The state of a new kind is created.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s

@@ -17,8 +17,8 @@ import (
 type indexer struct {
 	items   *btree.BTreeG[*version] // the variable nothing until an object is put
 	indexes []*index                // without the namespace index, because keys begin with the namespace
-	rv      uint64
-	asked   bool                    // rv was read
+	rv      uint64                  // the resource version that the cache has reached
+	asked   bool                    // a reader has asked for rv
 	show    func(*version) *version // converts a version to the form that readers get; nil if none is needed
 	reader  reader                  // nil outside a process
 	probe   version                 // for look-ups, so that they need no allocation

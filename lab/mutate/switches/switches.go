@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// None is the number for the original program.
+// None is the number that stands for no mutation.
 const None = 0
 
 // Env is the environment variable with the number of the mutation that is on from the start of a process. Mutations in
