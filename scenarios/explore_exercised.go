@@ -20,7 +20,7 @@ type asked struct {
 	refused sync.Map // *Step of the user -> why the step was refused in one run
 
 	mutex  sync.Mutex
-	said   map[[2]string]*Said // by controller and clause; nil if not needed
+	said   map[[2]string]*Said // by controller and ID of the law; nil if not needed
 	beside map[Beside]bool
 	alike  map[string]bool
 }
@@ -84,7 +84,7 @@ type Said struct {
 	Controller string // "" for violations that are not by a single controller
 	Law        string // the ID of the law, such as EXACT-2
 	Exercised  int    // how often the law was evaluated
-	Broken     int    // the number of schedules with a violation that is not just a lost race
+	Broken     int    // the number of schedules with a violation of which the controller could know
 }
 
 func wrote(h *sim.History, process string) bool {

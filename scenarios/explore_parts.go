@@ -13,7 +13,7 @@ import (
 
 // part is a part of a script that minimizing may remove: a user action, or an object in a section.
 type part struct {
-	step    int // index in Steps; -1 for an object
+	step    int // index in File.Steps; -1 for an object
 	section *section
 	doc     int // index of the manifest in section.docs
 	label   string

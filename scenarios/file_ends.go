@@ -22,7 +22,7 @@ type ends struct {
 	drawsNone    string          // the same for the random runs
 	end          end             // the settled world of the run in the default schedule
 	differ       map[string]bool // "KIND" or "KIND PATH" in which the quiet runs differ
-	last         time.Duration   // the latest time at which one of the runs ended
+	last         time.Duration   // the latest virtual time at which one of the runs ended
 }
 
 // quietEnds caches the ends for each step that compares a world with quiet runs. All runs of a file share the cache.

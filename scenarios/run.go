@@ -39,7 +39,7 @@ type Run struct {
 	replace  map[string]host.Controller // controllers that run instead, by the name of the one that they replace
 	replaced bool                       // a controller in replace was started
 	switched int                        // the number of records at the last step switch or downgrade-server
-	marks    map[string]uint64          // the server's revision for each mark
+	marks    map[string]uint64          // name of a mark -> the server's revision
 	stale    bool                       // the script restarts processes from older states
 	tried    func(s *Step, err error)   // called after each user action; may be nil
 }
@@ -227,7 +227,8 @@ func (r *Run) note(s *Step, err error) {
 	}
 }
 
-// raced reports whether the current step's action races with the controllers: no quiet settle comes next.
+// raced reports whether the current step's action may race with the controllers. It may not if the next settle is
+// quiet.
 func (r *Run) raced() bool {
 	if r.step == nil {
 		return true

@@ -11,7 +11,7 @@ type Op uint8
 const (
 	Commit    Op = iota // a write was stored; one record for each object it changed
 	Refusal             // a request was answered with an error; nothing was stored
-	Read                // a live read was answered
+	Read                // a read from the server, not from a cache, was answered
 	Delivery            // one watch event, or one difference of a (re)list, reached one informer
 	SyncStart           // a worker took a key and began to reconcile it
 	SyncEnd             // the worker ended the reconcile; Message holds the error, if any
@@ -178,7 +178,8 @@ func Short(kind string) string {
 // only a name: the key.
 func (r Ref) IsZero() bool { return r.Kind == "" }
 
-// String returns the reference as kubectl writes it: "rs/web-a", or "prod/rs/web-a" outside the namespace "default".
+// String returns the reference as scenario files write it: "rs/web-a", or "prod/rs/web-a" outside the namespace
+// "default".
 func (r Ref) String() string {
 	s := Short(r.Kind) + "/" + r.Name
 	if r.Namespace != "" && r.Namespace != "default" {

@@ -28,7 +28,7 @@ type plan struct {
 	mutator   *randomobject.Mutator
 	namespace string
 	prefix    string            // prefix of the names of cluster-scoped objects
-	stored    map[string][]byte // by path, the last answer with the object
+	stored    map[string][]byte // path -> the body of the last answer with the object
 	made      map[string]bool   // paths of all objects ever stored
 }
 

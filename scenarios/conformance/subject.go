@@ -89,8 +89,8 @@ type Subject struct {
 	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. The flag -threelaws.schedules
 	// overrides Schedules.
 	Schedules int
-	// Time limits the time for all cases together. 0 means one minute, or no limit if Schedules is set. The flag
-	// -threelaws.time overrides it. If the time does not suffice, the cases that were not run are listed.
+	// Time limits the real time for all cases together. 0 means one minute, or no limit if Schedules is set. The flag
+	// -threelaws.time overrides Time. If the time does not suffice, the cases that were not run are listed.
 	Time time.Duration
 
 	_ struct{}

@@ -201,7 +201,7 @@ type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard enforces: "ADOPT-4"
 	Sentence string // what the mutant does wrong
-	// Law is the clause of the law that must find the mutant. It is "" if no law finds it, because the controller
+	// Law is the ID of the law that must find the mutant. It is "" if no law finds the mutant, because the controller
 	// corrects the mistake later.
 	Law string
 
