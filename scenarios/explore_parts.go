@@ -48,9 +48,9 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether exact-sum is violated, and a step deletes an object that the user changed before, for example
-// by removing its reference, or that the file contains with a ControllerRef. Such a step is not removed: without it, a
-// correct controller, which leaves the object alone, would also fail.
+// clears reports whether exact-sum is violated and a step deletes a certain object. The file contains that object with
+// a ControllerRef, or the user has patched or labeled it before. Such a step is not removed: without it, a correct
+// controller, which leaves the object alone, would also fail.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]

@@ -67,8 +67,7 @@ func (v *Verb) Help() string {
 // world.
 func (v *Verb) Explores() bool { return v.explores }
 
-// replayed reports whether explored runs execute steps of the verb. They skip steps that only print, and exploring
-// steps.
+// replayed reports whether explored runs execute steps of the verb. They skip printing steps and exploring steps.
 func (v *Verb) replayed() bool {
 	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }

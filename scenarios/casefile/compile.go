@@ -223,8 +223,8 @@ func readYAML(field, path string) ([]part, error) {
 	return parts, nil
 }
 
-// near returns the end of an error about a path that does not exist: a name that is near, a hint if the directory does
-// not exist either, or "".
+// near returns the end of an error about a path that does not exist. The end is a hint if the directory does not exist
+// either, a name that is near, or "".
 func near(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

@@ -166,8 +166,7 @@ func patchDigest(r *fakeapi.Request) uint64 {
 	return uint64(exact)
 }
 
-// optionsDigest returns the digest of the options of a request, without the resource version in a delete's
-// preconditions.
+// optionsDigest returns the digest of a request's options, without the resource version in a delete's preconditions.
 func optionsDigest(r *fakeapi.Request) uint64 {
 	del := r.Delete
 	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {

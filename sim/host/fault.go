@@ -122,7 +122,7 @@ func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 const mostSlow = 2
 
 // slow makes each later write of a process take one or two seconds. Without this fault, no time passes between a write
-// and its consequences, so a controller that writes the current time in each reconcile does not change the object
+// and its consequences. Then a controller that writes the current time in each reconcile does not change the object
 // again.
 var slow = &fault{
 	name: "slow",

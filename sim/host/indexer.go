@@ -43,8 +43,7 @@ type index struct {
 	sets   map[string]*btree.BTreeG[*version]
 }
 
-// nothing is the tree of all caches that never had an object. It is never changed. Some processes have many such
-// caches.
+// nothing is the tree of all caches that never had an object. It saves memory, and is never changed.
 var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }
