@@ -9,8 +9,8 @@
 //	golden   = lines up to the next blank line; "(none)" where the step prints nothing
 //	phase    = the steps after a block of "#" lines, up to the next such block
 //
-// If a step has "!" in front, it must violate a law, must not settle, or must be refused. Otherwise the run fails.
-// [Verbs] lists the verbs.
+// If a step has "!" in front, the step must fail. Otherwise the run fails. A step fails if a law is violated, the world
+// does not settle, the server refuses a request, or an expected condition does not hold. [Verbs] lists the verbs.
 //
 // Golden text is the output in the default schedule. Laws must hold in all schedules. The verb explore tries many of
 // them.

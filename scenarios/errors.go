@@ -13,7 +13,7 @@ import (
 // The exit codes of a run and of the commands.
 const (
 	ExitPass         = 0 // everything was as expected
-	ExitFail         = 1 // a law was violated, or the output differs
+	ExitFail         = 1 // a law was violated, a condition does not hold, or the output differs
 	ExitUsage        = 2 // the file or the command line is wrong
 	ExitNotSettled   = 3 // the world did not settle
 	ExitNondetermine = 4 // two runs of one schedule differed
@@ -25,8 +25,8 @@ type Error struct {
 	Line int    `json:"line"`           // counted from 1; 0 for the whole file
 	Verb string `json:"verb,omitempty"` // the verb of the step; "" outside of steps
 	Text string `json:"text"`           // the mistake and its cause
-	Code int    `json:"code"`           // the exit code
-	Diff string `json:"diff,omitempty"` // lines to print below
+	Code int    `json:"code"`           // the exit code of the run, such as ExitFail
+	Diff string `json:"diff,omitempty"` // the lines of a diff, which are printed below Text
 
 	bang bool // a step with "!" did not fail
 }
@@ -53,8 +53,8 @@ func wrong(file string, line int, verb, format string, args ...any) *Error {
 	return &Error{File: file, Line: line, Verb: verb, Text: fmt.Sprintf(format, args...), Code: ExitUsage}
 }
 
-// suggest returns the end of an error message: the valid word that is nearest to word. If none is near, it is the list
-// of all valid words, unless there are many.
+// suggest returns the end of an error message: the valid word that is nearest to word. If no valid word is near,
+// suggest returns the list of all valid words, or "" if there are more than 24.
 func suggest(word string, valid []string) string {
 	if n := nearest.Word(word, valid); n != "" {
 		return "; did you mean " + n + "?"
@@ -74,20 +74,21 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Counterexample is a minimized schedule that violates a law.
+// Counterexample is a schedule that violates a law. It is minimized unless the failure is accepted.
 type Counterexample struct {
 	Law      string          `json:"law"`
 	Text     string          `json:"text"`
 	Index    int             `json:"index"` // index of the first schedule that violated the law
 	Strategy string          `json:"strategy"`
-	Small    string          `json:"small"` // the size after minimizing
+	Small    string          `json:"small"` // describes the size of the failure before and after minimizing
 	Page     *render.Page    `json:"page"`
 	File     []byte          `json:"-"`                  // a scenario file that replays the failure
 	Often    *campaign.Often `json:"often,omitempty"`    // for random schedules: how many of them violated the law
-	Likely   []Likely        `json:"likely,omitempty"`   // the probability of the failure after each step
+	Likely   []Likely        `json:"likely,omitempty"`   // how often continuations fail, for each line of the page
 	Accepted string          `json:"accepted,omitempty"` // why the failure is accepted; "" if it is not
 
-	// Found repeats the run before minimizing and returns its page. It returns nil if the run does not fail again.
+	// Found, if not nil, repeats the failing run as it was before minimizing. It returns the page of the failure, or
+	// nil if the run does not fail again.
 	Found func() *render.Page `json:"-"`
 }
 
@@ -104,11 +105,11 @@ func (c *Counterexample) Said() string {
 	return object + ": " + c.Text
 }
 
-// continuations is the number of random continuations after each step of a failure.
+// continuations is the maximal number of random continuations after each line of a failure's page.
 const continuations = 200
 
 // Likely is the frequency with which a failure still happens if the run continues at random after a line of its page.
 type Likely struct {
-	Line int            `json:"line"` // the line's number; 0 for the start
+	Line int            `json:"line"` // the line's number on the page; 0 for the start of the run
 	How  campaign.Often `json:"how"`
 }

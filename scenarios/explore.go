@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the first steps of a file under other schedules, up to the step with the index until. If until is
-// negative, it runs the steps before the first explore or mutant. If two runs of one schedule differ, the error is a
-// [*explore.Disagreement].
+// Explore runs the first steps of a file under other schedules. until is the index of the first step that is not run. A
+// negative until stands for the index of the first explore or mutant. If two runs of one schedule differ, the error is
+// a [*explore.Disagreement].
 func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOptions) (*Exploration, error) {
 	if until < 0 {
 		until = f.scriptEnd()
@@ -101,8 +101,8 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 	return x, err
 }
 
-// finish adds what was exercised. It counts schedules that do not settle (EXACT-7) separately, because they have a
-// separate exit code.
+// finish adds what was exercised. It counts schedules that do not settle (EXACT-7) separately, because [ExitNotSettled]
+// is a separate exit code.
 func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
 	x.Uncompared = p.uncompared()
@@ -116,7 +116,7 @@ func (x *Exploration) finish(p *Script) {
 			x.Ended += row.Count
 		}
 	}
-	if c := x.Coverage; c != nil { // Failed counts violated laws: each law has one failure
+	if c := x.Coverage; c != nil { // in an exhaustive search, Failed is the number of violated laws
 		x.Unsettled = c.Livelocks + unsettled
 		for _, f := range c.Failures {
 			if f.Violation.Law == law.AlwaysSettles {
@@ -190,24 +190,24 @@ func (p *Script) fixed() []string {
 	return list
 }
 
-// A random run takes more steps than the default run, because it repeats work, for example after a crash. If it takes
-// this many times the steps of the default run, plus a constant number for retries, it counts as not settling.
+// A random run takes more steps than the default run, because it repeats work, for example after a crash. It counts as
+// not settling after drawnTimes times the steps of the default run, plus drawnMore steps for retries.
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
-	givenTimes = 3 // used instead of drawnTimes if the options set the constant, because steps of programs are slow
-	idleTimes  = 4 // the factor for steps without a commit; it is smaller, because no program needs to read so much
+	givenTimes = 3 // replaces drawnTimes if the option Steps replaces drawnMore, because steps of programs are slow
+	idleTimes  = 4 // like drawnTimes, for steps without a commit; smaller, because no program needs to read so much
 	idleMore   = 2_000
-	idleShare  = 3 // the part of the constant that may be idle, because a program polls until the world has settled
+	idleShare  = 3 // of the option Steps, a third may be steps without a commit, because programs poll
 )
 
-// unsettledRuns is the number of schedules that are run if the default schedule neither settles nor violates a law.
-// Each of these runs takes the maximal number of steps.
+// unsettledRuns is the maximal number of schedules with the option Whole if the default schedule does not settle. Each
+// of these runs takes the maximal number of steps.
 const unsettledRuns = 2
 
-// measure runs the default schedule to set the bounds of the other runs. If the default schedule does not settle, only
-// a few others are run. If a step cannot be executed in it, measure returns an error, because all runs would end at
-// that step without a violation.
+// measure runs the default schedule to set the bounds of the other runs. If a step cannot be executed in the default
+// schedule, measure returns an error, because all runs would end at that step without a violation. more is the option
+// Steps.
 func (p *Script) measure(more int) error {
 	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {

@@ -45,7 +45,7 @@ func (p *Script) speaksOf(b explore.Violation) about {
 	return a
 }
 
-// object reports whether an object is one of these objects. m is its manifest, or nil.
+// object reports whether t is one of the objects in a. m is the manifest of t. If m is nil, the selector is ignored.
 func (a about) object(t target, m *manifest.Manifest) bool {
 	for _, n := range a.named {
 		if n.kind.GVK == t.kind.GVK && n.namespace == t.namespace && n.name == t.name {
@@ -58,7 +58,7 @@ func (a about) object(t target, m *manifest.Manifest) bool {
 	return m == nil || a.selector.Matches(labels.Set(m.Meta().GetLabels()))
 }
 
-// deed reports whether a step of the user changes one of these objects.
+// deed reports whether a step of the user changes or deletes one of the objects in a.
 func (a about) deed(s *Step) bool {
 	switch s.verb {
 	case verbDelete, verbLabel, verbAnnotate, verbScale, verbPatch:

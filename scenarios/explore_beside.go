@@ -10,20 +10,19 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Beside is a write by a controller to an object that is not its dependent. The laws about dependents cover such writes
-// only in part, or not at all.
+// Beside is a kind of write that the laws about a controller's dependents cover only in part, or not at all.
 type Beside struct {
-	Controller string // "" if the writer is not a controller
+	Controller string // the controller's name
 	Kind       string // the kind of the written object
-	// Unkeyed means that the controller wrote objects of its kind while it reconciled keys that do not name such
-	// objects. Otherwise it created objects of a kind that is neither in Owns nor in MayEdit.
+	// Unkeyed means that the controller wrote an object of a kind in Owns or MayEdit while it reconciled a key that
+	// never named an object. Otherwise it created an object of a kind that is neither in Owns nor in MayEdit.
 	Unkeyed bool
 }
 
 // unowned lists kinds whose objects need no owner: events, and leases for leader election.
 var unowned = []string{"Event", "Lease"}
 
-// look records writes of controllers to objects that are not their dependents.
+// look records the writes of a run that are described at [Beside].
 func (a *asked) look(r *Run) {
 	h := &r.t.World.History
 	names := map[sim.Ref]bool{}
@@ -64,7 +63,6 @@ func (a *asked) look(r *Run) {
 	}
 }
 
-// kinds returns the kinds that a controller declares in Owns and MayEdit.
 func kinds(c *host.Controller) []string {
 	var all []string
 	for _, gvk := range slices.Concat(c.Owns, c.Contract.MayEdit) {
@@ -73,7 +71,8 @@ func kinds(c *host.Controller) []string {
 	return all
 }
 
-// twofold lists the controllers' kinds whose names exist in two API groups.
+// twofold lists the kinds of controllers for which the server has objects of a kind with the same name in another
+// group.
 func twofold(r *Run, controllers map[string]*host.Controller) []string {
 	var all []string
 	for _, c := range controllers {
@@ -90,7 +89,6 @@ func twofold(r *Run, controllers map[string]*host.Controller) []string {
 
 func nameOnly(r sim.Ref) sim.Ref { return sim.Ref{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name} }
 
-// tellBeside adds the recorded writes to an exploration.
 func (a *asked) tellBeside(x *Exploration) {
 	x.Alike = slices.Sorted(maps.Keys(a.alike))
 	x.Beside = slices.Collect(maps.Keys(a.beside))

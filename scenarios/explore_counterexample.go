@@ -12,19 +12,19 @@ import (
 // scheduleSection is the name of the section with a failure's schedule.
 const scheduleSection = "schedule"
 
-// mostKeys is the maximal number of decisions in a file. A longer schedule is written without the default decisions at
-// its end, because these show nothing.
+// mostKeys is a number of decisions. A schedule with more decisions is written without the default decisions at its
+// end, because these show nothing.
 const mostKeys = 1000
 
 // counterexampleText builds the scenario file of a failure.
 type counterexampleText struct {
 	program *Script
-	head    string   // the comment at the top
+	head    string   // the comment at the top of the file
 	steps   []string // the script without "!"
-	bang    []bool   // for each step: it has a "!" in the file
-	golden  []bool   // for each step: its output is kept
+	bang    []bool   // for each step: whether it has a "!" in the file
+	golden  []bool   // for each step: whether its output is kept
 	reads   []*section
-	keys    []string // the schedule
+	keys    []string // the decisions of the schedule
 }
 
 // counterexampleFile returns a scenario file that replays a failure, and passes. It contains the script until the
@@ -52,13 +52,13 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 		if i < 0 || e.Code == ExitUsage {
 			return nil, fmt.Errorf("the written failure does not run: %w", e)
 		}
-		t.bang[i] = !t.bang[i] // in the file, the failing step has a "!"
+		t.bang[i] = !t.bang[i] // a step that fails gets a "!"; a step with "!" that does not fail loses it
 	}
 	return nil, fmt.Errorf("the written failure of %s does not pass", f.Law)
 }
 
-// script adds the steps up to and including last, with comments and settings. If last is nil, it adds all steps, and a
-// settle.
+// script adds the steps schedule and judge, and the steps of the script up to and including last. If last is nil, it
+// adds all steps of the script, and a settle.
 func (t *counterexampleText) script(last *Step) {
 	p := t.program
 	add := func(text string, bang, golden bool) {
@@ -89,7 +89,8 @@ func (t *counterexampleText) script(last *Step) {
 	}
 }
 
-// left returns a step without its "!" and without removed sections. If all its sections were removed, it returns "".
+// left returns a step without its "!" and without sections of which minimizing left nothing. If no section is left,
+// left returns "".
 func (t *counterexampleText) left(s *Step) string {
 	if s.verb.installs {
 		return t.installed(s)
@@ -123,7 +124,8 @@ func (p *Script) home() string {
 	return filepath.Join(p.out, filepath.Base(p.File.Name))
 }
 
-// installed returns an install step. Sections are kept as a whole. Files on disk are named if their directory is known.
+// installed returns an install step. Sections are kept as a whole. Files on disk are named by their paths if the
+// directory for failures is known. Otherwise they become sections.
 func (t *counterexampleText) installed(s *Step) string {
 	own := *s
 	own.Args = nil

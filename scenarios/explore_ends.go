@@ -14,20 +14,21 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
+// The number of random quiet runs, and the smaller number for whole programs, whose runs take a hundred times as long.
 // In a quiet run no event and no response is late; only the order of the actors is random. Fields that differ between
-// quiet runs are not compared. A run of a whole program takes a hundred times as long as other runs.
+// quiet runs are not compared.
 const (
 	quietDraws        = 12
 	quietProgramDraws = 4
 )
 
-// longer is the time by which a compared run may be longer than the quiet runs. In an even longer run, a deadline may
-// have passed, which changes the world.
+// longer is the virtual time by which a compared run may be longer than the longest quiet run. In an even longer run, a
+// deadline may have passed, which changes the world.
 const longer = time.Minute
 
 // compareEnds returns the difference between the settled world and the settled worlds of quiet runs, or "". It compares
-// nothing if the law same-end does not count, or if one of these worlds has not settled. Most worlds are equal to the
-// first quiet run, so other quiet runs are made only if necessary.
+// nothing if the law same-end does not count, if one of these worlds has not settled, or if the run is too long. Most
+// worlds are equal to the first quiet run, so other quiet runs are made only if necessary.
 func compareEnds(r *Run, s *Step) string {
 	l, _ := r.registry.law(sameEnd)
 	if l == nil || r.counting.only != nil && !r.counting.only[l] || r.settled.how.Middle != "" || !r.settled.how.Settled {
@@ -55,7 +56,7 @@ func compareEnds(r *Run, s *Step) string {
 	return is.difference(quiet.end, quiet.differ)
 }
 
-// script returns a script with the steps before s.
+// script returns a script with the steps before s, without schedule and judge.
 func (r *Run) script(s *Step) *Script {
 	f := *r.file
 	f.Steps = nil
@@ -151,9 +152,9 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	return first[a.Pick(len(first), "next")]
 }
 
-// endOf collects the field values of the settled objects. It skips values that may depend on the order of events:
-// names, UIDs, versions, times, annotations, keys, certificates, contents of Secrets, and all numbers and texts in the
-// status.
+// endOf collects the field values of the settled objects. It skips Events, Leases, and values that may depend on the
+// order of events: names, UIDs, versions, times, annotations, and numbers and messages in the status. Placeholders
+// replace keys, certificates, contents of Secrets, and generated names in other fields.
 func (r *Run) endOf() end {
 	all, strange := end{}, strings.NewReplacer(r.generated()...)
 	for _, k := range r.t.Server.Kinds() {

@@ -14,18 +14,17 @@ import (
 type asked struct {
 	wrote   sync.Map // controller name -> true if a process of the controller has written
 	settled sync.Map // controller name -> true if a world settled with an object of the controller's kind
-	keyed   sync.Map // controller name -> true if it reconciled a key that named an object of its kind
-	done    sync.Map // *Step of the user -> true if it succeeded
-	middle  sync.Map // "" -> work that a time limit interrupted in some world, so that the laws were not evaluated
-	refused sync.Map // *Step of the user -> why it was refused
+	keyed   sync.Map // controller name -> true if the controller reconciled a key that named an object of its kind
+	done    sync.Map // *Step of the user -> true if the step succeeded in a run
+	middle  sync.Map // "" -> the work that a time limit interrupted in one world, so that no law was evaluated there
+	refused sync.Map // *Step of the user -> why the step was refused in one run
 
 	mutex  sync.Mutex
-	said   map[[2]string]*Said // by controller and law; nil if not needed
+	said   map[[2]string]*Said // by controller and ID of the law; nil if not needed
 	beside map[Beside]bool
 	alike  map[string]bool
 }
 
-// note adds the facts about a finished run.
 func (a *asked) note(r *Run) {
 	how := &r.settled.how
 	if how.Middle != "" {
@@ -49,7 +48,7 @@ func (a *asked) note(r *Run) {
 	}
 }
 
-// hear adds the results of the laws for each controller.
+// hear adds the results of the laws in a run, for each controller.
 func (a *asked) hear(r *Run) {
 	verdicts := r.t.Judge.Verdicts()
 	a.mutex.Lock()
@@ -70,7 +69,7 @@ func (a *asked) hear(r *Run) {
 	}
 }
 
-// of returns the result of a law for a controller.
+// of returns the result of a law for a controller in all runs so far.
 func (a *asked) of(controller, id string) *Said {
 	s := a.said[[2]string{controller, id}]
 	if s == nil {
@@ -83,9 +82,9 @@ func (a *asked) of(controller, id string) *Said {
 // Said is the result of a law for a controller in all schedules of an exploration.
 type Said struct {
 	Controller string // "" for violations that are not by a single controller
-	Law        string // the law's clause
+	Law        string // the ID of the law, such as EXACT-2
 	Exercised  int    // how often the law was evaluated
-	Broken     int    // the number of schedules with a violation that is not just a lost race
+	Broken     int    // the number of schedules with a violation of which the controller could know
 }
 
 func wrote(h *sim.History, process string) bool {
@@ -97,7 +96,7 @@ func wrote(h *sim.History, process string) bool {
 	return false
 }
 
-// keyed reports whether a process reconciled a key that is the name of an existing object.
+// keyed reports whether a process reconciled a key that named an object in its cache.
 func keyed(h *sim.History, process string) bool {
 	for i := range h.Len() {
 		if rec := h.At(i); rec != nil && rec.Op == sim.SyncStart && rec.Process == process && rec.For.UID != "" {
@@ -115,7 +114,6 @@ func (a *asked) tried(s *Step, err error) {
 	}
 }
 
-// tell adds the recorded facts to an exploration.
 func (a *asked) tell(f *File, x *Exploration) {
 	x.Wrote, x.Settled, x.Keyed = names(&a.wrote), names(&a.settled), names(&a.keyed)
 	if what, ok := a.middle.Load(""); ok {

@@ -13,7 +13,7 @@ type Killed struct {
 	Mutant string        `json:"mutant"`
 	Law    string        `json:"law"` // "" if the mutant survived
 	Why    string        `json:"why,omitempty"`
-	Step   int           `json:"step,omitempty"` // the number of the line that violates the law
+	Step   int           `json:"step,omitempty"` // the number of the line of Page that violates the law
 	Tried  int           `json:"tried"`          // number of schedules, including the default one
 	Lines  []render.Line `json:"lines,omitempty"`
 	Page   *render.Page  `json:"page,omitempty"`
@@ -39,8 +39,8 @@ func tail(lines []render.Line) string {
 }
 
 // Kill runs the first steps of a file, with a mutant in place of its controller. until is the index of the first step
-// that is not run; if it is negative, this is the first explore or mutant. Kill runs the default schedule and then
-// others, until a law is violated.
+// that is not run. A negative until stands for the index of the first explore or mutant. Kill runs the default schedule
+// and then others, until a law is violated.
 func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Killed, error) {
 	m, what := g.mutant(mutant)
 	if what != "" {
@@ -77,8 +77,8 @@ func Kill(f *File, until int, g *Registry, mutant string, o ExploreOptions) (*Ki
 	return k, nil
 }
 
-// unused returns an error text if the mutant's controller does not run in the default schedule, otherwise "". If it
-// does not run, a pass proves nothing.
+// unused returns an error text if the mutant's controller does not run in the default schedule, otherwise "". Without
+// that controller, a pass proves nothing.
 func (p *Script) unused(mutant string) string {
 	run, out := p.once(sim.Zero{})
 	defer run.stop()
@@ -94,7 +94,8 @@ func (p *Script) unused(mutant string) string {
 	return ""
 }
 
-// kill runs the mutant under one schedule. It reports whether a law was violated, or the world did not settle.
+// kill runs the mutant under one schedule. It reports whether a law was violated, or the world did not settle. With
+// lawsOnly, a world that does not settle does not count.
 func (p *Script) kill(k *Killed, c sim.Choices) bool {
 	k.Tried++
 	run, out := p.once(c)

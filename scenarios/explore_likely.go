@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// likelihood continues a minimized failure at random, from its start and from each line of its page. The available time
-// is for all continuations. If it is used up, later lines get fewer continuations.
+// likelihood continues a minimized failure at random, from its start and from each line of its page. Each line gets an
+// equal share of the time that is left of p.likely, and at most continuations runs.
 func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) (all []Likely) {
 	all = []Likely{{}}
 	ends := []int{0}
@@ -39,7 +39,8 @@ func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) 
 	return all
 }
 
-// decided describes the steps that changed the probability of the failure by at least a tenth, and the first step.
+// decided describes the start, and the lines after which the failure became more or less likely by at least 10
+// percentage points.
 func decided(all []Likely) string {
 	text, last := "", -1.0
 	for _, l := range all {

@@ -19,28 +19,28 @@ type ExploreOptions struct {
 	Strategy  string         // mix, random, pct, exhaustive; "" means mix
 	Seed      uint64         // seed of the choices
 	Faults    map[string]int // the maximal number of faults in a run, by the fault's name
-	Strict    bool           // lost races are also violations
+	Strict    bool           // a violation counts even if the process could not know of it (a lost race)
 	Mutant    string         // the mutant that runs in place of its controller; "" for none
 	LawsOnly  bool           // ignore the file's expectations, because they may not hold with faults
-	Laws      []string       // the laws that count; empty means all
+	Laws      []string       // the names or IDs of the laws that count; empty means all
 	States    int            // for exhaustive: the maximal number of states; 0 means no limit
-	Early     int            // for exhaustive: how many timers of a run may fire early
+	Early     int            // for exhaustive: how many timers of a run may fire while another action is possible
 	Workers   int            // the number of workers; 0 means one per core; with 1, memory use is reproducible
 	First     bool           // stop at the first violation
 	Whole     bool           // runs do not end at violations, so that [Exploration].Said contains all laws
 	Said      bool           // fill [Exploration].Said, Beside and Alike even if a violation ends a run
 	Budget    int            // the maximal number of runs for minimizing a failure; 0 means 2000
 	Patience  time.Duration  // the maximal real time for minimizing a failure; 0 means no limit
-	Likely    time.Duration  // the real time for finding the decisive step of each failure; 0 means not to search it
-	Twice     int            // one run in this many runs is repeated and compared; 0 means 64
-	Steps     int            // limits a run to three times the default run plus these; 0 means thirty times plus 20,000
+	Likely    time.Duration  // the real time for measuring how likely each failure is after each step; 0 for none
+	Twice     int            // one run in this many, and each failed run, is repeated and compared; 0 means 64
+	Steps     int            // limits a run to three times the default run plus Steps; 0: thirty times plus 20,000
 
 	// Enough, if not nil, is called with the number of schedules that were run, and reports whether they suffice.
 	// Several workers may call it concurrently.
 	Enough func(drawn int) bool
 
-	// Accept, if not nil, returns why a failure is accepted, or "". It is called before and after minimizing. An
-	// accepted failure is not minimized.
+	// Accept, if not nil, returns why a failure is accepted, or "" if it is not. It is called before and after
+	// minimizing. A failure that is accepted before is not minimized.
 	Accept func(f *Counterexample) string
 
 	// Raw, if not nil, is called with each failure that is not accepted, before it is minimized. It is not called if
@@ -62,7 +62,7 @@ type ExploreOptions struct {
 	// far.
 	Full func() string
 
-	// Out is the directory for failures. If it is set, failures refer to the files that the step install reads.
+	// Out is the directory for failures. If Out is set, failures refer to the files that the step install reads.
 	// Otherwise they contain what is installed.
 	Out string
 
@@ -72,7 +72,6 @@ type ExploreOptions struct {
 	_ struct{}
 }
 
-// enough reports whether no more schedules should be run.
 func (o *ExploreOptions) enough(drawn int) bool {
 	return o.Enough != nil && o.Enough(drawn) || drawn > 0 && o.Full != nil && o.Full() != ""
 }
@@ -139,7 +138,6 @@ func ParseFaults(text string) (map[string]int, string) {
 	return counts, ""
 }
 
-// faults returns the fault budget of a checked step, or nil.
 func (s *Step) faults() map[string]int {
 	v, ok := s.Param("faults")
 	if !ok {

@@ -13,14 +13,15 @@ import (
 
 // part is a part of a script that minimizing may remove: a user action, or an object in a section.
 type part struct {
-	step    int // index in Steps; -1 for an object
+	step    int // index in File.Steps; -1 for an object
 	section *section
-	doc     int
+	doc     int // index of the manifest in section.docs
 	label   string
 }
 
-// parts lists what minimizing may remove for a failure: all user steps that do not start controllers, and all
-// manifests. The objects of a failed expectation are not removed.
+// parts lists what minimizing may remove for a failure: the user steps that neither start controllers nor send
+// sections, and the manifests that are not installed. Objects of a failed expectation, and steps that change them, are
+// kept.
 func (p *Script) parts(b explore.Violation) []part {
 	var parts []part
 	about := p.speaksOf(b)
@@ -47,9 +48,9 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether exact-sum is violated, and a step deletes an object that the user changed before, for example
-// by removing its reference, or that the file contains with a ControllerRef. Such a step is not removed: without it, a
-// correct controller, which leaves the object alone, would also fail.
+// clears reports whether exact-sum is violated and a step deletes a certain object. The file contains that object with
+// a ControllerRef, or the user has patched or labeled it before. Such a step is not removed: without it, a correct
+// controller, which leaves the object alone, would also fail.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]
@@ -74,8 +75,8 @@ func (f *File) owned(t target) bool {
 
 const exactSum = "NOFIGHT-3"
 
-// hosts reports whether a hosted program runs. Then CRDs are not removed, because a program may watch any kind. Waiting
-// forever for a kind without a CRD would be a different failure.
+// hosts reports whether the registry has a hosted program. Then CRDs are not removed, because a program may watch any
+// kind. Waiting forever for a kind without a CRD would be a different failure.
 func (p *Script) hosts() bool {
 	return slices.ContainsFunc(p.Registry.Controllers, func(c host.Controller) bool { return c.Hosted() })
 }
@@ -103,8 +104,7 @@ func countSteps(parts []part, removed []bool) int {
 	return n
 }
 
-// without returns the file without the removed parts, or nil if a section has no manifests left. The result can be run,
-// but its text is that of the original.
+// without returns the file without the removed parts. The result can be run, but keeps the text of the original file.
 func (f *File) without(parts []part, removed []bool) *File {
 	g := &File{Name: f.Name, src: f.src, verbs: f.verbs, server: f.server, base: f.base, quiet: &quietEnds{}}
 	gone := map[int]bool{}
@@ -132,7 +132,7 @@ func (f *File) without(parts []part, removed []bool) *File {
 	return g
 }
 
-// without returns the section without the manifests in gone. They are removed from its text too.
+// without returns the section without the manifests in gone. The section's text loses them too.
 func (s *section) without(gone map[int]bool) *section {
 	if len(gone) == 0 {
 		return s

@@ -11,22 +11,22 @@ import (
 
 // Exploration is the result of an exploration, random or exhaustive.
 //
-// A pass proves something only if Complete is set. Otherwise an exhaustive search did not cover everything, or no
-// random schedule settled.
+// A pass proves something only if Complete is set. Otherwise the exploration was interrupted or cut short, or no
+// schedule reached its end.
 type Exploration struct {
 	Schedules   int           `json:"schedules"`
 	Distinct    int           `json:"distinct"`
-	Failed      int           `json:"failed"`    // schedules that violated a law
+	Failed      int           `json:"failed"`    // violating schedules; for an exhaustive search, violated laws
 	Unsettled   int           `json:"unsettled"` // schedules that did not settle and violated no other law
 	Ended       int           `json:"-"`         // schedules that reached a settled world, a fight, or a violation
 	Outcomes    []explore.Row `json:"outcomes"`
 	Fights      int           `json:"-"` // random schedules that ended in a fight
-	Interrupted bool          `json:"-"` // the user interrupted it
+	Interrupted bool          `json:"-"` // the user interrupted the exploration
 
-	// Complete means that all schedules were covered, or the requested number was run, and at least one reached its
-	// end.
+	// Complete means that an exhaustive search covered all schedules, or that the requested number of random schedules
+	// was run. At least one schedule must have reached its end or violated a law.
 	Complete bool              `json:"-"`
-	Stopped  string            `json:"-"` // why it is not complete
+	Stopped  string            `json:"-"` // why the exploration is not complete
 	Coverage *explore.Coverage `json:"-"` // for exhaustive searches; Fixed lists what is the same in all schedules
 
 	Failures []*Counterexample `json:"-"` // the first failure of each law
@@ -34,13 +34,13 @@ type Exploration struct {
 	Settled  map[string]bool   `json:"-"` // controllers with an object of their kind in at least one settled world
 	Middle   string            `json:"-"` // what a time limit interrupted in a schedule, so that no law was evaluated
 	Keyed    map[string]bool   `json:"-"` // controllers that reconciled a key that names an object of their kind
-	Said     []Said            `json:"-"` // for the options Whole and Said; by controller and clause
-	Beside   []Beside          `json:"-"` // for the option Said; by controller, kind and reason
-	Alike    []string          `json:"-"` // for the option Said: kinds whose names exist in two API groups
+	Said     []Said            `json:"-"` // for the options Whole and Said; sorted by controller and law
+	Beside   []Beside          `json:"-"` // for the options Whole and Said; sorted
+	Alike    []string          `json:"-"` // for the options Whole and Said: kinds whose names exist in two API groups
 	Vain     []Vain            `json:"-"` // user actions that were refused in every schedule
 
 	Laws    map[string]campaign.Often `json:"-"`                 // in how many random schedules each law was violated
-	Results string                    `json:"results,omitempty"` // the result file
+	Results string                    `json:"results,omitempty"` // the path of the result file
 
 	Uncompared string `json:"-"` // what the law same-end did not compare, and why
 }

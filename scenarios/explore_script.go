@@ -17,14 +17,14 @@ type Script struct {
 	Registry *Registry
 	Until    int                        // the index of the first step that is not part of the script
 	Faults   map[string]int             // the maximal number of faults in a run, by the fault's name
-	Strict   bool                       // lost races are also violations
+	Strict   bool                       // a violation counts even if the process could not know of it (a lost race)
 	Replace  map[string]host.Controller // controllers that run instead, by the name of the controller that they replace
 	States   bool                       // set the final state in outcomes
 
 	laws     []string // the names of the laws that count; empty means all laws
 	lawsOnly bool     // ignore the file's expectations
 	whole    bool     // runs do not end at violations
-	prefer   string   // the clause of the law that should be found
+	prefer   string   // the ID of the law that should be found; "" for any law
 	out      string   // the directory for failures; "" if unknown
 	mutant   string   // the name of the mutant in Replace, for the file of a failure
 
@@ -34,7 +34,7 @@ type Script struct {
 	bound     int           // the maximal number of steps in a settle; 0 means the default
 	idle      int           // the maximal number of steps without a commit; 0 means the default
 	unsettled bool          // the default run did not settle
-	likely    time.Duration // the time for finding the decisive step of a failure; 0 means not to search it
+	likely    time.Duration // the real time for measuring how likely a failure is after each step; 0 for none
 	asked     *asked        // records what the runs exercise; nil if not needed
 }
 
@@ -103,7 +103,6 @@ func (p *Script) begin(c sim.Choices) *Run {
 	return r
 }
 
-// execute executes the steps of the script and returns the outcome.
 func (p *Script) execute(r *Run) *explore.Outcome {
 	over := false
 	defer func() {
@@ -196,7 +195,7 @@ func (r *Run) finish(out *explore.Outcome) *explore.Violation {
 	return r.violation()
 }
 
-// violation returns the first violation that it has not returned before.
+// violation returns the first violation that makes the run fail since the last call of accept, or nil.
 func (r *Run) violation() *explore.Violation {
 	b := r.counting.pending()
 	r.counting.accept()

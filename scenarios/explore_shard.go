@@ -89,7 +89,6 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 	return r, nil
 }
 
-// wrong returns an error about a result file that cannot be read or written.
 func (r *results) wrong(err error) error {
 	return &Error{Text: "results: " + err.Error(), Code: ExitUsage}
 }
@@ -196,8 +195,8 @@ func (r *results) exploration(interrupted bool) *Exploration {
 	return x
 }
 
-// minimize minimizes the failures that have not been minimized, and writes the results. The function again repeats a
-// run.
+// minimize minimizes the failures that have not been minimized, adds all failures to x, and writes the results. The
+// function again repeats a run.
 func (r *results) minimize(ctx context.Context, o ExploreOptions, x *Exploration,
 	again func(f *campaign.Failure) (*explore.Failing, error)) error {
 	for _, f := range slices.Clone(r.Failures) {
@@ -283,7 +282,6 @@ func (p *Script) retell(f *campaign.Failure) (*Counterexample, error) {
 	return c, nil
 }
 
-// drawShard runs the schedules of a shard and writes the results.
 func (p *Script) drawShard(ctx context.Context, c explore.Config, o ExploreOptions) (*Exploration, error) {
 	r, err := p.results(o)
 	if err != nil {
@@ -333,7 +331,7 @@ func (p *Script) exhaustShard(ctx context.Context, e explore.Exhaust, o ExploreO
 		Livelock: r.Livelock, Fixed: c.Fixed, EarlyTimers: e.Early, Outcomes: explore.TableOf(r.Outcomes)}
 	x.Distinct, x.Complete, x.Stopped, x.Failed = x.Schedules, x.Coverage.Complete, x.Coverage.Stopped, len(r.Failures)
 	complete, stopped := x.Complete, x.Stopped
-	if x.finish(p); o.Shard.Of() > 1 { // another shard may have exercised it
+	if x.finish(p); o.Shard.Of() > 1 { // another shard may have found or exercised what this shard has not
 		x.Complete, x.Stopped = complete, stopped
 	}
 	for _, f := range r.Failures {

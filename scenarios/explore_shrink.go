@@ -14,7 +14,7 @@ import (
 // shrinkBudget is the default of ExploreOptions.Budget.
 const shrinkBudget = 2000
 
-// shrinkAll minimizes the first failure of each law.
+// shrinkAll minimizes the given failures, one after another. It does not minimize those that are accepted.
 func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Counterexample, error) {
 	var all []*Counterexample
 	for i := range failures {
@@ -50,7 +50,7 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 	return all, nil
 }
 
-// accepts sets why a failure is accepted. It reports whether it is.
+// accepts calls Accept, if it is set, and stores the answer in f. It reports whether the failure is accepted.
 func (o *ExploreOptions) accepts(f *Counterexample) bool {
 	if o.Accept != nil {
 		f.Accepted = o.Accept(f)
@@ -58,7 +58,7 @@ func (o *ExploreOptions) accepts(f *Counterexample) bool {
 	return f.Accepted != ""
 }
 
-// shrink minimizes a failure and makes its scenario file.
+// shrink minimizes a failure and makes its scenario file. enough ends minimizing early; it may be nil.
 func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Counterexample, error) {
 	parts := p.parts(f.Violation)
 	if p.needsAll(f.Violation) {
@@ -94,15 +94,14 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	return failing, nil
 }
 
-// found returns the page of a failing schedule that is not minimized.
 func (p *Script) found(schedule explore.Schedule) *render.Page {
 	run, _ := p.once(explore.Follow(schedule))
 	defer run.stop()
 	return run.Page(run.failed.last())
 }
 
-// smallness describes the size of a failure: the number of the step at which it fails, before and after minimizing, and
-// whether minimizing was complete.
+// smallness describes a minimized failure: the step at which it occurs, the same before minimizing, the decisions that
+// are not the default, the faults, and whether minimizing was complete.
 func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Violation, s.Outcome), failsAt(f.Violation, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
@@ -133,7 +132,7 @@ func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Count
 
 // subject returns the script in the form for package explore. Nearly every expectation fails in an empty world, for
 // many reasons. Therefore, if an expectation fails, a smaller run must fail with the same text, and after the same last
-// fault. If the failure does not occur in the default schedule, it must not occur there in the smaller script.
+// fault. If the script does not fail in the default schedule, the smaller script must not fail in it either.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Violation
 	s := explore.Shrinkable{}
@@ -167,13 +166,12 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	return s
 }
 
-// needsAll reports whether no part of the script may be removed. It is not known what a Go function checks. If it fails
-// in the default schedule, it could fail in a smaller script because objects are missing.
+// needsAll reports whether no part of the script may be removed. It is not known what a Go function checks. If the
+// function fails in the default schedule, it could fail in a smaller script because objects are missing.
 func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }
 
-// failsByDefault reports whether the failure also occurs in the default schedule.
 func (p *Script) failsByDefault(b explore.Violation) bool {
 	out := p.Run(explore.Follow(nil))
 	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text

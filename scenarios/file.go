@@ -25,16 +25,16 @@ type File struct {
 	sections []*section
 	src      string
 	verbs    []*Verb         // the verbs that the file may use
-	server   *fakeapi.Server // a server with all kinds that the file defines; Check sets it
-	base     *base           // the installed objects; nil if there are none; Check sets it
-	quiet    *quietEnds      // the settled worlds of quiet runs
+	server   *fakeapi.Server // a server with all kinds that the file defines; set by Check
+	base     *base           // the installed objects; nil if there are none; set by Check
+	quiet    *quietEnds      // the settled worlds of quiet runs, for the law same-end
 }
 
 // Step is a line of the script, with its expected output.
 type Step struct {
 	Line      int    // counted from 1
 	Phase     string // the first sentence of the comment before the step's phase; "" if there is none
-	Expect    bool   // the step has a "!": it must violate a law, not settle, or be refused
+	Expect    bool   // the step has a "!", so it must fail
 	Verb      string
 	Args      []Arg
 	HasGolden bool   // the step has a "----" below it
@@ -42,7 +42,7 @@ type Step struct {
 
 	file     *File
 	verb     *Verb
-	from, to int // the position of the golden text in src
+	from, to int // the start and the end of the golden text in File.src, in bytes
 }
 
 // Arg is an argument of a step.
@@ -119,16 +119,16 @@ func writeFile(path string, data []byte) error {
 
 type section struct {
 	name string
-	line int // the line of its marker, counted from 1
+	line int // the line of "-- name --" in the archive, counted from 1; 0 if the section is not in the archive
 	body string
 
 	read      bool                 // a step reads the section
-	only      bool                 // the section must contain only CRDs
+	only      bool                 // only the CRDs in the section are used
 	installed bool                 // the section's objects exist from the start
 	origin    string               // the path of the file from which the section was read; "" if it is in the archive
 	docs      []*manifest.Manifest // the decoded manifests, which all runs share
 
-	entries []int // for a schedule: the line of each entry
+	entries []int // for a schedule: the line of each entry in the archive
 }
 
 func (f *File) section(name string) *section {
@@ -205,7 +205,7 @@ func (f *File) definedBy(kind string) string {
 	return f.sections[i].name
 }
 
-// base is a server with the installed objects of a file. Every world of the file begins with a fork of it.
+// base is a server with the installed objects of a file. Every world of the file begins with a fork of this server.
 type base struct {
 	key    baseKey
 	mutex  sync.Mutex
@@ -214,10 +214,10 @@ type base struct {
 
 type baseKey struct {
 	options *fakeapi.Options
-	text    [sha256.Size]byte // a hash of the texts of all sections
+	text    [sha256.Size]byte // a hash of the texts of all installed sections
 }
 
-// bases caches the last bases. The cases of a controller all install the same objects, and loading CRDs of several
+// bases caches the last few bases. The cases of a controller all install the same objects, and loading CRDs of several
 // megabytes takes seconds.
 var bases struct {
 	mutex sync.Mutex
@@ -232,7 +232,7 @@ func (b *base) fork() *fakeapi.Server {
 	return b.server.Fork()
 }
 
-// install returns a base with sections added to another base, which may be nil.
+// install returns a base with the objects of the base on and of the sections. on may be nil.
 func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 	key := baseKey{options: g.Server}
 	if on != nil {

@@ -44,13 +44,13 @@ func (f *File) checkSteps(g *Registry) error {
 }
 
 // checker checks all steps before the first step is run, so that a mistake in the last line is found at once. It tracks
-// only which processes the script starts.
+// only kinds, installed objects, and the processes that the script starts.
 type checker struct {
 	file      *File
 	registry  *Registry
 	server    *fakeapi.Server
 	processes []string
-	started   map[string]string // process -> controller
+	started   map[string]string // process -> name of its controller
 }
 
 // section returns the section that a step names, and marks it as read.

@@ -17,15 +17,15 @@ const sameEnd = "same-end"
 
 // ends contains the settled worlds of quiet runs of the steps before a step.
 type ends struct {
-	first, draws sync.Once // the default schedule; random runs, which are made if a world differs from it
-	none         string    // why no world can be compared with the default schedule's; "" if worlds can
-	drawsNone    string    // the same for the random runs
-	end          end       // the settled world of the run in the default schedule
-	differ       map[string]bool
-	last         time.Duration // the latest time at which one of the runs ended
+	first, draws sync.Once       // for the run in the default schedule; for random runs, which may not be needed
+	none         string          // why worlds cannot be compared with the run in the default schedule; "" if they can
+	drawsNone    string          // the same for the random runs
+	end          end             // the settled world of the run in the default schedule
+	differ       map[string]bool // "KIND" or "KIND PATH" in which the quiet runs differ
+	last         time.Duration   // the latest virtual time at which one of the runs ended
 }
 
-// quietEnds caches the ends of each step that compares with them. All runs of a file share it.
+// quietEnds caches the ends for each step that compares a world with quiet runs. All runs of a file share the cache.
 type quietEnds struct {
 	mu sync.Mutex
 	of map[any]*ends
@@ -52,7 +52,7 @@ type end map[string]*endOf
 // endOf describes the objects of a kind. For each field and value it contains the objects with this value.
 type endOf struct {
 	objects []string
-	fields  map[string]map[string][]string
+	fields  map[string]map[string][]string // path of a field -> value -> objects
 }
 
 // walk calls the function note for each text, number and boolean below a field. The items of a list have the same path;
@@ -94,7 +94,7 @@ func (e end) differing(from end, differ map[string]bool) {
 	e.compare(from, func(path, _ string) { differ[path] = true })
 }
 
-// leaves returns what is not compared, and why.
+// leaves returns what is not compared, and why. It returns "" if everything is compared.
 func (q *ends) leaves() string {
 	if none := cmp.Or(q.none, q.drawsNone); none != "" {
 		return "nothing is compared: " + none
@@ -118,7 +118,8 @@ func (q *ends) leaves() string {
 // mostEnds is the maximal number of differences in a text. Further differences are only counted.
 const mostEnds = 3
 
-// difference returns how the world differs from that of a quiet run, or "". It skips the paths in the set not.
+// difference returns how the world differs from that of a quiet run, or "". It skips the kinds and fields in the set
+// not.
 func (e end) difference(quiet end, not map[string]bool) string {
 	var told []string
 	e.compare(quiet, func(path, text string) {
@@ -141,7 +142,7 @@ func (e end) compare(quiet end, found func(path, text string)) {
 		if len(here.objects) != len(there.objects) {
 			text := fmt.Sprintf("there are %d objects of kind %s, and %d in a quiet run", len(here.objects), kind, len(there.objects))
 			switch more, less := without(here.objects, there.objects), without(there.objects, here.objects); {
-			case len(less) == 0: // otherwise names are generated and differ in each run
+			case len(less) == 0: // if each world has names that the other does not have, no names are listed
 				text += "; only here: " + strings.Join(more, ", ")
 			case len(more) == 0:
 				text += "; only there: " + strings.Join(less, ", ")

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// A long section of a failure is written as gzip in base64, because the CRDs of an operator or the schedule of a world
-// that never settles are larger than the rest of the file. The name of such a section ends in packed.
+// A section of a failure with at least leastPacked bytes is written as gzip in base64. Large sections are the CRDs of
+// an operator, or the schedule of a world that never settles. The name of a packed section ends in packed, and its
+// lines have packedWidth characters.
 const (
 	packed      = ".gz"
 	leastPacked = 16 << 10
 	packedWidth = 100
 )
 
-// writeSection writes a section, packed if it is long.
 func writeSection(b *strings.Builder, name, body string) {
 	if len(body) >= leastPacked {
 		var raw bytes.Buffer
@@ -34,7 +34,6 @@ func writeSection(b *strings.Builder, name, body string) {
 	fmt.Fprintf(b, "-- %s --\n%s\n", name, strings.TrimRight(body, "\n"))
 }
 
-// unpack sets the name and the text of a packed section.
 func (s *section) unpack() error {
 	name, is := strings.CutSuffix(s.name, packed)
 	if !is {

@@ -139,7 +139,6 @@ func (p *parser) step(text, phase string) error {
 	return nil
 }
 
-// noVerb returns an error for a step that does not begin with a verb.
 func (p *parser) noVerb(word string) error {
 	if strings.HasSuffix(word, ":") || word == "---" {
 		return wrong(p.file.Name, p.line, "", "%s is YAML, not a verb: a scenario is a script with its manifests "+

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// String formats the step's line: the verb and its arguments.
+// String formats the step's line: "!" if the step has one, the verb and its arguments.
 func (s *Step) String() string {
 	var b strings.Builder
 	if s.Expect {
@@ -102,7 +102,6 @@ func (s *Step) wrong(format string, args ...any) *Error {
 	return wrong(s.file.Name, s.Line, s.Verb, format, args...)
 }
 
-// fail returns an error for a step with an unexpected result.
 func (s *Step) fail(code int, format string, args ...any) *Error {
 	e := s.wrong(format, args...)
 	e.Code = code
@@ -200,8 +199,8 @@ func (s *Step) checkValues() error {
 	return nil
 }
 
-// servers are searched in order for the names of kinds. A run searches its own server first. The second server has all
-// kinds of the file: in this schedule, the CRD of a kind may not have been created yet.
+// servers are searched in order for the names of kinds. A run searches its own server first, and then a server with all
+// kinds of the file. The second server is needed if the CRD of a kind has not been created yet in this run.
 type servers []*fakeapi.Server
 
 // kindNamed returns the kind with a name that users may type, or nil.

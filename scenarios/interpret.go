@@ -42,7 +42,7 @@ func (f *File) again(o Options, hash uint64) error {
 	return e
 }
 
-// difference returns where two runs of the file begin to differ, and usual causes. If it finds no difference, where is
+// difference returns where two runs of the file begin to differ, and usual causes. If it finds no difference, both are
 // "".
 func (f *File) difference(o Options) (where, causes string) {
 	p := &Script{File: f, Registry: o.Registry, Until: len(f.Steps), atOnce: true, Strict: o.Strict}
@@ -126,16 +126,16 @@ func (f *File) compare(s *Step, output string) *Error {
 // Options configure a run of a file.
 type Options struct {
 	Registry *Registry
-	Update   bool // rewrite golden text
-	Strict   bool // lost races are also violations
+	Update   bool // replace golden texts by the output
+	Strict   bool // a violation counts even if the process could not know of it (a lost race)
 	Verbose  bool // show status writes in timelines
-	Twice    bool // run the file twice and compare the hashes; explore and mutant steps always do that
+	Twice    bool // run the file again, without its explore and mutant steps, and compare the hashes
 
 	// Inspect, if not nil, is called at the end of the run, before its processes stop. If the file is run twice, it is
 	// called only for the first run.
 	Inspect func(*Run)
 
-	fill bool // write golden text into the File
+	fill bool // the same as Update
 	_    struct{}
 }
 
@@ -147,8 +147,8 @@ type Result struct {
 	Steps    []StepResult `json:"steps"`
 	Errors   []*Error     `json:"errors,omitempty"`
 	Hash     string       `json:"hash,omitempty"`
-	Updated  bool         `json:"updated,omitempty"` // the file was written
-	Page     *render.Page `json:"page,omitempty"`    // the page of an unexpected failure
+	Updated  bool         `json:"updated,omitempty"` // the file was written with new golden texts
+	Page     *render.Page `json:"page,omitempty"`    // the page of an unexpected failure; nil if there is none
 }
 
 // StepResult is the output of one step.
@@ -174,7 +174,7 @@ func Unread(path string, err error) *Result {
 	return r
 }
 
-// add records an error. The first error sets the verdict, but a later usage error replaces it.
+// add records an error. The first error sets the verdict. A later usage error replaces the verdict.
 func (r *Result) add(err error) {
 	var e *Error
 	if !errors.As(err, &e) {

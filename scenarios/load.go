@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// verbs contains all verbs. A file keeps the table with which it was parsed, and a step keeps its verb. Only functions
-// that read files use this variable.
+// verbs contains all verbs. A file keeps the table with which it was parsed, and a step keeps its verb. Therefore only
+// the functions below use this variable.
 var verbs = []*Verb{
 	// user actions
 	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
@@ -18,7 +18,7 @@ var verbs = []*Verb{
 	// faults and versions
 	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch,
 	verbDowngrade, verbMark,
-	// reading
+	// reading, checking, and Go functions
 	verbOwners, verbGet, verbLaws, verbJudge, verbExpect, verbPredict, verbHash, verbDo, verbEnsure,
 	// exploring
 	verbExplore, verbMutant, verbSchedule,
@@ -30,8 +30,8 @@ func Verbs() []*Verb { return verbs }
 // FindVerb returns the verb with a name, or nil.
 func FindVerb(name string) *Verb { return verbNamed(verbs, name) }
 
-// Parse parses a scenario file. name is used in messages. Errors are [*Error]s with a line. Parse checks only the
-// syntax and the names of verbs; see [File.Check].
+// Parse parses a scenario file. name is used in messages. Errors are [*Error]s. Parse checks only the syntax and the
+// names of verbs; see [File.Check].
 func Parse(name string, data []byte) (*File, error) { return parse(name, data, verbs) }
 
 // Load reads and parses a file. Errors are [*Error]s.
@@ -43,8 +43,8 @@ func Load(path string) (*File, error) {
 	return Parse(path, data)
 }
 
-// RunFile reads and runs a file. If Update is set, it writes golden texts atomically. It does not write the file after
-// an unexpected violation or another error, or if CI is set in the environment.
+// RunFile reads and runs a file. If Update is set, RunFile replaces the golden texts in the file. It does not write the
+// file after an unexpected violation or another error, or if CI is set in the environment.
 func RunFile(path string, o Options) *Result {
 	f, err := Load(path)
 	if err != nil {
@@ -79,7 +79,7 @@ var library embed.FS
 func Library() fs.FS {
 	sub, err := fs.Sub(library, "testdata")
 	if err != nil {
-		panic(err) // the name is not a valid path
+		panic(err) // the name would not be a valid path
 	}
 	return sub
 }

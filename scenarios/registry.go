@@ -16,7 +16,7 @@ import (
 // Registry contains what files may refer to by name: controllers, mutants, laws and functions. Package scenarios does
 // not import controllers, so the caller provides them.
 type Registry struct {
-	Controllers []host.Controller // if several have the same name, the last one is the default era
+	Controllers []host.Controller // if several have the same name, the era of the last one is the default
 	Mutants     []host.Mutant
 	Laws        []*law.Law
 	Aliases     map[string]string // alternative names of controllers, for example "gc": "garbagecollector"
@@ -24,15 +24,15 @@ type Registry struct {
 	Absent      []string          // names of upstream controllers that are not in Controllers
 	Funcs       map[string]Func   // the functions for the verbs do and ensure
 
-	// Candidate returns the process of a controller manager that takes part in leader election, for the verb
-	// "managers". It may be nil.
+	// Candidate returns a controller that takes part in leader election for the process with this name, and that calls
+	// lead with the result. Candidate is for the verb managers, and may be nil.
 	Candidate func(name string, lead func(bool)) host.Controller
-	// Reaper returns a process that deletes an object like kubectl before the garbage collector existed, for "delete
-	// --client-side". The process passes its result to outcome. Reaper may be nil.
+	// Reaper returns a controller that deletes an object like kubectl before the garbage collector existed, for "delete
+	// --client-side". The controller passes its result to outcome. Reaper may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 
-	// Server, if not nil, configures the server of every world, for example its webhooks. It must not depend on time or
-	// on random numbers.
+	// Server, if not nil, configures the server of every world, for example its webhooks. Its functions must not depend
+	// on time or on random numbers.
 	Server *fakeapi.Options
 }
 
@@ -138,8 +138,8 @@ func (g *Registry) process(name string) string {
 	return base
 }
 
-// Check returns an error of one line about a mistake in the registry: a controller that cannot be run, two controllers
-// with the same name, or a function with a name that files cannot contain.
+// Check returns an error of one line about a mistake in the registry. A mistake is a controller that cannot be run, two
+// controllers with the same name and era, a nil function, or a function name that files cannot contain.
 func (g *Registry) Check() error {
 	for i := range g.Controllers {
 		c := &g.Controllers[i]
@@ -173,9 +173,9 @@ func (g *Registry) wrong(format string, args ...any) error {
 // kube-controller-manager:
 //   - "name" or "name@era" selects a controller,
 //   - "*" selects all controllers that run by default,
-//   - "all" selects all controllers in the table,
+//   - "all" selects all controllers of the registry,
 //   - "-name" excludes a controller that "*" or "all" selects,
-//   - "*@era" and "all@era" select this era of each controller, or its newest era if it does not have this one.
+//   - "*@era" and "all@era" select this era of each controller, or the default era of a controller without it.
 //
 // If a list both selects and excludes a name, the first entry counts (KCM-1). The string is the text of an error, or
 // "".
@@ -244,7 +244,7 @@ func (g *Registry) meant(word string) []string {
 	return names
 }
 
-// inEra returns a controller in an era, or in its newest era if it does not have this one.
+// inEra returns a controller in an era. If the controller does not have this era, inEra returns its default era.
 func (g *Registry) inEra(name, era string) host.Controller {
 	if c, what := g.Controller(name + "@" + era); what == "" {
 		return c
@@ -253,7 +253,7 @@ func (g *Registry) inEra(name, era string) host.Controller {
 	return c
 }
 
-// inOrder sorts controllers in the order of the table. Without this, a controller that is named in addition to "*"
+// inOrder sorts controllers in the order of the registry. Without this, a controller that is named in addition to "*"
 // could start before the others.
 func (g *Registry) inOrder(chosen []host.Controller) []host.Controller {
 	names := g.meant("all")

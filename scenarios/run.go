@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// Run is a run of a script. Verbs change it. [Options.Inspect] receives it at the end.
+// Run is one run of a script. Each verb changes the Run. [Options.Inspect] receives the Run at the end.
 type Run struct {
 	registry *Registry
 	file     *File
@@ -36,24 +36,24 @@ type Run struct {
 	out   strings.Builder // the output of the current step
 	quiet bool            // discard the output of steps
 
-	replace  map[string]host.Controller // the controllers that run instead, by name
-	replaced bool                       // one of them was started
-	switched int                        // the number of records at the last switch of an era
-	marks    map[string]uint64          // the server's revision for each mark
+	replace  map[string]host.Controller // controllers that run instead, by the name of the one that they replace
+	replaced bool                       // a controller in replace was started
+	switched int                        // the number of records at the last step switch or downgrade-server
+	marks    map[string]uint64          // name of a mark -> the server's revision
 	stale    bool                       // the script restarts processes from older states
 	tried    func(s *Step, err error)   // called after each user action; may be nil
 }
 
-// settled is the result of the last settle.
+// settled describes the last settle, and what came after it.
 type settled struct {
 	how   trial.Settling // the result of the last settle
-	from  int            // index of the first record in its timeline
-	not   string         // why it did not settle; "" if it did
+	from  int            // index of the first record in the timeline of the last settle
+	not   string         // the output of the last settle that did not settle; "" if there was none
 	dirty bool           // a step has changed the world since the settle
 }
 
 // course decides what happens next in a run. If choices is nil, the run has the default schedule. Otherwise choices
-// decides; it may be a recorded schedule.
+// decides in the explored settles: those that are not quiet. choices may be a recorded schedule.
 type course struct {
 	choices sim.Choices   // decides in explored settles; nil in the default run
 	races   bool          // the user's actions race with the controllers
@@ -66,7 +66,7 @@ type course struct {
 	steps int // the maximal number of steps in an explored settle; 0 means the default
 	idle  int // the maximal number of steps without a commit; 0 means maxIdleDrawn
 
-	ended     bool   // choices has ended the run
+	ended     bool   // choices, or a step that could not be executed, has ended the run
 	senseless *Error // the error of a step that could not be executed in this schedule
 }
 
@@ -186,13 +186,14 @@ func (r *Run) judge(s *Step, before int) error {
 	return nil
 }
 
-// refused is the error of a user's request that the server refused. A step with a "!" may expect it.
+// refused is the error of a user's request that the server refused. A step with a "!" may expect the refusal.
 type refused struct{ text string }
 
 func (e *refused) Error() string { return "refused: " + e.text }
 
-// act executes a user action. In the default run it executes the action at once. In an explored run the action races
-// with the controllers until the next explored settle. act returns an error if the server refuses the action.
+// act executes a user action. In the default run it executes the action at once, and returns an error if the server
+// refuses the action. In an explored run, an action after the first settle races with the controllers until the next
+// explored settle, and act returns nil.
 func (r *Run) act(label string, f func() error) error {
 	r.settled.dirty = true
 	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
@@ -226,7 +227,8 @@ func (r *Run) note(s *Step, err error) {
 	}
 }
 
-// raced reports whether a step's action races in an explored settle. Other steps set up the initial world.
+// raced reports whether the current step's action may race with the controllers. It may not if the next settle is
+// quiet.
 func (r *Run) raced() bool {
 	if r.step == nil {
 		return true

@@ -13,7 +13,7 @@ import (
 type Failure struct {
 	Step      *Step       // nil if the failure is in the settle after the script
 	Code      int         // the exit code, if the failure is not expected
-	Violation render.Mark // what to show; if no law is violated, Law is the name of a verb
+	Violation render.Mark // what to show; if an expectation of the file does not hold, Law is "expect"
 
 	from int // index of the first record to show
 }
@@ -21,14 +21,13 @@ type Failure struct {
 // Expected reports whether the step has a "!".
 func (f *Failure) Expected() bool { return f.Step != nil && f.Step.Expect }
 
-// failed contains the failures of a run.
 type failed struct {
 	all    []Failure    // in order of occurrence
 	unread bool         // violations and failed expectations are not added to all, because an explored run shows none
 	found  *render.Page // the page of the failure that an explore or mutant step found
 }
 
-// last returns the failure that ended the run, or nil.
+// last returns the last failure, or nil. If the failure is not expected, it has ended the run.
 func (f *failed) last() *Failure {
 	if n := len(f.all); n > 0 {
 		return &f.all[n-1]
@@ -66,7 +65,7 @@ const (
 	longestPrinted = 2000
 )
 
-// fail records a failure of the current step. from is the first record to show.
+// fail records a failure of the current step. from is the index of the first record to show.
 func (r *Run) fail(code int, b render.Mark, from int) {
 	r.failed.all = append(r.failed.all, Failure{Step: r.step, Code: code, Violation: b, from: from})
 }
@@ -82,7 +81,7 @@ func (r *Run) breaks(b *law.Violation) {
 	}
 }
 
-// amiss records a failed step that violated no law, or only the law against fights.
+// amiss records a step whose expectation does not hold, or a settle after which the world has not settled.
 func (r *Run) amiss(s *Step, e *Error) {
 	switch {
 	case e.bang || r.failed.found != nil:
@@ -110,8 +109,8 @@ func (r *Run) failExpect(text string) {
 // mostLines is the maximal number of lines on the page of a world that does not settle and has no repeated lines.
 const mostLines = 40
 
-// failSettle records that the world did not settle. The page shows the fight or the repeated lines. If there are none,
-// it shows the last events.
+// failSettle records that the world did not settle. The page shows the fight, or the repeated lines, or the last
+// events.
 func (r *Run) failSettle(text string) {
 	bs := r.Violations()
 	for i := len(bs) - 1; i >= 0 && bs[i].Record >= r.settled.from; i-- {
@@ -148,20 +147,20 @@ func (r *Run) lastRecord(lines []render.Line) int {
 // counting decides which violations count, and which of them make a run fail.
 type counting struct {
 	judge    *law.Judge
-	strict   bool              // lost races also make a run fail
-	prefer   string            // the clause of the law that should be found; "" for any law
+	strict   bool              // a violation makes a run fail even if the process could not know of it
+	prefer   string            // the ID of the law that should be found; "" for any law
 	only     map[*law.Law]bool // the laws that count; nil means all laws
 	turns    []turn            // which laws counted, and since which violation
-	accepted int               // the number of violations that were handled
+	accepted int               // the number of violations that were handled: the first ones of the judge
 }
 
 // turn says which laws count from a certain violation on.
 type turn struct {
-	from int               // index of this violation
+	from int               // index of that violation in the violations of the judge
 	only map[*law.Law]bool // nil means all laws
 }
 
-// narrow sets the laws that count from now on. nil means all laws.
+// narrow sets the laws that count from the next violation on. nil means all laws.
 func (c *counting) narrow(only map[*law.Law]bool) {
 	c.only = only
 	c.turns = append(c.turns, turn{len(c.judge.Violations()), only})
@@ -177,8 +176,8 @@ func (c *counting) accept() { c.accepted = len(c.judge.Violations()) }
 
 func (c *counting) pending() *law.Violation { return c.first(c.accepted) }
 
-// first returns the first violation, from an index on, that makes the run fail. If a record has several violations, it
-// prefers the law in prefer.
+// first returns the first violation, from an index on, that makes the run fail. If the record has several violations,
+// first prefers the law in prefer.
 func (c *counting) first(from int) *law.Violation {
 	bs := c.judge.Violations()
 	var first *law.Violation

@@ -14,8 +14,8 @@ type Verb struct {
 	Detail  string  // what the verb does and prints
 	Example string  // lines of a scenario file
 	Params  []Param // the parameters, written as key=value or --flag=value
-	Min     int     // the minimal number of bare words
-	Max     int     // the maximal number of bare words; negative means no limit
+	Min     int     // the minimal number of [Step.Words]
+	Max     int     // the maximal number of [Step.Words]; negative means no limit
 	Raw     bool    // key=value without "--" is a word, for example a label
 	Listed  bool    // words may be lists with commas, as in the flag --controllers
 
@@ -23,7 +23,7 @@ type Verb struct {
 	sends    bool // the step sends manifests of sections
 	installs bool // the step creates objects that exist from the start
 	settles  bool // the step runs the world
-	paces    bool // user actions after the step race with the controllers
+	paces    bool // user actions after the step race with the controllers, as after a settle
 	judges   bool // the step sets which laws count
 	explores bool // the step repeats the steps before it in many runs
 
@@ -67,7 +67,7 @@ func (v *Verb) Help() string {
 // world.
 func (v *Verb) Explores() bool { return v.explores }
 
-// replayed reports whether explored runs execute steps of the verb: those that act, settle, or check.
+// replayed reports whether explored runs execute steps of the verb. They skip printing steps and exploring steps.
 func (v *Verb) replayed() bool {
 	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }

@@ -76,8 +76,8 @@ func (c *checker) apply(s *Step, sec *section) error {
 	return refused
 }
 
-// eachSection sends the manifests in the sections that a step names. If the server refuses a manifest, it continues,
-// and returns the first refusal at the end.
+// eachSection sends the manifests in the sections that a step names. If the server refuses a manifest, eachSection
+// sends the other manifests, and then returns the first refusal.
 func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(*manifest.Manifest) error) error {
 	var first *refused
 	all, err := r.manifests(s, find)
@@ -215,8 +215,8 @@ func (s *Step) deleteOptions() (metav1.DeleteOptions, error) {
 	return o, nil
 }
 
-// deleteClientSide starts a process that deletes the dependents itself, like old versions of kubectl. The process ends
-// when the object is deleted.
+// deleteClientSide starts a process that scales the object to zero, waits, and deletes the object, like old versions of
+// kubectl.
 func (r *Run) deleteClientSide(object string, t target) error {
 	if r.registry.Reaper == nil {
 		return r.errorf("--client-side: no client-side deletion is registered")

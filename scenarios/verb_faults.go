@@ -47,7 +47,7 @@ itself.`,
 	},
 }
 
-// trap returns the trap "before|after VERB KIND[/NAME]" of a step, or nil if it has none.
+// trap returns the request at which a step crash kills the process, or nil if the step kills the process at once.
 func (s *Step) trap(in servers) (*trial.Trap, error) {
 	words := s.Words()[1:]
 	if len(words) == 0 {
@@ -141,7 +141,7 @@ var verbMark = &Verb{
 			r.marks[s.Word(0)] = r.t.Server.Version()
 			return nil
 		}
-		_ = mark() // only the name is checked, because the mark may be set later
+		_ = mark() // so that later steps know the name; a racing action sets the mark again
 		return r.act("mark "+s.Word(0), mark)
 	},
 }
@@ -261,7 +261,7 @@ func checkSees(c *checker, s *Step) error {
 	return c.process(s, s.Word(0))
 }
 
-// eachView calls f with the watch of a kind, for each process that a name stands for.
+// eachView calls f for each process that a name stands for, with the kind in the version that the process watches.
 func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeapi.Kind) bool) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {

@@ -28,8 +28,8 @@ the last settle.`,
 	},
 }
 
-// laws prints the results of the laws since the start, the last "switch", or the last "settle". If names is not empty,
-// it prints only these laws.
+// laws prints the results of the named laws since the start, the last "switch", or the last "settle". If names is
+// empty, it prints the violated laws.
 func (r *Run) laws(since string, names []string) error {
 	from := 0
 	switch since {

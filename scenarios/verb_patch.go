@@ -75,7 +75,7 @@ func patchBody(text string) ([]byte, error) {
 	return json.Marshal(tree)
 }
 
-// patch sends a patch by the user. Its $(uid ...) expressions are replaced when it is sent.
+// patch sends a patch by the user. The $(uid ...) expressions in data are replaced when the patch is sent.
 func (r *Run) patch(label string, t target, subresource string, kind types.PatchType, data []byte) error {
 	return r.act(label, func() error {
 		data, err := manifest.ReplaceUIDs(data, r.uid)
@@ -91,7 +91,6 @@ var (
 	verbAnnotate = setsMeta("annotate", "annotations", "annotate rs/web-a note='hands off'")
 )
 
-// setsMeta returns a verb that sets and removes labels or annotations.
 func setsMeta(name, field, example string) *Verb {
 	return &Verb{
 		Name: name, Args: "KIND/NAME KEY=VALUE... KEY-...", Min: 2, Max: -1, Raw: true,

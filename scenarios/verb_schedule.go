@@ -85,7 +85,7 @@ func (f *File) misfit(err error) *Error {
 	}
 	text := fmt.Sprintf("the schedule does not fit the file: %s cannot be taken at step %d", m.Want, m.Step)
 	switch n := nearest.Word(m.Want, m.Enabled); {
-	case m.Step == 0: // the schedule could not be parsed
+	case m.Step == 0: // the run ended before the entry; entries of files have no step
 		text = fmt.Sprintf("the schedule does not fit the file: %s is never taken: the run is over before it", m.Want)
 	case n != "":
 		text += "; did you mean " + n + "?"

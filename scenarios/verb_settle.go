@@ -94,7 +94,6 @@ func (r *Run) settle(o settleOptions) trial.Settling {
 	return how
 }
 
-// limits returns the limits of a settle.
 func (r *Run) limits(o settleOptions) trial.Limits {
 	l := trial.Limits{Writes: o.limit, For: o.during, Rest: o.rest}
 	failing := func() bool { return r.counting.pending() != nil }

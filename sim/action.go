@@ -14,7 +14,7 @@ const (
 	Respond Class = iota // a response reaches its caller
 	Execute              // the API server executes a pending request
 	Deliver              // one watch event reaches one informer of one process
-	Work                 // a worker takes a key from its queue
+	Work                 // a worker takes a key from its queue; or a process restarts, or its program exits
 	User                 // the user's next action
 	Timer                // the clock moves to the earliest timer
 	Fault                // a fault from the fault budget
@@ -31,7 +31,7 @@ func (c Class) String() string { return classNames[c] }
 type Action struct {
 	Class  Class
 	Actor  string // the acting process, "user", "clock", "faults"
-	Detail string // names the action among the actor's actions of this class: a kind, a worker, a fault
+	Detail string // names the action among the actor's actions of this class, for example a kind, a worker or a fault
 
 	Slot int // a number with which the actor finds the action; not part of the key
 }
@@ -62,11 +62,11 @@ func ParseKey(s string) (Action, bool) {
 
 // Footprint holds what an action reads and writes, for partial-order reduction.
 type Footprint struct {
-	Global  bool   // it may read and write everything, as timers and faults do
+	Global  bool   // the action may read and write everything, as timers and faults do
 	Process string // the process whose private state it reads or writes; "" for none
-	Kind    string // the kind of object in its request; "" for none
+	Kind    string // the kind of object in the action's request; "" for none
 	Object  string // namespace/name; "" means all objects of the kind
-	Write   bool   // it changes the server
+	Write   bool   // the action changes the server
 }
 
 // Independent reports whether two actions with these footprints commute in every state in which both are enabled. Two
@@ -88,7 +88,7 @@ func (f Footprint) Independent(g Footprint) bool {
 type Actor interface {
 	// Name is the actor's name in action keys; unique in its world.
 	Name() string
-	// Offer appends the actions enabled now, in canonical order. It changes nothing.
+	// Offer appends the actions enabled now, in canonical order. Offer changes nothing.
 	Offer(into []Action) []Action
 	// Take performs one action that Offer returned in this state.
 	Take(a Action)
@@ -98,6 +98,6 @@ type Actor interface {
 
 // keeper is an [Actor] that keeps its list of offers from step to step.
 type keeper interface {
-	// Offers returns what Offer appends. It is valid until the actor changes, and read-only.
+	// Offers returns the actions that Offer appends. The list is valid until the actor changes, and read-only.
 	Offers() []Action
 }

@@ -78,9 +78,9 @@ func odds(jump time.Duration) int {
 	return min(mostOdds, int(math.Ceil(math.Sqrt(float64(jump)/float64(pace)))))
 }
 
-// Draw picks one of the enabled actions with one call of c.Pick, or without a call if there is only one. 0 is the
-// default schedule. All actions are equally likely except for early timers (see [Clock.Odds]), whose numbers come last.
-// If only faults are enabled, 0 takes no action: Draw returns -1.
+// Draw picks one of the enabled actions with one call of c.Pick, or without a call if there is only one. The number 0
+// means the action of the default schedule. All actions are equally likely except for early timers (see [Clock.Odds]),
+// whose numbers come last. If only faults are enabled, 0 takes no action: Draw returns -1.
 func (w *World) Draw(c Choices, enabled []Action) int {
 	n := len(enabled)
 	if enabled[0].Class == Fault {

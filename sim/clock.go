@@ -9,7 +9,8 @@ import (
 // Epoch is the virtual time at which every world starts.
 var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 
-// Clock is virtual time. It moves only when a timer fires or it is advanced. Nothing in a world may read another clock.
+// Clock is virtual time. It moves only when a timer fires, or in a call of Advance or Reach. Nothing in a world may
+// read another clock.
 type Clock struct {
 	// Horizon, since Epoch, is the limit to which a timer may move the clock while another action is possible. It keeps
 	// a call of Settle in package trial within its end time. 0 means no limit.
@@ -80,7 +81,7 @@ func (c *Clock) Advance(d time.Duration) {
 }
 
 // Reach moves the clock to a time since Epoch, like [Clock.Advance], but stops if an event happens on the clock of
-// Beside. It reports whether it reached that time.
+// Beside. It reports whether the clock has reached that time.
 func (c *Clock) Reach(to time.Duration) bool {
 	if to > c.elapsed {
 		came := to

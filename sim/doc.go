@@ -19,13 +19,14 @@
 // # A step
 //
 // A step is one API request executed, one response delivered, one watch event delivered to one informer of one process,
-// one worker taking a key from its queue, one timer, one fault, or one user action. Executing a request and delivering
-// its response are two steps. So a crash can happen between them. Then the write is stored, but its response is lost.
+// one worker taking a key from its queue, one restart or exit of a process, one timer, one fault, or one user action.
+// Executing a request and delivering its response are two steps. So a crash can happen between them. Then the write is
+// stored, but its response is lost.
 //
 // Time begins at [Epoch].
 //
 // # Where to go next
 //
-// Package host runs controllers as actors of a world. Package law judges its history. Package trial joins them: one run
-// of a world to its end.
+// Package host runs controllers as actors of a world. Package law judges the history of a world. Package trial uses
+// both packages to run a world to its end.
 package sim

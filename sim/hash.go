@@ -19,16 +19,16 @@ func mix(x uint64) uint64 {
 // Mix scrambles a word, so that the sum of mixed words can be the digest of an unordered collection.
 func Mix(x uint64) uint64 { return mix(x + 0x9e3779b97f4a7c15) }
 
-// Word folds a word in. Order matters.
+// Word folds a word into the hash. The result depends on the order of the words.
 func (h *Hash) Word(x uint64) {
 	hi, lo := bits.Mul64(uint64(*h)^0xa0761d6478bd642f, x^0xe7037ed1a0b428db)
 	*h = Hash(mix(hi ^ lo + x))
 }
 
-// String folds in a string and its length.
+// String folds a string and the string's length into the hash.
 func (h *Hash) String(s string) { h.Word(HashString(s)) }
 
-// Bool folds a truth value in.
+// Bool folds a truth value into the hash.
 func (h *Hash) Bool(b bool) {
 	if b {
 		h.Word(1)

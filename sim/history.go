@@ -11,7 +11,7 @@ type Op uint8
 const (
 	Commit    Op = iota // a write was stored; one record for each object it changed
 	Refusal             // a request was answered with an error; nothing was stored
-	Read                // a live read was answered
+	Read                // a read from the server, not from a cache, was answered
 	Delivery            // one watch event, or one difference of a (re)list, reached one informer
 	SyncStart           // a worker took a key and began to reconcile it
 	SyncEnd             // the worker ended the reconcile; Message holds the error, if any
@@ -23,14 +23,14 @@ const (
 	Unsettled           // the run was stopped before the world settled
 )
 
-// Panicked is the prefix of Reason if a panic of the process's program caused the crash.
+// Panicked is the prefix of Reason in the FaultHit of a crash that a panic of the process's program caused.
 const Panicked = "panic: "
 
 // Record is one entry of the history. Op says which fields are set; other fields are zero. Objects are
 // immutable versions, held by pointer. The kernel never looks inside them.
 type Record struct {
 	Index int           // position in the history
-	Step  int           // number of its step, from 1
+	Step  int           // number of the step in which the record was made, from 1
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none
@@ -40,31 +40,31 @@ type Record struct {
 	Process     string // the actor: a process, "user", "faults"
 	Era         string // the era of the process's controller, "" for none
 	Incarnation int    // how many times the process had been restarted
-	Worker      int    // index of its worker
+	Worker      int    // index of the process's worker
 
 	For    Ref // the object being reconciled; UID as the process saw it, "" if it saw none
 	SawFor any // For's object as the process saw it at SyncStart; nil if it saw none
 
-	Verb        string // create get list update patch delete deletecollection; for FaultHit the fault's name
+	Verb        string // the verb of the request; FaultHit: the fault's name; otherwise a word such as "deliver"
 	Subresource string // "status", "scale", ...
 	Object      Ref    // the object of the request or event
 	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
-	// Commit: stored version after, nil if removed. Delivery: the version now, nil if deleted. Read: the object read
+	// Commit: version stored after, nil if removed. Delivery: version now, nil if deleted. Read, Mutation: the object
 	After   any
 	Version uint64 // Commit, Delivery: the resource version of the change
-	// Object's version as the process last read it in this reconcile, live or cached; nil if it did not read it
+	// the version of Object that the reconcile, or the program, last read, live or from a cache; nil if it read none
 	Saw    any
 	Guards Guards // preconditions of the request
 
 	Code    int    // Refusal: HTTP status
-	Reason  string // Refusal: metav1.StatusReason; FaultHit: details
-	Message string // Refusal, SyncEnd: the error text; Mutation: the field path
+	Reason  string // Refusal: metav1.StatusReason; Mutation: the path of the changed field; other Ops: details
+	Message string // Refusal, SyncEnd: the error text; other Ops: an explanation
 
 	Initial   bool // Delivery: part of the informer's initial list
 	Tombstone bool // Delivery: a deletion learnt from a relist (DeletedFinalStateUnknown)
 	// Delivery: keys that the event added to the process's queue, including keys that were already in it
 	Enqueued []string
-	Observed []string // Delivery: keys whose expectations were lowered because of it
+	Observed []string // Delivery: keys whose expectations the event lowered
 	Lost     bool     // Commit: the response never reached the process
 }
 
@@ -77,7 +77,7 @@ type Guards struct {
 	Applies bool
 }
 
-// Stale reports whether the process acted on an older version of the object than the one it changed.
+// Stale reports whether the process had last read another version of the object than the one that it changed.
 func (r *Record) Stale() bool {
 	return r.Op == Commit && r.Saw != nil && r.Before != nil && r.Saw != r.Before
 }
@@ -132,7 +132,7 @@ type Request struct {
 type Content interface {
 	// String returns the request without its body: "create secrets default/web".
 	String() string
-	// Differences lists the fields that differ between the two requests, each with both values.
+	// Differences lists the fields that differ from those of the other request, each with both values.
 	Differences(other Content) []string
 }
 
@@ -147,16 +147,16 @@ func (w *World) Request(r Request) {
 	}
 }
 
-// Requests lists the requests that programs have sent so far, in canonical order.
+// Requests lists the requests of programs so far, in the order in which the world received them.
 func (w *World) Requests() []Request { return w.requests }
 
-// Ref names an API object. A recreated object has another UID. Kind is its name in the server's table of kinds
-// ("Pod").
+// Ref names an API object. A recreated object has another UID. Kind is a name in the server's table of kinds, such as
+// "Pod".
 type Ref struct {
 	Kind, Namespace, Name, UID string
 }
 
-// shortKinds are kubectl's short names.
+// shortKinds are kubectl's short names of common kinds, except for Node and Pod.
 var shortKinds = map[string]string{
 	"ConfigMap": "cm", "CronJob": "cj", "CustomResourceDefinition": "crd", "DaemonSet": "ds",
 	"Deployment": "deploy", "Endpoints": "ep", "Event": "ev", "HorizontalPodAutoscaler": "hpa",
@@ -165,7 +165,8 @@ var shortKinds = map[string]string{
 	"Service": "svc", "ServiceAccount": "sa", "StatefulSet": "sts", "StorageClass": "sc",
 }
 
-// Short returns kubectl's short name of a kind: "rs" for ReplicaSet. A kind without one is written in lower case.
+// Short returns kubectl's short name of a common kind: "rs" for ReplicaSet. Pod, Node and other kinds are written in
+// lower case.
 func Short(kind string) string {
 	if s, ok := shortKinds[kind]; ok {
 		return s
@@ -177,7 +178,8 @@ func Short(kind string) string {
 // only a name: the key.
 func (r Ref) IsZero() bool { return r.Kind == "" }
 
-// String returns the reference as kubectl writes it: "rs/web-a", or "prod/rs/web-a" outside the namespace "default".
+// String returns the reference as scenario files write it: "rs/web-a", or "prod/rs/web-a" outside the namespace
+// "default".
 func (r Ref) String() string {
 	s := Short(r.Kind) + "/" + r.Name
 	if r.Namespace != "" && r.Namespace != "default" {

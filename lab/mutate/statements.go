@@ -37,13 +37,13 @@ func (f *finder) drop(s ast.Stmt) {
 	f.wrap(s, "if !"+switchesName+".On(%d) { ", " }", f.add(Drop, s, f.text(s)))
 }
 
-// isPanic reports whether c calls panic, which reports a bug of the program itself.
+// isPanic reports whether c calls panic. Such a call is not mutated, because it reports a bug of the program itself.
 func (f *finder) isPanic(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	return ok && f.pkg.TypesInfo.Uses[id] == types.Universe.Lookup("panic")
 }
 
-// valued omits calls whose results are used: the results become zero.
+// valued adds a mutation to an assignment of one call: the call is omitted, and its results are zero values.
 func (f *finder) valued(s ast.Stmt) {
 	if a, ok := s.(*ast.AssignStmt); ok {
 		f.calls(a.Rhs, s)
@@ -71,7 +71,6 @@ func (f *finder) calls(values []ast.Expr, s ast.Stmt) {
 	f.wrap(c, call, " })", n, f.add(Nothing, s, strings.TrimSuffix(f.text(s), ";")))
 }
 
-// makes reports whether a call is one of the builtins make and new.
 func (f *finder) makes(c *ast.CallExpr) bool {
 	id, ok := c.Fun.(*ast.Ident)
 	if !ok {
@@ -81,8 +80,8 @@ func (f *finder) makes(c *ast.CallExpr) bool {
 	return ok && (b.Name() == "make" || b.Name() == "new")
 }
 
-// settled returns the value of a condition that is constant in a controller with all guards, where each field of a
-// Without is false. Code that only handmade mutants run is not mutated.
+// settled returns the value of a condition that is constant in a controller with all guards. There, each bool field of
+// a struct Without... is false. ok is false for other conditions. Code that only handmade mutants run is not mutated.
 func (f *finder) settled(e ast.Expr) (value, ok bool) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -115,7 +114,7 @@ func (f *finder) never(n *ast.CaseClause) bool {
 	})
 }
 
-// isGuard reports whether a field belongs to a struct of guards.
+// isGuard reports whether e is a bool field of a struct whose name begins with Without. Only handmade mutants set one.
 func (f *finder) isGuard(e *ast.SelectorExpr) bool {
 	t := f.pkg.TypesInfo.TypeOf(e.X)
 	return t != nil && f.isBool(e) && isGuards(t)
@@ -129,14 +128,14 @@ func isGuards(t types.Type) bool {
 	return is && strings.HasPrefix(n.Obj().Name(), "Without")
 }
 
-// idle reports whether omitting an operand of && or || makes no difference.
+// idle reports whether omitting left, an operand of && or ||, makes no difference. kept is the other operand.
 func (f *finder) idle(op token.Token, left, kept ast.Expr) bool {
 	decides := op == token.LOR
 	if v, ok := f.settled(left); ok && v != decides {
-		return true // it never decides the result
+		return true // left never decides the result
 	}
 	v, ok := f.settled(kept)
-	return ok && v == decides // the other operand always decides the result
+	return ok && v == decides // kept always decides the result
 }
 
 // forMutants reports whether only handmade mutants call a function.

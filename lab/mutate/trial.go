@@ -16,17 +16,18 @@ import (
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
-// Budgets of processor time for a survivor, per kind of check.
+// The processor time, per kind of check, that all checks together may need without a mutation. Further checks are not
+// tried on a mutant.
 const (
 	worldBudget    = 2 * time.Second
 	fileBudget     = 5 * time.Second
 	testBudget     = 2 * time.Second
-	upstreamBudget = 30 * time.Second // most of it is spent by upstream's controllers, once in a process
+	upstreamBudget = 30 * time.Second // upstream's controllers take most of this time, once in each process
 	exploreBudget  = time.Second
 	mutantBudget   = time.Second
 )
 
-// The comparison of the controllers with upstream's in random worlds.
+// The package and the test that compare the controllers with upstream's in random worlds.
 const (
 	upstreamTests = "upstream/hosted"
 	sameEnd       = "^TestDrawnWorlds$/^same_end$"
@@ -36,7 +37,7 @@ type trial struct {
 	b      *Build
 	o      *Options
 	say    func(format string, args ...any)
-	suites map[string]*Suite // by package; "" has the scenarios
+	suites map[string]*Suite // the checks by package; "" stands for the scenario files
 }
 
 func (b *Build) newTrial(o *Options, say func(string, ...any)) *trial {
@@ -140,7 +141,7 @@ func living(fates []*Fate) int {
 	return n
 }
 
-// worker is a process that tries one mutant after another. It is restarted when a mutant ends it.
+// worker is a process that tries one mutant after another. If a mutant ends the process, a new one is started.
 type worker struct {
 	path string
 	args []string
@@ -149,11 +150,12 @@ type worker struct {
 
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	from *os.File // the end of the pipe from which out reads
+	from *os.File // the read end of the pipe for answers; out decodes from it
 	out  *json.Decoder
 }
 
-// ask tries a mutant. If the process dies, the first check counts as the killer: the real one is unknown.
+// ask tries a mutant. If init is set, a new process starts with the mutation on. If the process dies, the first check
+// counts as the killer: the real one is unknown.
 func (w *worker) ask(r switches.Request, init bool) (*switches.Answer, error) {
 	if w.cmd == nil || init {
 		w.stop()
@@ -191,7 +193,7 @@ func (w *worker) start(mutation int) error {
 		return err
 	}
 	defer answers.Close()
-	w.cmd.ExtraFiles = []*os.File{answers} // the first is [switches.AnswersFile]
+	w.cmd.ExtraFiles = []*os.File{answers} // the first of these files is [switches.AnswersFile]
 	w.in, w.from, w.out = in, out, json.NewDecoder(bufio.NewReader(out))
 	if err := w.cmd.Start(); err != nil {
 		in.Close()
@@ -218,8 +220,8 @@ func (w *worker) stop() {
 	w.cmd = nil
 }
 
-// mainOfTests is compiled into the tests of a package, so that they serve as checks. A package with a TestMain of its
-// own cannot be mutated.
+// mainOfTests is a file that is compiled into the tests of a package, so that they serve as checks. The tests of a
+// package with its own TestMain cannot be checks.
 const mainOfTests = `package %s
 
 import (
@@ -268,10 +270,10 @@ func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 		Env: []string{few, switches.ChecksEnv + "=" + checks}}, nil
 }
 
-// few makes tests replay recorded cases under fewer schedules.
+// few is an environment variable that makes tests replay recorded cases under fewer schedules.
 const few = "SCHEDULES=2"
 
-// testsOf returns the names of the tests without subtests in the output of a test run.
+// testsOf returns the names in the output of a test run. It leaves out tests and subtests that have subtests.
 func testsOf(out string) []string {
 	var names []string
 	for line := range strings.Lines(out) {

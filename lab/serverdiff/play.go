@@ -45,7 +45,7 @@ func (s *remote) send(r *request) (*answer, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", r.accepts())
-	req.Header.Set("User-Agent", "") // the default field manager comes from it, and replayed cases have no such header
+	req.Header.Set("User-Agent", "") // the field manager is derived from this header, which cases lack
 	if r.contentType != "" {
 		req.Header.Set("Content-Type", r.contentType)
 	}
@@ -72,8 +72,8 @@ func (r *request) accepts() string {
 	return r.accept
 }
 
-// record sends the requests of a plan to a server and returns the exchanges as a case. If a request gets no answer, it
-// returns the earlier ones and the error.
+// record sends the requests of a plan to a server and returns the exchanges as a case. If a request gets no answer,
+// record returns the earlier exchanges and the error.
 func (s *remote) record(p *plan, next func() bool) (*vectors.Recording, error) {
 	n := newNotes(p.namespace, p.prefix, time.Now())
 	make := &request{method: "POST", path: "/api/v1/namespaces", contentType: "application/json",
@@ -127,8 +127,8 @@ func (s *remote) clean(p *plan) {
 	s.send(&request{method: "DELETE", path: "/api/v1/namespaces/" + p.namespace})
 }
 
-// difference plays a case to this module's server. It returns the first request with another answer, and how it
-// differs; nil if there is none.
+// difference plays a case to this module's server. It returns the number of the first request whose answer differs from
+// the case, and the difference. If there is none, why is nil.
 func difference(c *vectors.Recording) (request int, why error) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := httpapi.New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
@@ -140,7 +140,6 @@ func difference(c *vectors.Recording) (request int, why error) {
 	return request, why
 }
 
-// told formats a case for a reader who looks for the cause of a difference.
 func told(c *vectors.Recording) string {
 	var b bytes.Buffer
 	for i := range c.Exchanges {
@@ -158,10 +157,10 @@ func told(c *vectors.Recording) string {
 
 // notes holds placeholders for values that differ between servers.
 type notes struct {
-	names  map[string]string // placeholders, by the value in a response
-	counts map[string]int
+	names  map[string]string // placeholders, by the value that they replace
+	counts map[string]int    // number of placeholders, by form: "uid", "rv"
 	began  time.Time
-	client bool // a request is being noted
+	client bool // set while a request, not an answer, gets placeholders
 }
 
 func newNotes(namespace, prefix string, now time.Time) *notes {
@@ -187,7 +186,7 @@ func (n *notes) name(form, value string) string {
 func (n *notes) text(s string) string {
 	s = uids.ReplaceAllStringFunc(s, func(uid string) string { return n.name("uid", uid) })
 	s = stamps.ReplaceAllStringFunc(s, func(at string) string {
-		// Times of other days come from the client.
+		// A time more than 12 hours away was chosen by the client, so it is kept.
 		if when, err := time.Parse(time.RFC3339, at); err != nil || when.Sub(n.began).Abs() > 12*time.Hour {
 			return at
 		}
@@ -201,7 +200,8 @@ func (n *notes) text(s string) string {
 	return s
 }
 
-// value inserts placeholders into a decoded JSON value of a key.
+// value inserts placeholders into a decoded JSON value. key is the value's key. parent is the key of the object that
+// contains it.
 func (n *notes) value(key, parent string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -239,7 +239,7 @@ func (n *notes) value(key, parent string, v any) any {
 	return v
 }
 
-// cell inserts placeholders for addresses and ports into a table cell.
+// cell inserts placeholders into a table cell, also for known addresses and ports.
 func (n *notes) cell(s string) string {
 	for value, p := range n.names {
 		if strings.HasPrefix(p, "$ip:") && s == value {
@@ -272,14 +272,14 @@ func ageless(table map[string]any) {
 	}
 }
 
-// sent inserts placeholders into a request. Addresses and ports that no answer contained come from the client.
+// sent inserts placeholders into a request. It keeps addresses and ports that no answer contained: the client chose
+// them.
 func (n *notes) sent(raw []byte) json.RawMessage {
 	n.client = true
 	defer func() { n.client = false }()
 	return n.body(raw)
 }
 
-// body inserts placeholders into JSON, or into text.
 func (n *notes) body(raw []byte) json.RawMessage {
 	v, err := vectors.Decode(raw)
 	if err != nil {

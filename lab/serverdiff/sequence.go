@@ -28,7 +28,7 @@ type plan struct {
 	mutator   *randomobject.Mutator
 	namespace string
 	prefix    string            // prefix of the names of cluster-scoped objects
-	stored    map[string][]byte // by path, the last answer with the object
+	stored    map[string][]byte // path -> the body of the last answer with the object
 	made      map[string]bool   // paths of all objects ever stored
 }
 
@@ -59,7 +59,7 @@ func (p *plan) next() *request {
 	return p.delete(path)
 }
 
-// form returns the accepted form: objects, a table, or metadata.
+// form returns a random value of the header Accept. It asks for objects, a table, or metadata.
 func (p *plan) form() string {
 	return []string{"", asTable, asTable + ",application/json", "application/json;as=PartialObjectMetadataList;" +
 		"v=v1;g=meta.k8s.io,application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}[p.pick(4)]
@@ -112,7 +112,8 @@ func (p *plan) create(k *fakeapi.Kind, name string) *request {
 	return r
 }
 
-// changed returns a stored object with some fields changed.
+// changed returns a stored object, and a copy with some fields changed. If the fields are in the status, subresource is
+// "/status".
 func (p *plan) changed(k *fakeapi.Kind, old []byte) (was, now runtime.Object, subresource string) {
 	was = k.New()
 	if err := json.Unmarshal(old, was); err != nil {
@@ -187,7 +188,7 @@ func encode(obj runtime.Object) []byte {
 	return raw
 }
 
-// note updates the stored objects after a successful request. Later requests use them.
+// note updates the stored objects after a successful request. Later requests are based on these objects.
 func (p *plan) note(r *request, status int, body []byte) {
 	var obj struct {
 		Kind     string

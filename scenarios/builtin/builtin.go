@@ -33,10 +33,9 @@ func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	return laws
 }
 
-// Complete returns a copy of a registry, with the controllers and aliases of this module added. Fields that the
-// registry does not set, such as Laws and Reaper, get the values of this module. A controller in the registry has
-// precedence over one of this module with the same name and era. Mutants are not added: each needs a scenario in which
-// a law finds it.
+// Complete returns a copy of a registry, with the controllers and aliases of this module added. If Laws, Managed,
+// Candidate or Reaper is nil, it gets the value of this module. A controller in the registry has precedence over one of
+// this module with the same name and era. Mutants are not added: each needs a scenario in which a law finds it.
 func Complete(g *scenarios.Registry) *scenarios.Registry {
 	full := scenarios.Registry{}
 	if g != nil {

@@ -21,8 +21,8 @@ import (
 )
 
 // Case describes a world in which controllers are tested: its objects, its processes, the user's actions, and what must
-// hold at the end. [Case.Explore] runs it under many schedules, and checks each against the laws. A Case is compiled to
-// a scenario file. Failures are written as scenario files too, so every tool for these files can be used.
+// hold at the end. [Case.Explore] runs it under many schedules, and checks each run against the laws. A Case is
+// compiled to a scenario file. Failures are written as scenario files too, so every tool for these files can be used.
 type Case struct {
 	// Controllers are the controllers under test. Each runs as a process with the controller's name.
 	Controllers []host.Controller
@@ -38,7 +38,8 @@ type Case struct {
 	CRDs      []string
 	Installed string
 
-	// Files are YAML files, or directories of them, with the initial objects of the world. CRDs come first.
+	// Files are YAML files, or directories of them, with the initial objects of the world. A CRD must come before
+	// objects of its kind.
 	Files []string
 	// World is YAML with more initial objects. Objects are more initial objects, as Go values. An object that is not
 	// unstructured must have a built-in kind.
@@ -48,40 +49,40 @@ type Case struct {
 	// SettleFirst lets the world settle in the default schedule before the user acts. Otherwise the user's actions race
 	// with the controllers from the first step.
 	SettleFirst bool
-	// For limits the virtual time of a world in which something never stops, such as retries for an object that cannot
-	// be handled. After that time the world counts as settled. 0 means that the world runs until nothing more happens.
+	// For limits the virtual time of each settle of the world. After that time the world counts as settled. This is for
+	// worlds in which something never stops, such as retries. 0 means that the world runs until nothing more happens.
 	For time.Duration
-	// User lists the user's actions in order. Each action may happen at any time after the one before it.
+	// User lists the user's actions in order. Each action may happen at any time after the previous action.
 	User []Action
-	// Settled is called whenever the world has settled, in addition to the laws. It must not write. Its error is a
-	// violation.
+	// Settled is called at the end of each run whose world has settled, in addition to the laws. It must not write. Its
+	// error is a violation.
 	Settled scenarios.Func
 
-	// Invariants must hold in this world in addition to the laws: whenever it has settled, or at each write of a
-	// program.
+	// Invariants must hold in this world in addition to the laws. Each is checked whenever the world has settled, or at
+	// each write of a program.
 	Invariants []*law.Invariant
 
 	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, in which
 	// the same actions are done without faults. The order of actions differs between quiet runs; fields that differ
-	// between them are not compared. Neither are names, UIDs, times, annotations, and the numbers and texts in a
-	// status.
+	// between them are not compared. Neither are names, UIDs, times, annotations, and numbers and messages in a status.
 	SameEnd bool
 
-	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as webhooks.
+	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as conversion and
+	// admission webhooks.
 	Server *fakeapi.Options
 
 	Laws   []*law.Law     // nil means all laws
 	Faults map[string]int // the maximal number of faults in a run by the fault's name; see [host.FaultNames]
-	Strict bool           // lost races also count as violations
+	Strict bool           // a violation counts even if the process could not know of it (a lost race)
 
 	// Schedules is the number of random schedules; 0 means 1000. If Exhaustive is set, all schedules are run instead,
 	// which is possible only for small worlds. Flags override both fields.
 	Schedules  int
 	Exhaustive bool
-	// Time limits the time for running random schedules; 0 means no limit. At least one schedule is run.
+	// Time limits the real time for running random schedules; 0 means no limit. At least one schedule is run.
 	Time time.Duration
-	// Accept, if not nil, returns the reason why a failure is accepted, or "" if it is not. Package simtest logs an
-	// accepted failure, but does not fail the test.
+	// Accept, if not nil, returns the reason why a failure is accepted, or "" if the failure is not accepted. Package
+	// simtest logs an accepted failure, but does not fail the test.
 	Accept func(f *scenarios.Counterexample) (reason string)
 
 	_ struct{}
@@ -118,7 +119,7 @@ func (c *Case) Registry() *scenarios.Registry {
 	return g
 }
 
-// mistake returns an error of one line about the case. It names the type as in package simtest.
+// mistake returns an error of one line about the case. The error names the type simtest.Case.
 func mistake(format string, args ...any) error {
 	return &scenarios.Error{File: "simtest.Case", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// File compiles the case to a file. An error is a mistake in the case. It names the field: "User[0]: unknown verb
-// delte; did you mean delete?".
+// File compiles the case to a file. An error is a mistake in the case. The error names the field of the case: "User[0]:
+// unknown verb delte; did you mean delete?".
 func (c *Case) File(name string) (*scenarios.File, error) {
 	f, _, err := c.compile(name)
 	return f, err
 }
 
-// text is a generated file, with the origin of its lines.
+// text is a generated file. origin lists the parts of the file in order.
 type text struct {
 	strings.Builder
 	lines  int
@@ -35,7 +35,7 @@ type text struct {
 type origin struct {
 	from  int    // the part's first line in the generated file
 	name  string // "User[0]", "config/crd/widgets.yaml"
-	lines bool   // errors name a line of the part
+	lines bool   // an error about the part names a line of it, counted from 1
 }
 
 func (t *text) add(name string, lines bool, body string) {
@@ -44,7 +44,7 @@ func (t *text) add(name string, lines bool, body string) {
 	t.lines += strings.Count(body, "\n")
 }
 
-// at returns the origin of a line of the generated file, or nil.
+// at returns the origin of a line of the generated file, or nil if the file is empty.
 func (t *text) at(line int) *origin {
 	var found *origin
 	for i := range t.origin {
@@ -68,7 +68,7 @@ func (t *text) explain(err error) error {
 	return &told
 }
 
-// compile generates the file of a case and parses it. The returned text maps its lines to their origins.
+// compile generates the file of a case and parses it. The returned text contains the origins of the lines.
 func (c *Case) compile(name string) (*scenarios.File, *text, error) {
 	if err := c.check(); err != nil {
 		return nil, nil, err
@@ -223,8 +223,8 @@ func readYAML(field, path string) ([]part, error) {
 	return parts, nil
 }
 
-// near returns the end of an error about a path that does not exist: a name that is near, a hint if the directory does
-// not exist either, or "".
+// near returns the end of an error about a path that does not exist. The end is a hint if the directory does not exist
+// either, a name that is near, or "".
 func near(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

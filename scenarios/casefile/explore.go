@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the schedules of the case, random or exhaustive. The case sets the fault budget. It also sets the number
-// of schedules, unless the options do. name is the file's name in messages and output. An error is a mistake in the
-// case, or a run that depends on more than its schedule.
+// Explore runs the schedules of the case, random or exhaustive. The case sets the faults and Strict. It also sets the
+// number of schedules, unless the options do. name is the file's name in messages and output. An error is a mistake in
+// the case, or two runs of one schedule that differ.
 func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOptions) (
 	x *scenarios.Exploration, err error,
 ) {
@@ -31,7 +31,7 @@ func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOpti
 		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
 	}
 	o.Faults, o.Strict, o.Said = c.Faults, c.Strict, true
-	defer catch(&err) // the default schedule is run here first, which may show a mistake
+	defer catch(&err) // scenarios.Explore panics if a mistake shows in the default schedule
 	x, err = scenarios.Explore(ctx, f, len(f.Steps), c.Registry(), o)
 	if err != nil {
 		return nil, t.explain(err)

@@ -11,9 +11,9 @@ import (
 
 // Unexercised lists, one per line, what an exploration without violations did not exercise:
 //   - a controller under test that wrote nothing in any schedule,
-//   - a controller whose kind had no object in any settled world,
-//   - a controller whose keys never name an object,
-//   - a controller that never reached its wanted state, or each time had an exception,
+//   - a controller whose kind had no object in any settled world, or whose worlds a time limit cut off,
+//   - a controller that never reconciled a key that names an object of its kind,
+//   - a controller with Replicas that always had too few objects, which BlocksCreate excused each time,
 //   - a user action that was always refused,
 //   - an exhaustive search that was cut short.
 //
@@ -53,7 +53,7 @@ func (c *Case) Unexercised(x *scenarios.Exploration) []string {
 	return all
 }
 
-// declarations lists what a controller may declare, with the first law that uses it.
+// declarations lists fields of a Contract, each with the first law that uses the field.
 var declarations = []struct {
 	name, law string
 	says      func(c *host.Controller) bool
@@ -78,9 +78,10 @@ func asked(x *scenarios.Exploration, controller, id string) bool {
 }
 
 // AlsoUnexercised lists, one per line, more that was not exercised:
-//   - a declaration of a controller under test that was never used, or each time had an exception,
-//   - owners of created objects whose kinds the controller does not declare,
-//   - kinds that the laws cannot distinguish.
+//   - an invariant or a declaration of a controller under test that no law evaluated,
+//   - the owner of objects of a kind that the controller creates but does not declare,
+//   - the owner for which a reconcile wrote, if its key names no object of the controller's kind,
+//   - kinds whose names exist in two API groups.
 //
 // These are often not mistakes.
 func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {

@@ -41,15 +41,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Subject describes an operator with its CRDs and samples. Fields that the Subject of package agent has too have the
-// same names there. Paths are relative to the package of the test.
+// Subject describes an operator with its CRDs and samples. Fields that also exist in the Subject of package agent have
+// the same names there. Paths are relative to the package of the test.
 type Subject struct {
 	// Controller is a stepped reconciler. Name, For, Routes and New suffice. The other facts that the laws need, such
 	// as Owns, Selector, Replicas and Finalizers, are found in quiet runs unless they are declared.
 	Controller host.Controller
 	// Run is a whole, unmodified program (package bubble): a manager, an operator's main, or any function that takes a
 	// configuration and serves until ctx is done. Set either Run or Controller.New. With Run, Controller may have a
-	// Contract, and For if it is not the kind of the sample.
+	// Contract, and a kind For that is not the kind of the sample.
 	Run func(ctx context.Context, config *rest.Config) error
 	// Others are other stepped reconcilers of the operator. They run too, and are judged by their own declarations.
 	Others []host.Controller
@@ -57,12 +57,12 @@ type Subject struct {
 	// collector always runs, and so does, for example, the Job controller if the operator creates Jobs.
 	With []string
 
-	// CRDs contains the CustomResourceDefinitions in files *.yaml, also in subdirectories; nil for built-in kinds.
-	// Other objects in the files are ignored.
+	// CRDs contains the CustomResourceDefinitions in files *.yaml, *.yml and *.json, also in subdirectories. It is nil
+	// for built-in kinds. Other objects in the files are ignored.
 	CRDs fs.FS
 	// Samples are YAML files. Each contains a sample of the kind that the controller reconciles, and may contain other
-	// objects, which exist too. Each sample is tested separately. If there are several, its cases and laws are subtests
-	// of a test with the file's name.
+	// objects, which exist too. Each file is tested separately. If there are several files, the cases and laws of each
+	// are subtests of a test with the file's name.
 	Samples []string
 	// Files are YAML files with other objects that exist in every world.
 	Files []string
@@ -70,32 +70,34 @@ type Subject struct {
 	// Edits are merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}. Single fields are
 	// tried anyway.
 	Edits []string
-	// Invariants must hold in each world in addition to the laws: either whenever it has settled, or at writes of
-	// programs. An invariant of only one controller belongs in the controller's Contract.
+	// Invariants must hold in each world in addition to the laws: either whenever the world has settled, or at writes
+	// of programs. An invariant of only one controller belongs in the controller's Contract.
 	Invariants []*law.Invariant
-	// Settled is called whenever a world has settled. It must not write. If it returns an error, the case fails.
+	// Settled is called at the end of each run whose world has settled. It must not write. If it returns an error, the
+	// case fails.
 	Settled func(user host.Client) error
 	// Skip contains the names of cases and laws to leave out, each with the reason, which is printed.
 	Skip map[string]string
 	// Accept lists known violations. They are printed, but do not fail the test.
 	Accept []Accept
 
-	// For is the virtual time that each world runs; 0 means until it settles. If a controller creates objects at
+	// For is the virtual time that each world runs; 0 means until the world settles. If a controller creates objects at
 	// regular times, 0 means until the third time.
 	For time.Duration
-	// Profile is the profile of laws. If that of Controller is larger, it is used.
+	// Profile is the set of laws that apply. A larger profile in Controller.Contract has precedence.
 	Profile law.Profile
-	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. -threelaws.schedules overrides
-	// it.
+	// Schedules is the number of schedules of each case; 0 means 60, or 15 with -short. The flag -threelaws.schedules
+	// overrides Schedules.
 	Schedules int
-	// Time limits the time for all cases together. 0 means one minute, or no limit if Schedules is set. The flag
-	// -threelaws.time overrides it. If it does not suffice, the cases that were not run are listed.
+	// Time limits the real time for all cases together. 0 means one minute, or no limit if Schedules is set. The flag
+	// -threelaws.time overrides Time. If the time does not suffice, the cases that were not run are listed.
 	Time time.Duration
 
 	_ struct{}
 }
 
-// Accept is a known violation of a law. Case and Object, if set, restrict it to a case or an object.
+// Accept is a known violation of a law. If Case or Object is set, Accept matches only violations in that case, or of
+// that object. Reason is printed.
 type Accept struct {
 	Law, Case, Object, Reason string
 }

@@ -17,14 +17,13 @@ import (
 	"github.com/threelaws/threelaws/scenarios/simtest"
 )
 
-// Test checks an operator against the laws of its profile. Quiet runs show the operator's behavior, from which Test
-// derives cases. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to
+// Test checks an operator against the laws of the subject's profile. Quiet runs show the operator's behavior, from
+// which Test derives cases. Each case is a subtest, explored like [simtest.Check]: a failure is printed, written to
 // testdata/threelaws, minimized, and in later tests replayed first. Each law is a subtest too. If no case exercised the
 // law, its subtest is skipped with the reason.
 //
 // If the subject has a mistake, or the operator does nothing for the sample, Test reports this in one line and explores
-// nothing. The flags are those of simtest: -threelaws.schedules, .time, .seed, .exhaustive, .minimize, .replay and
-// .failures.
+// nothing. The flags are those of [simtest.Check].
 func Test(t *testing.T, given Subject) {
 	t.Helper()
 	run := &running{Subject: given, samples: max(1, len(given.Samples)), until: given.until()}
@@ -39,8 +38,8 @@ func Test(t *testing.T, given Subject) {
 	run.unmet(t)
 }
 
-// usual is the default number of schedules of a case, and usually the default time for all cases together. Nearly all
-// wrong operators in the tests are found in the first few schedules.
+// usual is the default number of schedules of a case. The constant usually is the default time for all cases together.
+// Nearly all wrong operators in this module's tests are found in the first few schedules.
 const (
 	usual   = 60
 	usually = time.Minute
@@ -90,11 +89,10 @@ type running struct {
 	Subject
 	until   time.Time // the time at which the cases must end; zero for no limit
 	samples int       // the number of samples that have not been tested yet
-	met     []Accept
-	partial bool // some cases were not run for lack of time, or because flags select others; skipped cases do not count
+	met     []Accept  // the entries of Accept that matched a violation
+	partial bool      // a case was not run for lack of time, or because of a flag; cases with Skip do not count
 }
 
-// try tests the operator with one sample.
 func (r *running) try(t *testing.T, sample string) {
 	t.Helper()
 	plan := r.prepared(t, sample)
@@ -170,7 +168,7 @@ func (r *running) try(t *testing.T, sample string) {
 	}
 }
 
-// world returns the world of a case. If tried is not nil, it records accepted violations there.
+// world returns the world of a case. If tried is not nil, accepted violations are added to it when the world runs.
 func (r *running) world(c *check.DerivedCase, tried *check.Tried) simtest.Case {
 	w := simtest.Case(*c.World(nil))
 	w.Accept = func(f *scenarios.Counterexample) string {
@@ -191,7 +189,7 @@ func (r *running) world(c *check.DerivedCase, tried *check.Tried) simtest.Case {
 	return w
 }
 
-// unmet logs the entries of Accept that matched no violation, if all cases were run.
+// unmet logs the entries of Accept that matched no violation. It logs none if a case was not run.
 func (r *running) unmet(t *testing.T) {
 	for _, a := range r.Accept {
 		if !r.partial && !divided() && !slices.Contains(r.met, a) {
@@ -200,7 +198,6 @@ func (r *running) unmet(t *testing.T) {
 	}
 }
 
-// tell reports the result of a law as a subtest.
 func tell(t *testing.T, v *check.Verdict) {
 	name := v.ID
 	if v.Name != v.ID { // the name and the ID of an invariant are equal

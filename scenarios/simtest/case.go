@@ -19,7 +19,7 @@
 // # Where to go next
 //
 // Package sim/host defines controllers. docs/use/go-test.md shows a whole test and its failure. docs/use/scenarios.md
-// describes the files of failures. With package cli you can build a command that replays them.
+// describes the files of failures. With package cli you can build a command that replays these files.
 package simtest
 
 import (
@@ -56,8 +56,8 @@ func (c *Case) plain() *casefile.Case { return (*casefile.Case)(c) }
 // Registry returns what the case's file may use: the case's controllers and functions, and those of this module.
 func (c *Case) Registry() *scenarios.Registry { return c.plain().Registry() }
 
-// File compiles the case to a file. An error is a mistake in the case. It names the field: "User[0]: unknown verb
-// delte; did you mean delete?".
+// File compiles the case to a file. An error is a mistake in the case. The error names the field of the case: "User[0]:
+// unknown verb delte; did you mean delete?".
 func (c *Case) File(name string) (*scenarios.File, error) { return c.plain().File(name) }
 
 // Unexercised lists what an exploration without violations did not exercise; see [casefile.Case.Unexercised].
@@ -68,13 +68,13 @@ func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	return c.plain().AlsoUnexercised(x)
 }
 
-// Explore runs the schedules of the case, random or exhaustive, and returns the result. [Check] does the same, and
-// fails the test. An error is a mistake in the case, or a run that depends on more than its schedule.
+// Explore runs the schedules of the case, random or exhaustive, and returns the result. [Check] also fails the test at
+// a violation, and keeps failures in files. An error is a mistake in the case, or two runs of one schedule that differ.
 func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration, error) {
 	return c.exploreWith(ctx, name, scenarios.ExploreOptions{})
 }
 
-// exploreWith explores with these options, some of which are overridden by flags.
+// exploreWith explores with the options o. Flags set the seed and the number of schedules.
 func (c *Case) exploreWith(ctx context.Context, name string, o scenarios.ExploreOptions) (*scenarios.Exploration, error) {
 	o.Seed, o.Schedules = *seed, *schedules
 	if *exhaustive {

@@ -33,8 +33,8 @@ var (
 
 // Check runs the case under many schedules, and checks each run against the laws and [Case.Settled]. Before that it
 // replays earlier failures, each as a subtest. A new failure is minimized, printed as a page, and written to
-// testdata/threelaws/NAME-OF-THE-TEST. The next test first replays this file. Commit it together with the fix, and
-// delete it when the case no longer fits it. A page with the same name and the extension .html shows the run in a
+// testdata/threelaws/NAME-OF-THE-TEST. The next test first replays this file. Commit the file together with the fix.
+// Delete the file when it no longer fits the case. A page with the same name and the extension .html shows the run in a
 // browser.
 //
 // A case also fails if it does not exercise a controller under test; see [Case.Unexercised]. Check logs what else was
@@ -78,7 +78,6 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	return c.explore(t, dir)
 }
 
-// explore runs the schedules of the case and reports violations.
 func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
 	if c.Time == 0 {
@@ -91,7 +90,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	}
 	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Shard: part, Results: *results,
 		World: t.Name(), Again: again(t, ""), Accept: c.Accept, Raw: func(f *scenarios.Counterexample) {
-			if path, err := kept.Keep(dir, f); err == nil { // otherwise the minimized failure is reported
+			if path, err := kept.Keep(dir, f); err == nil { // otherwise only the minimized failure is kept
 				raw[f.Law] = path
 				t.Logf("%s is violated: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
 			}
@@ -133,7 +132,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 		return x // after an accepted violation, what was exercised is not checked
 	}
 	for _, why := range c.Unexercised(x) {
-		if divided() { // another shard may exercise it
+		if divided() { // another shard may exercise more
 			t.Log(why)
 		} else {
 			t.Error(why)
@@ -150,7 +149,6 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 // worlds must not depend on the results of earlier runs and cases.
 func divided() bool { return *shard != "" || *results != "" }
 
-// known returns why a failure is accepted, or "".
 func (c *Case) known(f *scenarios.Counterexample) string {
 	if c.Accept == nil {
 		return ""

@@ -27,7 +27,7 @@ func run(p *scenarios.Script, c sim.Choices) *drawn {
 }
 
 // runs returns a function that runs the case once under a stream of choices. If the case has a mistake, the function
-// returns it as an error.
+// returns the mistake as an error.
 func (c *Case) runs(name string) func(sim.Choices) (*drawn, error) {
 	p, err := c.plain().Script(name)
 	if err != nil {

@@ -20,12 +20,12 @@ import (
 // The order may still differ if the runtime preempts a goroutine, which it does after ten milliseconds of real time.
 // A command takes tenths of a millisecond, and more on a busy machine.
 type alone struct {
-	rooms   int
-	procs   int
+	rooms   int    // number of open rooms
+	procs   int    // GOMAXPROCS of the process
 	percent int    // GOGC of the process
 	limit   int64  // GOMEMLIMIT of the process
 	heap    uint64 // the heap size at which garbage is collected
-	ticks   int
+	ticks   int    // number of commands
 	sample  []metrics.Sample
 }
 
@@ -58,7 +58,7 @@ func (a *alone) leave() {
 	runtime.GOMAXPROCS(a.procs)
 }
 
-// sweep collects garbage if the heap has reached its limit. It runs between commands.
+// sweep collects garbage if the heap has reached the size a.heap. It runs between commands.
 func (a *alone) sweep() {
 	if a.ticks++; a.ticks%often != 0 || a.percent < 0 && a.limit == math.MaxInt64 || a.size() < a.heap {
 		return

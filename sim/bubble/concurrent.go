@@ -26,6 +26,7 @@ func Concurrent(ctl host.Controller) host.Controller {
 	return ctl
 }
 
+// shift is one reconcile of a controller that [Concurrent] returned.
 type shift struct {
 	room *room
 	run  func(context.Context, host.Ask) error

@@ -17,7 +17,6 @@ import (
 // bubbled matches a goroutine's line in a dump of stacks. Its groups are the goroutine's state and the bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
-// bubbleHere returns the name of the calling goroutine's bubble.
 func bubbleHere() string {
 	var head [128]byte
 	if m := bubbled.FindSubmatch(head[:runtime.Stack(head[:], false)]); m != nil {
@@ -98,7 +97,8 @@ func reason(state string) string {
 	return other
 }
 
-// from returns the sort key of a stack: 0 if the goroutine's own code belongs to the program, 1 if to a library.
+// from returns the sort key of a stack. It is 0 if the innermost function outside [goroutine.Within] is the program's,
+// and 1 if that function is in k8s.io or there is none.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -143,8 +143,8 @@ func (r *room) giveUp(runs bool) {
 	}()
 }
 
-// refuse panics if the program name never settled in an earlier world, or if a goroutine of an abandoned room still
-// runs. Otherwise each new world would wait for the time limit again.
+// refuse panics if the program with this name never settled in an earlier world, or if a goroutine of an abandoned room
+// still runs. Otherwise each new world would wait for the time limit again.
 func refuse(name string) {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -168,7 +168,7 @@ func numberHere() uint64 {
 	return n
 }
 
-// whence returns the line of the controller that the calling goroutine executes.
+// whence returns the line of the controller that the calling goroutine executes, or "".
 func whence() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

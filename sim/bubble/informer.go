@@ -36,7 +36,7 @@ type informer struct {
 	config    cache.Config
 	cache     sortedIndexer
 	transform cache.TransformFunc
-	resync    time.Duration // for handlers that set no period
+	resync    time.Duration // the period of resyncs for handlers that set none
 	synced    *gate
 
 	mu       sync.Mutex // held only for a short time, never while a handler is called
@@ -249,7 +249,6 @@ func (i *informer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWith
 	return i.set(func() { i.config.WatchErrorHandlerWithContext = h })
 }
 
-// set calls f, or returns an error if the informer has started.
 func (i *informer) set(f func()) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

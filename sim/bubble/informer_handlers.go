@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// gate is a [cache.DoneChecker] that is closed until open is called.
+// gate is a [cache.DoneChecker]. It is done when open has been called.
 type gate struct {
 	name string
 	once sync.Once
@@ -62,8 +62,8 @@ type handler struct {
 	synced *gate
 
 	resync time.Duration // 0 for never
-	next   time.Time
-	due    bool // unchanged objects are reported too; true until the first resync check, as in client-go
+	next   time.Time     // the time of the next resync
+	due    bool          // unchanged objects are reported too; true until the first resync check, as in client-go
 
 	mu     sync.Mutex
 	more   *sync.Cond
@@ -72,7 +72,8 @@ type handler struct {
 	closed bool
 }
 
-// HasSynced reports whether the handler has received all objects that existed when it was added.
+// HasSynced reports whether the handler has received all objects of the informer's first list, or all objects that the
+// cache contained when the handler was added later.
 func (h *handler) HasSynced() bool { return h.synced.isOpen() }
 
 func (h *handler) HasSyncedChecker() cache.DoneChecker { return h.synced }
@@ -175,9 +176,10 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	return h, nil
 }
 
-// after returns how long a late handler waits, at most a millisecond. A manager's sources check every tenth of a
-// second whether their cache is filled, and then add their handlers. Timers that are due at the same instant fire in
-// random order. With equal delays, this order would decide which kind's objects come first in the queue.
+// after returns how long a handler waits that is added to a running informer: at most a millisecond. A manager's
+// sources check every tenth of a second whether their cache is filled, and then add their handlers. Timers that are due
+// at the same instant fire in random order. With equal delays, this order would decide which kind's objects come first
+// in the queue.
 func (i *informer) after() time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(i.synced.name))
@@ -211,7 +213,7 @@ func (i *informer) RemoveEventHandler(r cache.ResourceEventHandlerRegistration) 
 	return nil
 }
 
-// sortedIndexer is a cache that lists in the order of names. client-go's lists in the order of a map.
+// sortedIndexer is a cache that lists in the order of names. client-go's caches list in the order of a map.
 type sortedIndexer struct{ cache.Indexer }
 
 func sorted(objects []any) []any {

@@ -41,8 +41,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informers returns a factory of shared informers, like informers.NewSharedInformerFactory, but [NewInformer] makes
-// its informers. A program that uses the factory is deterministic.
+// Informers returns a factory of shared informers, like informers.NewSharedInformerFactory, but [NewInformer] makes its
+// informers. These informers make no random choices.
 func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
 	return &factory{SharedInformerFactory: informers.NewSharedInformerFactory(client, resync), client: client,
 		resync: resync, running: newRunning[reflect.Type]()}
@@ -188,7 +188,8 @@ func (r *running[K]) start(run func(cache.SharedIndexInformer)) {
 	}
 }
 
-// WaitForCacheSync waits until all running informers have listed, or stop is closed. It returns which have listed.
+// WaitForCacheSync waits until all running informers have listed, or stop is closed. It returns which informers have
+// listed.
 func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	r.mu.Lock()
 	keys := r.order[:r.started:r.started]
@@ -215,7 +216,6 @@ func (r *running[K]) Shutdown() {
 	r.run.Wait()
 }
 
-// byResource is a factory with one informer for each resource.
 type byResource struct {
 	*running[schema.GroupVersionResource]
 	make func(schema.GroupVersionResource) informers.GenericInformer

@@ -28,13 +28,13 @@ type life struct {
 	sync bool // set if the life is one reconcile: see [Concurrent]
 
 	mu     sync.Mutex
-	asked  []*host.Call
+	asked  []*host.Call // new requests: see taken
 	query  []host.Query // queries that were answered since the last call of queried
 	open   map[*host.Call]chan struct{}
 	feeds  map[*host.Stream]httpapi.Feed
 	over   bool // the program has returned
 	err    error
-	buried bool
+	buried bool // every later request fails
 	killed bool // the program was killed before it returned
 }
 
@@ -102,7 +102,6 @@ func (l *life) fail() {
 	close(l.dead)
 }
 
-// errDead is the error of requests of a killed process.
 var errDead = errors.New("the process was killed")
 
 // ask passes a request to the scheduler and waits for the answer.
@@ -185,7 +184,7 @@ func (l *life) Answered(r *http.Request, obj kruntime.Object) {
 	}
 }
 
-// queried returns the queries that were answered since its last call.
+// queried returns the queries that were answered since queried was last called.
 func (l *life) queried() []host.Query {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -194,7 +193,7 @@ func (l *life) queried() []host.Query {
 	return query
 }
 
-// taken returns the calls that were made since its last call.
+// taken returns the program's new requests: those since taken was last called.
 func (l *life) taken() []*host.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -203,7 +202,6 @@ func (l *life) taken() []*host.Call {
 	return asked
 }
 
-// answer resumes the goroutine that waits for an answer.
 func (l *life) answer(c *host.Call) {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -212,7 +210,6 @@ func (l *life) answer(c *host.Call) {
 	delete(l.open, c)
 }
 
-// send passes an event to the feed of a watch.
 func (l *life) send(s *host.Stream, e watch.Event) {
 	l.room.whose.Store(l)
 	l.mu.Lock()
@@ -232,12 +229,11 @@ func (l *life) send(s *host.Stream, e watch.Event) {
 	}
 }
 
-// lifeKey is the context key of a program's life.
 type lifeKey struct{}
 
-// toldOfPanic is a panic handler of utilruntime. It ends the program whose goroutine panicked: the program receives
-// no more events, the goroutine exits, and the Go process continues. If a manager has recovered the panic itself, the
-// goroutine does not exit.
+// toldOfPanic is a panic handler of utilruntime. It ends the program whose goroutine panicked: the program receives no
+// more events, the goroutine exits, and the Go process continues. If a manager has recovered the panic itself, the
+// goroutine does not exit. toldOfPanic does nothing for a reconcile, or if the program is unknown.
 func toldOfPanic(ctx context.Context, why any) {
 	l, is := ctx.Value(lifeKey{}).(*life)
 	if !is {
@@ -270,7 +266,7 @@ func raised() (at string, crashes bool) {
 
 const handlesCrash = "k8s.io/apimachinery/pkg/util/runtime.handleCrash"
 
-// whoseHere returns the life of the calling goroutine's program, if it is known.
+// whoseHere returns the life of the calling goroutine's program, or nil if the program is unknown.
 func whoseHere() *life {
 	var head [128]byte
 	m := bubbled.FindSubmatch(head[:runtime.Stack(head[:], false)])

@@ -22,20 +22,20 @@ var patience = 30 * time.Second
 type room struct {
 	cluster host.Place
 	handler *httpapi.Handler
-	hosts   map[string]bool // the names of its controllers
+	hosts   map[string]bool // the names of the cluster's controllers that run in the bubble
 	do      chan func()
 	done    chan struct{}
 	left    chan struct{} // closed when the bubble is gone
 	leaked  []string      // stacks of the goroutines that existed when the bubble ended
 	name    string        // the bubble's name in stacks
 	hangs   bool          // a command took longer than patience, so the bubble is not used any more
-	watch   *time.Timer
+	watch   *time.Timer   // fires when a command takes longer than patience
 	stirred chan struct{} // signals, inside the bubble, that a program has sent a request or returned
 	seeds   int64
 	quiet   *quiet.Quiet
-	asked   bool                       // a program has sent a request while time passed
-	syncs   []*shift                   // current reconciles
-	strays  []string                   // lines of requests from goroutines whose reconcile had returned
+	asked   bool                       // a program has sent a request, or returned, while time passed
+	syncs   []*shift                   // current reconciles of [Concurrent] controllers
+	strays  []string                   // source lines of requests from goroutines whose reconcile had returned
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
 	last    map[string]*life           // the last life of each program
 	cut     bool                       // some reconcile was killed, so its goroutines may still exist
@@ -45,7 +45,7 @@ type room struct {
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
-	bubbles sync.Map   // name -> room; roomsMu is no guard, because its holder may wait for a reader of this map
+	bubbles sync.Map   // name -> room; roomsMu is no guard: a holder of roomsMu may wait for a reader of this map
 	turn    sync.Mutex // held during a command: the rooms share math/rand's source, so only one runs at a time
 )
 
@@ -114,7 +114,7 @@ func (r *room) in(f func()) {
 	turn.Lock()
 	defer turn.Unlock()
 	if r.hangs {
-		return // already reported
+		return // the hang was reported
 	}
 	solitude.sweep()
 	r.watch.Reset(patience)
@@ -147,7 +147,6 @@ func (r *room) close() {
 	}
 }
 
-// forget removes the room from the list of open rooms.
 func (r *room) forget() {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -176,7 +175,8 @@ func (r *room) seed() {
 	turn.Unlock()
 }
 
-// beside moves the bubble's clock forward to a time, or until a program sends a request. It returns the time reached.
+// beside moves the bubble's clock forward to a time, or until a program sends a request or returns. It returns the time
+// reached.
 func (r *room) beside(to time.Duration) (came time.Duration) {
 	r.seed()
 	r.in(func() {

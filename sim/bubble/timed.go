@@ -27,9 +27,9 @@ type clock struct {
 	world *sim.Clock
 	at    time.Duration // the world's time when it was last read
 	do    chan func()
-	done  chan struct{} // closed when the bubble is gone
+	done  chan struct{} // receives a value after each function; closed when the bubble is gone
 	gone  bool
-	ended bool // the last function has returned or panicked
+	ended bool // the last function has returned, without a panic or runtime.Goexit
 	panic any  // the panic of the last function; nil if it returned or called runtime.Goexit
 	stuck any  // the panic that ended the bubble; nil if the bubble was closed
 }
@@ -63,7 +63,7 @@ func insideOf(of host.Place) func(func()) {
 
 func (c *clock) live() {
 	defer close(c.done)
-	defer func() { c.stuck = recover() }() // goroutines that were left behind cannot be ended
+	defer func() { c.stuck = recover() }() // synctest.Test panics if a goroutine still waits
 	synctest.Test(&testing.T{}, func(*testing.T) {
 		for f := range c.do {
 			c.catchUp()
@@ -82,7 +82,6 @@ func (c *clock) catchUp() {
 	}
 }
 
-// run runs a function and records how it ended.
 func (c *clock) run(f func()) {
 	c.ended, c.panic = false, nil
 	defer func() {
@@ -108,6 +107,6 @@ func (c *clock) in(f func()) {
 	case c.stuck != nil && !c.ended:
 		panic(host.Misuse("a sync waits, on its own goroutine, for what cannot happen before it returns"))
 	default:
-		runtime.Goexit() // the function called it
+		runtime.Goexit() // the function called runtime.Goexit
 	}
 }

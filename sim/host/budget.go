@@ -9,7 +9,7 @@ import (
 
 var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync, slow}
 
-// FaultNames are the faults of [Cluster.NewBudget], in canonical order. Schedules depend on that order.
+// FaultNames are the names of the faults of [Cluster.NewBudget]. Schedules depend on their order.
 var FaultNames = func() (names []string) {
 	for _, f := range faults {
 		names = append(names, f.name)
@@ -17,15 +17,15 @@ var FaultNames = func() (names []string) {
 	return names
 }()
 
-// budget holds how many more faults of each kind a run may have.
+// budget holds how many more faults of each name a run may have.
 type budget struct {
 	cluster *Cluster
 	left    []int               // by the fault's index in [FaultNames]
-	details map[string][]string // the details of fault actions, by process; computed once
+	details map[string][]string // process -> Detail of each fault's action, by index in FaultNames; computed once
 }
 
-// NewBudget returns an actor that injects up to the given number of faults of each kind, by name, wherever they make a
-// difference. A name that is not in [FaultNames] is an error. The faults are:
+// NewBudget returns an actor that injects faults where they make a difference. counts has the maximal number of faults
+// for each name. A name that is not in [FaultNames] is an error. The faults are:
 //
 //	crash     a process crashes with a request pending or its answer under way, and restarts; a program
 //	          only after it has sent a request other than a list or a watch

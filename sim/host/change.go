@@ -6,9 +6,9 @@ import "github.com/threelaws/threelaws/sim"
 type change struct {
 	version       uint64   // the server's resourceVersion; 0 for none
 	before, after *version // before is nil for a create, after for a removal
-	cause         int      // index of the commit's record
+	cause         int      // index of the record of the commit; -1 for none
 	tombstone     bool     // a deletion that a relist showed
-	resync        bool     // nothing changed
+	resync        bool     // a repeated delivery: nothing changed
 }
 
 func (c *change) key() string {

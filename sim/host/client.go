@@ -22,7 +22,7 @@ type client struct {
 // Server returns the server that the requests go to.
 func (c *client) Server() *fakeapi.Server { return c.server }
 
-// Do sends a request. If the server does not serve its kind, the answer is 404, as for a client without discovery.
+// Do sends a request. If the server does not serve the kind, the answer is 404, as for a client without discovery.
 func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	resp, err := c.send(ctx, req)
 	if err != nil {
@@ -92,7 +92,7 @@ func notServed(gvk schema.GroupVersionKind) error {
 	return err
 }
 
-// object returns the kind, the metadata and the object to send for an object of the caller. It converts an
+// object returns the kind and the metadata of an object that the caller passes, and the object to send. It converts an
 // unstructured object of a built-in kind to its Go type, because the server stores one form of each kind. If the
 // conversion fails, the error is a 400, as for any body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {

@@ -18,13 +18,13 @@ type Cluster struct {
 	world     *sim.World
 	server    *fakeapi.Server
 	states    map[*fakeapi.Kind]*kindState
-	order     []*kindState // the states in the order of the table of kinds
+	order     []*kindState // the states in the order in which their kinds became known
 	processes []*Process
 	failures  []*FailedRequest
 
-	running   *worker // the worker that runs now
-	cause     int     // index of the record that caused the current event; -1 for none
-	syncs     uint64
+	running   *worker  // the worker that runs now
+	cause     int      // index of the record that caused the current event; -1 for none
+	syncs     uint64   // number of reconciles so far
 	noted     []change // the change of each revision, in order
 	compacted uint64   // the server has forgotten all revisions up to this one
 	scratch   []byte
@@ -45,7 +45,7 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns the state of a kind, which all its versions share. It creates the state of a new kind.
+// state returns the state of a kind. All versions of a kind share one state. The state of a new kind is created.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s

@@ -19,12 +19,11 @@ type concurrentSync struct {
 	worker  *worker
 	program Program
 	ask     Ask
-	calls   []*Call        // in canonical order
+	calls   []*Call        // sorted by key
 	made    map[string]int // number of requests so far by key
 	read    uint64         // sum of the digests of the reads since the scheduler last ran
 }
 
-// concurrentKey is the context key of a reconcile that may start goroutines.
 type concurrentKey struct{}
 
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
@@ -193,8 +192,8 @@ func (w *worker) take(c *Call, class sim.Class) {
 	w.turn(func() { k.program.Answer(c) })
 }
 
-// askFor sends a request from a goroutine of the reconcile and waits for the answer. If the reconcile has ended, it
-// waits forever, and the program's host reports the goroutine.
+// askFor sends a request from a goroutine of the reconcile and waits for the answer. If the reconcile has ended, the
+// program's host reports the goroutine.
 func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	call, err := k.ask(ctx, req)
 	if err != nil {
@@ -232,7 +231,7 @@ func (k *concurrentSync) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// here returns the reconcile that the context belongs to. If the context names none, it returns the running
+// here returns the reconcile that the context belongs to. If the context belongs to none, here returns the running
 // reconcile, or any current one, or the last one. It returns nil while a handler or factory runs.
 func (p *Process) here(ctx context.Context) *concurrentSync {
 	if p.apart != "" {

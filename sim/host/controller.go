@@ -21,10 +21,10 @@ import (
 // Controller declares a program that reconciles objects of one kind, and its Contract.
 type Controller struct {
 	Name string // "replicaset"
-	Era  string // "controllerref"; "" if there is only one
+	Era  string // "controllerref"; "" if there is only one era
 
-	For  schema.GroupVersionKind   // the kind that it reconciles; zero if there is none, as for the garbage collector
-	Owns []schema.GroupVersionKind // the kinds it creates, claims and deletes
+	For  schema.GroupVersionKind   // the reconciled kind; zero for none, as for the garbage collector
+	Owns []schema.GroupVersionKind // the kinds of objects that the controller creates, claims and deletes
 
 	// New returns the controller's reconciler, with empty memory. It is called at every start and after each crash,
 	// because only the API survives a crash.
@@ -44,7 +44,7 @@ type Controller struct {
 	Inside func(at Place) func(do func())
 
 	Contract law.Contract // what the laws may expect of the controller
-	Careless Careless     // rules that its queue does not enforce
+	Careless Careless     // rules that the host does not enforce for this controller
 
 	program bool // set by [Hosting] for a whole program
 }
@@ -65,7 +65,7 @@ func (ctl *Controller) Hosted() bool { return ctl.program }
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	SharedKeys    bool // two workers may reconcile the same key at the same time (WRITE-1)
-	HastyDelays   bool // the same, but only if the key's delay ends during its reconcile
+	HastyDelays   bool // as SharedKeys, but only if a delay of the key ends during a reconcile of the key
 	DropErrors    bool // a failed reconcile is not retried (WRITE-8)
 }
 
@@ -155,10 +155,10 @@ type View interface {
 // Reconciler is a controller's memory and its reconcile function. Optional methods make it a [Waiter], an
 // [ExpectationObserver] or a [Forgetter].
 //
-// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers everything on which a later
-// reconcile, route or timer depends, with times relative to the current time. Exhaustive search needs it to decide
-// that two states are equal. Without a digest, the search assumes that the controller remembers each event and each
-// answer that the process has received. A [Stateless] function has no memory.
+// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers everything on which a later reconcile,
+// route or timer depends, with times relative to the current time. Exhaustive search needs the digest to decide that
+// two states are equal. Without a digest, the search assumes that the controller remembers each event and each answer
+// that the process has received. A [Stateless] function has no memory.
 type Reconciler interface {
 	// Sync brings the object named by key ("namespace/name") closer to its desired state. Every call on env.Client is a
 	// scheduling point. After an error the key is added again with backoff.
@@ -183,8 +183,8 @@ type Waiter interface {
 	Waiting() []string
 }
 
-// ExpectationObserver is a Reconciler with expectations. The host tells it which of them an event fulfils, as the
-// routes say (WATCH-2).
+// ExpectationObserver is a Reconciler with expectations. The host tells the Reconciler which expectations an event
+// fulfils, as the routes say (WATCH-2).
 type ExpectationObserver interface {
 	// Observed records that an event fulfilled one expected creation or deletion of object (namespace/name) for key.
 	Observed(key string, deletion bool, object string)
@@ -201,7 +201,7 @@ type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard enforces: "ADOPT-4"
 	Sentence string // what the mutant does wrong
-	// Law is the clause of the law that must find the mutant. It is "" if no law finds it, because the controller
+	// Law is the ID of the law that must find the mutant. It is "" if no law finds the mutant, because the controller
 	// corrects the mistake later.
 	Law string
 

@@ -21,7 +21,7 @@ func (p *Process) Crash(comeBack bool) {
 	p.cluster.fact(p, "crash", detail)
 }
 
-// kill ends the process's workers and timers. It returns a description of the request that was pending.
+// kill ends the process's workers and timers. It returns a description of a request that was pending, or "".
 func (p *Process) kill() (detail string) {
 	if p.engine != nil {
 		detail = p.engine.kill()
@@ -85,9 +85,9 @@ type Member struct {
 	_ struct{}
 }
 
-// StartManager starts a manager. elector returns a controller that takes part in the leader election. The reconcile
-// of that controller calls lead(true) when it has won, and lead(false) when it has lost. Until it wins, the members
-// stand by.
+// StartManager starts a manager. elector returns a controller that takes part in the leader election. The reconcile of
+// that controller calls lead(true) when the manager has become the leader, and lead(false) when the manager has lost
+// the leadership. Before lead(true), the members stand by.
 func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Controller, members []Member) *Process {
 	var manager *Process
 	manager = c.Start(name, elector(func(on bool) { manager.lead(on) }))
@@ -108,7 +108,7 @@ func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Contro
 	return manager
 }
 
-// Members returns the processes that run only while this one leads.
+// Members returns the processes that run only while this process leads.
 func (p *Process) Members() []*Process { return p.members }
 
 // Manager returns the manager of which the process is a member, or nil.

@@ -18,7 +18,7 @@ type metaRule uint8
 
 const (
 	always    metaRule = iota
-	never              // excluded: a revision depends on changes to other objects
+	never              // for resourceVersion, which depends on changes to other objects
 	exactOnly          // not in abstract digests, because it differs between two rounds of a fight
 	presence           // abstract digests include only whether it is set
 	named              // abstract digests include it unless the server generated it
@@ -119,7 +119,7 @@ func digestMetaValue(name string, value any, generated bool, exact, abstract *si
 	}
 }
 
-// digestFields folds all fields except the one with the name but, in the order of their names.
+// digestFields adds all fields to h in the order of their names. It leaves out the field that the parameter but names.
 func digestFields(fields map[string]any, but string, h *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if k != but {
@@ -166,7 +166,7 @@ func patchDigest(r *fakeapi.Request) uint64 {
 	return uint64(exact)
 }
 
-// optionsDigest returns the digest of the options of a request, without resource versions.
+// optionsDigest returns the digest of a request's options, without the resource version in a delete's preconditions.
 func optionsDigest(r *fakeapi.Request) uint64 {
 	del := r.Delete
 	if p := del.Preconditions; p != nil && p.ResourceVersion != nil {

@@ -44,7 +44,7 @@ func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
 }
 
-// asker is a thread of a process with a request that waits to be executed.
+// asker is a worker or a [Call] of a process, with a request that waits to be executed.
 type asker interface {
 	request() *fakeapi.Request
 	execute(f *FailedRequest)

@@ -15,7 +15,8 @@ type fault struct {
 	strikes func(p *Process) bool
 	// strike injects the fault at one of the places where it makes a difference.
 	strike func(p *Process)
-	// digest folds in the state that matters only while the fault can still be injected. It is nil if there is none.
+	// digest folds in the state that matters only while the fault can still be injected. digest is nil if there is no
+	// such state.
 	digest func(c *Cluster, h *sim.Hash)
 }
 
@@ -49,8 +50,8 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-// isAtWork reports whether a process has a request under way and, if it runs a program, has filled its caches. Before
-// that, a crash would interrupt nothing, and would make a manager of controller-runtime loop forever while it stops.
+// isAtWork reports whether a process has a request under way. A program must also have sent a request other than a list
+// or a watch. Before that, a crash would interrupt nothing, and a manager of controller-runtime would never stop.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())
@@ -120,8 +121,9 @@ func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 // mostSlow is the longest duration of a slow write, in seconds.
 const mostSlow = 2
 
-// slow makes each later write of a process take one or two seconds. Without it, no time passes between a write and
-// its consequences, so a controller that writes the current time in each reconcile does not change the object again.
+// slow makes each later write of a process take one or two seconds. Without this fault, no time passes between a write
+// and its consequences. Then a controller that writes the current time in each reconcile does not change the object
+// again.
 var slow = &fault{
 	name: "slow",
 	strikes: func(p *Process) bool {

@@ -11,8 +11,8 @@ var relist = onWatch("relist", (*Process).Relist, func(i *informer) bool {
 	return i.synced && i.pending() > 1 && len(i.backlog) == 0
 }, engine.gaps)
 
-// resync delivers every cached object again, unchanged. A whole program has its own resyncs, so it does not apply
-// there.
+// resync delivers every cached object again, unchanged. A whole program has its own resyncs, so it does not get this
+// fault.
 var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
 }, func(engine) []*fakeapi.Kind { return nil })
@@ -61,7 +61,7 @@ func (p *Process) setHeld(kind *fakeapi.Kind, held bool, verb string) bool {
 }
 
 // Relist makes the process's watch of a kind fail with 410 Gone. The process lists again, and does not get the events
-// in between. Relist reports whether the process watches the kind.
+// in between. Relist returns false if the process does not watch the kind, or is down.
 func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]
 	switch {
@@ -75,7 +75,8 @@ func (p *Process) Relist(kind *fakeapi.Kind) bool {
 	return true
 }
 
-// Resync delivers every cached object of a kind again, unchanged. It returns false if the process has no such cache.
+// Resync delivers every cached object of a kind again, unchanged. It returns false if the process is down, or has no
+// filled cache of the kind.
 func (p *Process) Resync(kind *fakeapi.Kind) bool {
 	i := p.informers[kind]
 	if i == nil || p.Down || !i.synced {

@@ -23,7 +23,7 @@ type hosted struct {
 	program Program
 	calls   []*Call // in canonical order
 	streams []*Stream
-	held    map[*fakeapi.Kind]bool
+	held    map[*fakeapi.Kind]bool // kinds whose watches are paused
 	known   map[*fakeapi.Kind]*observations
 	order   []*observations
 	aging   map[*fakeapi.Kind]bool // kinds that the program has listed since its start
@@ -61,7 +61,7 @@ func (g *hosted) start(p *Process) {
 	g.program.Start()
 }
 
-// kill ends the program. It returns a description of the request that was pending.
+// kill ends the program. It returns a description of the requests that were pending, or "".
 func (g *hosted) kill() (detail string) {
 	if g.program == nil { // the program could not be made
 		return ""
@@ -110,7 +110,6 @@ func (g *hosted) collect() {
 	})
 }
 
-// adopt registers a new call of the program.
 func (g *hosted) adopt(c *Call) {
 	now := g.process.cluster.world.History.Len()
 	c.of, c.state, c.asked, c.since, c.cause = g, asking, now, now, g.last
@@ -158,10 +157,10 @@ func (g *hosted) execute(c *Call, f *FailedRequest) {
 	c.state = answered
 }
 
-// exit is the detail of the action for a program that has returned. Its process restarts it after a delay.
+// exit is the detail of the action for a program that has returned. The process restarts the program after a delay.
 const (
 	exit        = "exit"
-	backOff     = 10 * time.Second // the first restart delay of a container in a kubelet; each restart doubles it
+	backOff     = 10 * time.Second // first restart delay of a container in a kubelet; each restart doubles the delay
 	mostBackOff = 5 * time.Minute
 	crashLoop   = 5 // after this number of exits in a row without a successful write, there is no restart
 )
@@ -244,7 +243,8 @@ func (c *Cluster) lastOf(asked int) int {
 	return -1
 }
 
-// exited ends a process whose program has returned, and sets the timer for its restart.
+// exited ends a process whose program has returned. It sets the timer for the restart, unless the process is in a crash
+// loop.
 func (g *hosted) exited() {
 	p := g.process
 	err, _ := g.program.Ended()
@@ -271,7 +271,7 @@ func (g *hosted) exited() {
 	p.cluster.world.Clock.After(wait, p.Name, restart, func() { p.Restart(0) })
 }
 
-// wroteSince reports whether the process has changed an object after a record.
+// wroteSince reports whether a record with this index or a later one is a write of the process.
 func (g *hosted) wroteSince(from int) bool {
 	h := &g.process.cluster.world.History
 	for i := from; i < h.Len(); i++ {

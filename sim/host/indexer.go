@@ -15,14 +15,14 @@ import (
 // indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
 // (client-go's own lists are in map order.) It reports every read to the process.
 type indexer struct {
-	items   *btree.BTreeG[*version] // the variable nothing while the cache is empty
+	items   *btree.BTreeG[*version] // the variable nothing until an object is put
 	indexes []*index                // without the namespace index, because keys begin with the namespace
-	rv      uint64
-	asked   bool                    // set when rv is read
+	rv      uint64                  // the resource version that the cache has reached
+	asked   bool                    // a reader has asked for rv
 	show    func(*version) *version // converts a version to the form that readers get; nil if none is needed
 	reader  reader                  // nil outside a process
 	probe   version                 // for look-ups, so that they need no allocation
-	found   []*version              // reused by lists
+	found   []*version              // the result of the current list; its memory is reused
 	prefix  string                  // the key prefix of the last namespace that was listed
 	free    *btree.FreeListG[*version]
 	reads   *sync.Mutex // guards reads if reconciles may start goroutines; otherwise nil
@@ -43,7 +43,7 @@ type index struct {
 	sets   map[string]*btree.BTreeG[*version]
 }
 
-// nothing is the tree of all empty caches, and is never changed. Some processes have many empty caches.
+// nothing is the tree of all caches that never had an object. It saves memory, and is never changed.
 var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }
@@ -77,7 +77,7 @@ func (x *indexer) put(v *version) *version {
 	return old
 }
 
-// enter adds v to an index. It removes the version old from it, unless that is nil.
+// enter adds v to an index. If old is not nil, enter removes old, an earlier version of the object, from the index.
 func (x *indexer) enter(ix *index, v, old *version) {
 	values := x.valuesOf(ix, v)
 	if old != nil {
@@ -146,7 +146,6 @@ func (x *indexer) get(key string) *version {
 	return v
 }
 
-// shown returns a cached version in the form that readers get.
 func (x *indexer) shown(v *version) *version {
 	if x.show == nil || v == nil {
 		return v

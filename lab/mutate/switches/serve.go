@@ -22,33 +22,33 @@ type Check struct {
 
 type Request struct {
 	Mutation int
-	Checks   []int           // by index in the list of checks
-	Limits   []time.Duration // processor time of each check; none for no limit
+	Checks   []int           // the checks to run, by index in the list of all checks
+	Limits   []time.Duration // maximal processor time of each check; empty for no limit
 }
 
 type Answer struct {
-	Checks  []string        // their names, if the request names none
+	Checks  []string        // the names of all checks, if the request has no checks
 	By      int             // index, in the request's checks, of the check that killed the mutant; -1 for none
-	Why     string          // why the check failed
-	Reached []int           // mutations reached by the checks, or by the initialization if the request has no checks
-	Took    []time.Duration // processor time of each check
-	Ended   bool            // the process has ended itself, because the check did not end
+	Why     string          // why that check failed; "" for none
+	Reached []int           // the mutations that the checks reached; without checks, that the initialization reached
+	Took    []time.Duration // processor time of each check that was run
+	Ended   bool            // the process has ended itself, because the check took too much time or memory
 }
 
 const doesNotEnd = "does not end"
 
-// heapLimit limits a check's memory in bytes; addressLimit is the system's limit, for checks that allocate faster than
-// they are observed.
+// heapLimit is the maximal size of the heap in bytes while a check runs. addressLimit is the limit of the kernel for
+// the address space in bytes. It stops a check that allocates faster than watch reads the heap's size.
 const (
 	heapLimit    = 1 << 30
 	addressLimit = 4 << 30
 )
 
-// AnswersFile is the number of the open file for answers, which keeps them apart from what checks print.
+// AnswersFile is the file descriptor to which answers are written. Checks print to other files.
 const AnswersFile = 3
 
-// CleanEnv is the variable that makes each check run once without a mutation first, for checks that remember their
-// first run.
+// CleanEnv is an environment variable. If it is set, each check first runs once without a mutation. Checks that
+// remember results of their first run need this.
 const CleanEnv = "THREELAWS_MUTATION_CLEAN"
 
 // Serve answers the requests on standard input, one per line. A check that takes too much time or memory ends the
@@ -79,9 +79,9 @@ func Serve(checks []Check) {
 type server struct {
 	checks   []Check
 	out      *json.Encoder
-	ran      []bool       // by check: it need not run without a mutation first
-	at       atomic.Int64 // the running check
-	deadline atomic.Int64 // the deadline of the check; 0 for none
+	ran      []bool       // by check: no first run without a mutation is needed
+	at       atomic.Int64 // index of the running check in the request
+	deadline atomic.Int64 // processor time, in nanoseconds, at which that check must end; 0 for none
 }
 
 func (s *server) answer(r *Request) *Answer {
@@ -160,12 +160,13 @@ func firstLine(s string) string {
 	return line
 }
 
-// ChecksEnv is the variable that makes the tests of a package serve. It names a file with the names of the checks, one
-// per line, subtests with slashes. A variable cannot hold the names, because it is limited to 128 KiB.
+// ChecksEnv is the environment variable that makes the tests of a package serve. It contains the path of a file with
+// the names of the checks, one per line, such as TestA/subtest. The names could exceed the limit of 128 KiB for a
+// variable.
 const ChecksEnv = "THREELAWS_MUTATION_CHECKS"
 
-// Tests replaces TestMain in a mutated build: it runs the tests once, or serves them as checks, and returns the exit
-// code.
+// Tests replaces TestMain in a mutated build. If [ChecksEnv] is set, it serves the tests as checks. Otherwise it runs
+// them once. It returns the exit code.
 func Tests(m interface{ Run() int }) int {
 	file := os.Getenv(ChecksEnv)
 	if file == "" {
@@ -180,7 +181,7 @@ func Tests(m interface{ Run() int }) int {
 		checks = append(checks, Check{Name: name, Run: func() error { return one(m, name) }})
 	}
 	flag.Parse()
-	if f := flag.Lookup("rapid.nofailfile"); f != nil { // hundreds of mutants fail
+	if f := flag.Lookup("rapid.nofailfile"); f != nil { // no files for hundreds of failing mutants
 		if err := f.Value.Set("true"); err != nil {
 			panic("switches: " + err.Error())
 		}

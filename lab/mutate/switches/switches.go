@@ -1,5 +1,5 @@
-// Package switches is compiled into a mutated build. Each mutation asks this package whether it is on. So one build has
-// all mutants, and at most one is on at a time.
+// Package switches is compiled into a mutated build. Each mutation asks [On] whether the mutation is on. So one build
+// has all mutants, and at most one mutation is on at a time.
 package switches
 
 import (
@@ -10,10 +10,11 @@ import (
 	"sync/atomic"
 )
 
-// None is the number for the original program.
+// None is the number that stands for no mutation.
 const None = 0
 
-// Env is the variable that starts a process with a mutation on, for mutations in initialization, and for tests.
+// Env is the environment variable with the number of the mutation that is on from the start of a process. Mutations in
+// initialization code need it.
 const Env = "THREELAWS_MUTATION"
 
 var (
@@ -26,7 +27,7 @@ func fromEnv() int {
 	return n
 }
 
-// Turn switches one mutation on and the others off.
+// Turn switches one mutation on and the others off. Turn([None]) switches all off.
 func Turn(id int) { on = id }
 
 // Reached returns the mutations that were reached since the last call; the first call includes initialization.

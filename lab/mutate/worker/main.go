@@ -30,7 +30,7 @@ func main() {
 
 type part struct {
 	name  string
-	verbs []string // verbs of the exploring steps
+	verbs []string // verbs of the exploring steps that this part keeps
 }
 
 var parts = []part{
@@ -39,7 +39,7 @@ var parts = []part{
 	{"mutant", []string{"mutant"}},   // the handmade mutants must still be killed
 }
 
-// few limits the schedules that a step explores, because every survivor runs all files.
+// few is the number of schedules that a step explores. It is small, because a surviving mutant is tried with all files.
 const few = 5
 
 // checksOf lists the first part of every scenario file below a directory, then the second, then the third.
@@ -103,7 +103,8 @@ func (p part) of(name string, src []byte) (*scenarios.File, error) {
 	return f, nil
 }
 
-// run returns what is wrong with a file. It creates the controllers again, because their constructors are mutated too.
+// run runs a file and returns the first error, or nil. It uses a new registry, because constructors of controllers are
+// mutated too.
 func run(f *scenarios.File) error {
 	if res := scenarios.Interpret(f, scenarios.Options{Registry: builtin.Registry()}); len(res.Errors) > 0 {
 		return res.Errors[0]

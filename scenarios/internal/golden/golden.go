@@ -9,7 +9,8 @@ import (
 // None is the golden text of empty output.
 const None = "(none)"
 
-// Text formats output for a file: without trailing spaces and blank lines. For empty output it returns [None].
+// Text formats output for a file. It removes blank lines, and spaces at the ends of lines. For empty output it returns
+// [None].
 func Text(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {
@@ -49,8 +50,8 @@ type edit struct {
 	line string
 }
 
-// align returns a shortest edit script, from a longest common subsequence. To limit the time, a text with more than 400
-// lines is replaced as a whole.
+// align returns a shortest edit script, from a longest common subsequence. For texts with more than 400 lines this
+// would take too long. Then align returns only the first 20 lines of each text, as deleted and added.
 func align(a, b []string) []edit {
 	var out []edit
 	if len(a) > 400 || len(b) > 400 {

@@ -106,7 +106,7 @@ func (d *decoder) document(n *yaml.Node) (*Manifest, error) {
 		return nil, d.Wrong(m.Line, "%s without metadata.name", kind.GVK.Kind)
 	}
 	if definition, _ := kind.Definition(); definition != nil {
-		return m, nil // the fields of such an object are not checked
+		return m, nil // a custom resource may use spec.selector for other objects
 	}
 	return m, d.checkSelector(n, tree)
 }
@@ -180,7 +180,7 @@ func (t *Text) yamlError(err error) error {
 }
 
 // tabLine returns the first line, from a given line on, that is indented with a tab. The parser's error contains the
-// number of the line before it.
+// number of an earlier line.
 func (t *Text) tabLine(from int) int {
 	line := t.Line
 	for text := range strings.Lines(t.Body) {
@@ -192,8 +192,8 @@ func (t *Text) tabLine(from int) int {
 	return from
 }
 
-// find returns the node at a path like spec.containers[0].name. If it does not exist, find returns the deepest existing
-// node on the path.
+// find returns the node at a path like spec.containers[0].name. If there is no such node, find returns the deepest
+// existing node on the path.
 func find(n *yaml.Node, path string) *yaml.Node {
 	at := n
 	for _, part := range steps(path) {
@@ -220,7 +220,6 @@ func steps(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
 
-// cutPath splits a path before its last field.
 func cutPath(path string) (parent, last string) {
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {
 		return path[:i], path[i+1:]

@@ -1,6 +1,6 @@
 // Package manifest parses the manifests of a scenario file strictly. It accepts YAML documents whose kinds the server
 // has. It rejects unknown fields, duplicate objects, and selectors that do not match the labels of their own template.
-// An error contains the line and suggests the nearest valid word.
+// An error contains the line. It suggests the nearest valid word, if there is one.
 package manifest
 
 import (
@@ -28,10 +28,10 @@ type Text struct {
 	Line        int    // the number of lines in the file before the text
 	Name        string // the name of the section in steps
 	Body        string
-	Definitions bool // the text may contain only CustomResourceDefinitions
+	Definitions bool // documents other than CustomResourceDefinitions are skipped
 
-	// DefinedBy returns the name of another text that defines a kind, or "". It is called for an unknown kind, and the
-	// error then contains the name.
+	// DefinedBy returns the name of another text that defines a kind, or "". DefinedBy is called for an unknown kind.
+	// The error then contains the name of that text.
 	DefinedBy func(kind string) string
 }
 
@@ -40,7 +40,7 @@ type Manifest struct {
 	Line   int    // the line of its first field in the file
 	Text   string // the source text, including comments before it
 	Kind   *fakeapi.Kind
-	Object runtime.Object // an object without a namespace is in the namespace "default"
+	Object runtime.Object // if its kind is namespaced, an empty namespace is set to "default"
 	JSON   []byte
 
 	uids bool // the text contains expressions "$(uid ...)"
@@ -55,7 +55,6 @@ func (m *Manifest) Ref() sim.Ref {
 // Meta returns the object's metadata.
 func (m *Manifest) Meta() metav1.Object { return m.Object.(metav1.Object) }
 
-// setNamespace sets the namespace to "default" if it is empty.
 func (m *Manifest) setNamespace() {
 	if o := m.Meta(); o.GetNamespace() == "" && m.Kind.Namespaced {
 		o.SetNamespace(metav1.NamespaceDefault)
@@ -114,7 +113,7 @@ func isDefinition(n *yaml.Node) bool {
 }
 
 // DefineIn creates a CRD on a server that is only used for checking the rest of the file. It returns why the server
-// refused it, or "". For other manifests it does nothing.
+// refused the CRD, or "". For other manifests it does nothing.
 func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	if !m.Defines() {
 		return ""
@@ -122,8 +121,8 @@ func (m *Manifest) DefineIn(server *fakeapi.Server) string {
 	return m.PutIn(server)
 }
 
-// PutIn creates the object on a server that is only used for checking, or merges it into an existing object. It returns
-// why the server refused it, or "".
+// PutIn creates the object on a server that no world uses yet, or merges the manifest into an existing object. It
+// returns why the server refused this, or "".
 func (m *Manifest) PutIn(server *fakeapi.Server) string {
 	k := server.Kind(m.Kind.GVK)
 	if k == nil {
@@ -143,7 +142,8 @@ func (m *Manifest) PutIn(server *fakeapi.Server) string {
 	return render.RefusalOf(&sim.Record{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message})
 }
 
-// DefinesKind reports whether a CRD in a text defines a kind. It skips invalid documents.
+// DefinesKind reports whether a CRD in a text defines a kind with this name, plural, singular or short name. It ignores
+// the text from the first invalid document on.
 func DefinesKind(body, name string) bool {
 	if name == "" {
 		return false

@@ -55,7 +55,7 @@ func (d *decoder) typeError(n *yaml.Node, kind *fakeapi.Kind, err error) error {
 	return d.Wrong(d.line(at), "bad %s in %s: %s: %s", kind.GVK.Kind, d.Name, path, what)
 }
 
-// fieldError returns an error about a field that the kind does not have.
+// fieldError returns an error about a field that the kind does not have, or that occurs twice.
 func (d *decoder) fieldError(n *yaml.Node, kind *fakeapi.Kind, obj runtime.Object, err error) error {
 	var fe interface{ FieldPath() string }
 	if !errors.As(err, &fe) {
@@ -174,7 +174,8 @@ func schemaFields(s *apiextensionsv1.JSONSchemaProps, path string) []string {
 	return names
 }
 
-// checkSelector returns an error if an object's selector does not match the labels of its own template.
+// checkSelector returns an error if an object's selector does not match the labels of its own template. The server sets
+// the selector of a Job, so this is checked only if manualSelector is set.
 func (d *decoder) checkSelector(n *yaml.Node, tree any) error {
 	spec, _ := field(tree, "spec").(map[string]any)
 	template, _ := field(spec, "template", "metadata", "labels").(map[string]any)

@@ -39,7 +39,8 @@ func Split(line string) ([]Word, string) {
 	return words, ""
 }
 
-// unquote writes the text in quotes at the start of s, and returns its length with the quotes.
+// unquote writes the text in quotes at the start of s to b, and returns its length with the quotes. It returns false if
+// the quote is not closed.
 func unquote(b *strings.Builder, s string) (int, bool) {
 	q := s[0]
 	for i := 1; i < len(s); i++ {
