@@ -2,8 +2,9 @@ package explore
 
 import "slices"
 
-// round tries every kind of simplification once. It reports whether the failure became smaller. A pass first removes
-// large chunks, then smaller ones, down to single entries. If a round changes nothing, no single removal helps.
+// round tries every kind of simplification once. It reports whether the failure became smaller. A pass first changes
+// large chunks of entries, then smaller ones, down to single entries. If a round changes nothing and the budget is not
+// used up, no single removal helps.
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained
@@ -55,7 +56,7 @@ func decisions(*Entry) bool    { return true }
 // edit changes a schedule at the marked entries.
 type edit struct {
 	apply func(from Schedule, marked []int) Schedule
-	drops bool // the edit removes entries, so later ones may no longer match
+	drops bool // the edit removes entries, so the default at a later entry may be another action
 }
 
 var (
@@ -107,7 +108,7 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 		return at
 	}
 	for n := len(places()); n > 0; n /= 2 {
-		for i := 0; !s.spent(); { // a long schedule takes time even if nothing is run
+		for i := 0; !s.spent(); { // checked for each chunk: a long schedule takes time even if try runs nothing
 			at := places()
 			if i >= len(at) {
 				break

@@ -18,7 +18,7 @@ type Outcome struct {
 	Label    string      // short description of the final state, for counting outcomes
 	Settled  bool        // the world settled
 	Fight    bool        // the world fights: its state repeats, with writes in between
-	Cut      bool        // a fight ended the run or a settle step; this is not part of the state
+	Cut      bool        // a fight ended the run or a settle step; StateHash does not include whether it does
 	Unfit    error       // why the program cannot be run; other fields then mean nothing; only used by [Config.Run]
 }
 

@@ -18,11 +18,11 @@ type Drawn struct {
 	Failed    int // runs that violated a law
 	Doubled   int // runs that were repeated and compared
 
-	Failures    []Failing // the first failure of each law (in each block, if there are blocks), by index
-	Laws        Table     // number of runs that violated a law, by the law's ID
+	Failures    []Failing // by index: the first failure of each law and value of Informed (in each block)
+	Laws        Table     // number of failed runs, by the ID of the law that was violated first
 	Outcomes    Table
 	Bounds      []Bound // PCT's lower bounds, by depth
-	Length      int     // k in PCT: the number of decisions in the first run
+	Length      int     // k in PCT: the number of decisions about actions in run 0; 0 without PCT
 	Interrupted bool
 }
 
@@ -36,7 +36,6 @@ type Progress struct {
 	Left        time.Duration // estimated remaining time
 }
 
-// result is the result of one run.
 type result struct {
 	index     int
 	hash      uint64
@@ -49,7 +48,7 @@ type result struct {
 	depth     int
 	bound     float64
 	violation *Violation
-	failure   *Failing // the failure, if it is the worker's first of its law
+	failure   *Failing // the failure to report; nil if the worker has reported one like it
 	disagree  *Disagreement
 	unfit     error
 }

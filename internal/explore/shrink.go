@@ -81,9 +81,9 @@ type shrinker struct {
 	steps   int // steps of all runs
 	best    *Shrunk
 	size    size
-	tried   map[uint64]struct{} // inputs that were run and are not smaller
+	tried   map[uint64]struct{} // hashes of all inputs of try so far
 	record  Recorder
-	built   Runner // the program without the parts in without
+	built   Runner // the last program that was made; it has no part i for which without[i] is true
 	without []bool
 }
 
@@ -112,7 +112,9 @@ func sizeOf(removed []bool, s Schedule) size {
 	return z
 }
 
-// try runs an input. If the run violates the law and is smaller, try keeps it, with the decisions up to the violation.
+// try runs the program without the removed parts under the schedule entries, unless it has tried this before. It stores
+// the run in best, with the decisions up to the violation, and returns true if the run is smaller than the best so far.
+// The run must also violate the law, and have a decision that Keep accepts.
 func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.spent() {
 		return false
@@ -157,7 +159,7 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 // never settle. For them it suffices to remove parts and faults, but not single decisions.
 const shrinkSteps = 1_000_000
 
-// spent reports whether to stop. The given run is always tried.
+// spent reports whether to stop. It is false before the first run, which is the schedule given to [Shrink].
 func (s *shrinker) spent() bool {
 	return s.runs >= s.budget || s.steps >= shrinkSteps ||
 		s.runs > 0 && s.subject.Enough != nil && s.subject.Enough()
@@ -172,7 +174,7 @@ func (s *shrinker) violated(out *Outcome) (Violation, bool) {
 	return Violation{}, false
 }
 
-// cut removes the decisions after the violation.
+// cut removes the decisions after the step of the violation, if the step is known.
 func cut(taken Schedule, b Violation) Schedule {
 	if b.Step == 0 {
 		return taken

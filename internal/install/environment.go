@@ -197,7 +197,7 @@ func (f *finder) data(kind, namespace, name string) (map[string]string, bool) {
 	return nil, false
 }
 
-// key returns the value of a key of a Secret or ConfigMap, or the reason why there is none.
+// key returns the escaped value of a key of a Secret or ConfigMap. If there is none, why is the reason, or "optional".
 func (f *finder) key(kind, namespace, name, key string, optional bool) (value, why string) {
 	data, ok := f.data(kind, namespace, name)
 	if value, has := data[key]; has {

@@ -28,7 +28,7 @@ type Repository struct {
 	// Samples contains at most one sample for each custom kind, or all samples that Options names.
 	Samples []Sample
 
-	// From is the path, relative to Dir, from which Objects was read, in the form of Options.Install; or "".
+	// From is the path from which Objects was read, relative to Dir if it is below Dir; "" without install manifests.
 	From string
 
 	// Workload is the workload that runs the operator, or nil if it is not in the install manifests.
@@ -77,7 +77,7 @@ type finder struct {
 	Repository
 	opts  Options
 	files []string              // the repository's YAML and JSON files, relative to Dir, sorted by depth
-	texts map[string][]document // the parsed documents of files
+	texts map[string][]document // for each of files that was read: its documents
 	names names
 
 	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
@@ -86,7 +86,7 @@ type finder struct {
 	picked    *picked         // the workload, before it becomes Repository.Workload
 }
 
-// Find reads the repository that contains opts.Dir. An error is one line about a mistake in it or in the options.
+// Find reads the repository that contains opts.Dir. An error is one line about a mistake in the repository or in opts.
 func Find(ctx context.Context, opts Options) (*Repository, error) {
 	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{
@@ -124,7 +124,7 @@ func (f *finder) rel(name string) string {
 	return name
 }
 
-// given returns an absolute path for a path in the options, which is relative to opts.Dir.
+// given returns the absolute path for a path in the options, which may be relative to opts.Dir. The file must exist.
 func (f *finder) given(name string) (string, error) {
 	path := name
 	if !filepath.IsAbs(path) {

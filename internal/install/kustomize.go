@@ -143,7 +143,8 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 }
 
 // checkLocal returns an error if a kustomization has a missing file, or a remote base, for which kustomize would run
-// git. It adds notes about remote files, which are left out. It returns the files that were read.
+// git. It adds notes about remote files, which are left out. files are the local files that the kustomization lists,
+// without its patches.
 func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
 		return nil, nil

@@ -23,7 +23,7 @@ type picked struct {
 	Object
 	pod       *corev1.PodTemplateSpec
 	container *corev1.Container
-	score     int // how well the container fits; 0 if nothing indicates that it does
+	score     int // how well the container fits; 0 or less if nothing indicates that it does
 }
 
 func serviceAccount(pod *corev1.PodTemplateSpec) string {
@@ -57,8 +57,8 @@ func isWorkload(o Object) bool {
 	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
 }
 
-// pick returns the container that fits the main package best, or nil if there is no workload. If several containers fit
-// equally well, it returns an error that names them.
+// pick returns the workload with the container that fits the main package best, or nil if there is no workload with an
+// image. It returns an error if several workloads fit equally well, or if --workload names none of those with an image.
 func (f *finder) pick(objects []Object) (*picked, error) {
 	var best []*picked
 	var all []string
@@ -97,7 +97,8 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 	return nil, nil
 }
 
-// judge returns the most likely container of a workload, or nil if no container has an image.
+// judge returns the most likely container of a workload, or nil if no container has an image or the pod template cannot
+// be read.
 func (f *finder) judge(o Object) *picked {
 	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
 	text, err := json.Marshal(template)

@@ -223,9 +223,9 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy returns the main package of the program in an image. It is the package of the build command whose output has
-// the name of the entry point. If there is none, it is the directory with this name below cmd. If there is none either,
-// it is the package of the only build command.
+// builtBy returns the main package of the program in an image, or "" if it is unknown. The first that exists is taken:
+// the package of a build command (in the Dockerfile or the Makefile) whose output has the name of the entry point, the
+// directory with this name below cmd, the package of all build commands in the Dockerfile.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {

@@ -231,7 +231,7 @@ func shellWords(line string) []string {
 	return all
 }
 
-// recipes reads the repository's Dockerfiles, those nearest to the root first.
+// recipes reads the repository's Dockerfiles, in the order of the patterns below.
 func (f *finder) recipes() []*recipe {
 	var all []*recipe
 	seen := map[string]bool{}

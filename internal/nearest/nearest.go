@@ -7,8 +7,8 @@ import "strings"
 const most = 3
 
 // Word returns the valid word that is nearest to the typed word, or "". One letter in three may be wrong, but at most
-// three letters. If there is no such word, Word also accepts a word that begins with the typed word, and a word of
-// which less than half of the letters were left out.
+// three letters. If there is no such word and the typed word has at least three letters, Word returns the first valid
+// word that begins with the typed word, or of which the typed word leaves out less than half of the letters.
 func Word(word string, valid []string) string {
 	best, distance := "", min((len(word)+2)/3, most)+1
 	low := strings.ToLower(word)

@@ -55,7 +55,7 @@ func Versions() []string {
 }
 
 // Make writes the overlay of a toolchain to a cache directory, unless it is there already. Files in the module cache
-// must not be replaced. So if the toolchain is in the module cache, Make first copies the toolchain.
+// must not be replaced. So if the toolchain is in the module cache, Make first copies it and sets t.Root to the copy.
 func Make(t *Toolchain, cache string) (path string, err error) {
 	patched, err := patchAll(*t)
 	if err != nil {

@@ -82,7 +82,7 @@ func (t Toolchain) sources() ([]source, error) {
 	return list, nil
 }
 
-// leaveModules copies a toolchain that is in the module cache to the cache directory, and uses the copy.
+// leaveModules changes Root to a copy below the directory cache, if the toolchain is in the module cache.
 func (t *Toolchain) leaveModules(cache string) error {
 	if t.modules == "" || !strings.HasPrefix(t.Root, t.modules+string(filepath.Separator)) {
 		return nil

@@ -36,11 +36,11 @@ func Failure(name string, p *render.Page) Source {
 		Small: p.Small, Printed: p.Printed, Replay: p.Replay}
 }
 
-// mostFound is the maximal number of records of the run before minimizing. It keeps pages small, because they are sent.
+// mostFound is the maximal number of records of the run before minimizing. A page should be small enough to be sent.
 const mostFound = 2000
 
-// Counterexample returns the page of a failure. It shows the minimized run, and the run before minimizing. The function
-// found, if not nil, returns the text page of that run, or nil.
+// Counterexample returns the page of a failure. It shows the minimized run. It also shows the run before minimizing,
+// unless that run is too long, or has as many records. found, if not nil, returns the text page of that run, or nil.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("minimized", p)
 	if found == nil {
@@ -148,7 +148,7 @@ type Record struct {
 	Enqueued []string `json:"q,omitempty"`
 	Observed []string `json:"x,omitempty"`
 	Line     int      `json:"n,omitempty"` // number of the line that shows it
-	Noise    bool     `json:"u,omitempty"` // a write of status, a renewal of a lease
+	Noise    bool     `json:"u,omitempty"` // a status write by a controller, or a lease renewal
 	Lost     bool     `json:"l,omitempty"`
 	Again    bool     `json:"g,omitempty"` // a delivery from an initial list or a relist
 }

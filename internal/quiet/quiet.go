@@ -49,8 +49,8 @@ type Quiet struct {
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity and begins a new step. Without Next, the step is short. With Next, it reaches the next timer,
-// or is long if no timer is set.
+// Stir records activity and begins a new step. Without Next, the step has the length firstWait. With Next, it reaches
+// the next timer, but takes from firstWait to lastWait; if no timer is set, it takes lastWait.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now

@@ -66,7 +66,7 @@ func isHolder(c changed) bool { return c.path == "spec.holderIdentity" }
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
-		// the server stores any status that it gets
+		// the user's writes of status are no noise, except for a CRD
 		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition"
 	case verb != "":
 		c.Verb = verb

@@ -125,7 +125,7 @@ func tops(before, after any) (out []field) {
 	return out
 }
 
-// content returns the part of an object to compare.
+// content returns the map of an unstructured object, or the struct of another object, or an invalid value.
 func content(obj any) reflect.Value {
 	if u, ok := obj.(interface{ UnstructuredContent() map[string]any }); ok {
 		return reflect.ValueOf(u.UnstructuredContent())

@@ -29,7 +29,7 @@ type Page struct {
 
 	// "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
 	Small   string `json:"small,omitempty"`
-	Replay  string `json:"replay,omitempty"`  // the command that replays it
+	Replay  string `json:"replay,omitempty"`  // the command that replays the run
 	Picture string `json:"picture,omitempty"` // the command that draws the run; set by Draw
 	HTML    string `json:"html,omitempty"`    // the file that shows the run
 
@@ -39,11 +39,11 @@ type Page struct {
 	broken int             // index of the violating line in Lines
 	about  map[string]bool // names of the objects that the failure concerns
 	drawn  bool            // a picture would have at least one edge
-	heads  [2]int          // numbers of the lines above the two trees
+	heads  [2]int          // numbers of the lines in the headings of the two trees
 }
 
 // NewPage returns the page of a violation. Records before the index from are the initial world, which is not shown. The
-// caller sets Title, Small, Replay and Picture.
+// caller sets Title, Printed, Small, Replay and HTML, and calls [Page.Draw].
 func NewPage(h *sim.History, b Mark, from int) *Page {
 	to := b.Record + 1
 	for _, r := range b.Cycle {
@@ -139,7 +139,8 @@ func (b Mark) String() string {
 	return word + b.Law + ": " + b.Text
 }
 
-// span returns the first record of a violation, and the first record after the violation's step.
+// span returns the index of the first record of a violation or its cycle, and the index of the first record after the
+// violation's step.
 func (p *Page) span(h *sim.History) (first, last int) {
 	r := h.At(p.Violation.Record)
 	first = r.Index

@@ -15,7 +15,7 @@ func Story(lines []Line, width int) string {
 type layout struct {
 	indent string
 	width  int
-	most   int                // maximal number of lines; a longer story keeps the violations, and its first and last lines
+	most   int                // maximal number of lines; a longer story keeps the violations, and first and last lines
 	time   func(*Line) string // formats the time
 	fold   bool               // if there is little space, a change is written below its line
 }
@@ -139,8 +139,8 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner returns the commit that replaced the version of the owner that the reconcile used. The second result is false
-// if the version was the latest.
+// owner returns the index of the commit that replaced the version of the reconciled object, r.For, that the reconcile
+// used. The second result is false if the version was the latest, if it is unknown, or if r wrote the object itself.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false

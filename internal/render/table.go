@@ -19,7 +19,7 @@ type Table struct {
 	Indent string
 	Width  int   // number of columns of text; 0 means [Width]
 	Fold   bool  // wrap cells that are longer than Max; otherwise long cells shift the rest of their row
-	Max    []int // the maximal width of each column
+	Max    []int // the maximal width of each column; 0 means no limit
 	rows   [][]string
 }
 

@@ -71,7 +71,7 @@ func Widgets(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "widgets.jsonl.gz"))
 }
 
-// Read reads the cases in the directories below dir, sorted by name, and the random sequences in dir.
+// Read reads the cases in the directories below dir and the random sequences in random.jsonl.gz, sorted by name.
 func Read(dir string) ([]*Recording, error) {
 	all, err := readRandom(filepath.Join(dir, "random.jsonl.gz"))
 	if err != nil {
@@ -157,7 +157,7 @@ type Binding struct {
 
 func NewBinding() *Binding { return &Binding{values: map[string]string{}, Tokens: map[string]string{}} }
 
-// Clone returns an independent copy.
+// Clone returns a copy with its own values. Tokens is shared.
 func (b *Binding) Clone() *Binding {
 	c := *b
 	c.values = maps.Clone(b.values)
@@ -181,7 +181,7 @@ var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?
 	`name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|gen:\d+|ip:\d+|` +
 	`port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
 
-// Fill replaces the placeholders in a request by their values. A placeholder without a value gets a new value.
+// Fill replaces the placeholders in a request by their values. It binds a new value to a placeholder without a value.
 func (b *Binding) Fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 		if v, ok := b.values[p]; ok {

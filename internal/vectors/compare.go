@@ -204,7 +204,7 @@ var forms = map[string]string{
 	"$name": `[A-Za-z0-9.-]+`, "$evt": `[0-9a-f]+`, "$cron": `[0-9]+`, "$hash": `[A-Za-z0-9+/=]+`,
 }
 
-// Match compares a recorded text with the server's text, and binds the placeholders in it.
+// Match compares a recorded text with the server's text, and binds the placeholders in the recorded text.
 func (b *Binding) Match(want, got string) error {
 	if want == got {
 		return nil

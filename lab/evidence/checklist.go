@@ -35,7 +35,7 @@ var (
 		[]string{"WATCH-1", "WATCH-3", "WATCH-4", "WATCH-5", "WATCH-6"}, ""}
 )
 
-// policy returns the item about the default deletion policy. recorded is the case that proves it.
+// policy returns the item about the default deletion policy. recorded is the file of the case that proves the item.
 func policy(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions", []string{}, recorded}
 }

@@ -20,14 +20,14 @@ import (
 type Options struct {
 	Controller string // explore only this one; "" for all
 	Era        string // explore only this one; "" for all
-	Schedules  int    // for each world
+	Schedules  int    // the number of schedules of each world
 }
 
 // examined holds the results of one world.
 type examined struct {
 	w    *world
 	x    *scenarios.Exploration
-	pins []string // clauses without a law that a comment in its file names
+	pins []string // IDs of the clauses without a law that the comments in the world's file name
 	err  error
 }
 
@@ -61,9 +61,9 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 	return r, r.shorten(ctx, g, o)
 }
 
-// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds made for each
-// clause with all eras. Older eras never settle in many scenarios. pinned holds the files that name a clause without a
-// law.
+// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds of
+// [standard] for each controller with all eras. Older eras never settle in many scenarios. pinned holds the files that
+// name a clause without a law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []ControllerEra, o Options,
 ) (worlds, pinned []*world, err error) {
@@ -134,7 +134,7 @@ func everyFault() map[string]int {
 	return faults
 }
 
-// unlawed returns the clauses that the comments of a file name and that no law checks.
+// unlawed returns the IDs of the controllers' clauses that the comments of a file name and that no law checks.
 func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	var ids []string
 	for _, id := range clause.In(comments(f)) {

@@ -28,10 +28,10 @@ const (
 
 type Examination struct {
 	Sheets    []*Sheet
-	Worlds    int // explored worlds, each with and without faults
+	Worlds    int // explored worlds; a world with faults and the same world without faults are two
 	Schedules int
 
-	said     map[[2]string]*tally // by subject and clause
+	said     map[[2]string]*tally // by the controller with its era, and the clause's ID
 	registry *scenarios.Registry
 }
 
@@ -57,9 +57,9 @@ type Row struct {
 
 // Violation is the shortest violation of a clause that was found.
 type Violation struct {
-	World string // the scenario
+	World string // the name of the scenario file
 	Text  string // what happened, in one line
-	Steps int    // steps of its timeline
+	Steps int    // the number of the violating line in the timeline
 }
 
 // Wrong reports whether a row is wrong: violated without an excuse, or not exercised without a reason.
@@ -79,7 +79,7 @@ func (r *Examination) Wrong() (lines []string) {
 	return lines
 }
 
-// tally counts the results of one subject and one clause over all worlds.
+// tally counts the results of one controller in one era and of one clause over all worlds.
 type tally struct {
 	asked, worlds, schedules, broken int
 
@@ -209,7 +209,7 @@ func (r *Examination) row(s *Sheet, c *Cover) *Row {
 	return row
 }
 
-// shorten finds a short run for each violation without an excuse.
+// shorten finds a short run for each violation of a law without an excuse.
 func (r *Examination) shorten(ctx context.Context, g *scenarios.Registry, o Options) error {
 	type job struct {
 		row *Row
@@ -243,7 +243,7 @@ func (r *Examination) shorten(ctx context.Context, g *scenarios.Registry, o Opti
 	return ctx.Err()
 }
 
-// shortenBudget is the number of runs for shortening a violation.
+// shortenBudget is the maximal number of runs for shortening a violation.
 const shortenBudget = 60
 
 func (s *Sheet) count(states ...State) int {

@@ -15,15 +15,15 @@ import (
 type Bug struct {
 	ID, URL string
 	Open    bool   // it is not fixed upstream, and the right controller has it too
-	What    string // the first sentence of the file
+	What    string // the first sentence of the comments in the file
 	File    *scenarios.File
 	By      string // the mutant; "" if the file's own controllers have the bug
 
 	Found     int           // the number of seeds that found it
 	Schedules int           // the median number of schedules until it was found
-	Took      time.Duration // the median time
-	Law       string        // the violated law, by the first seed
-	Steps     int           // steps of its minimized timeline
+	Took      time.Duration // the median real time until then
+	Law       string        // the law that the run of the first seed violates
+	Steps     int           // the number of the violating line in that run, which is minimized
 
 	at int // index of the step that finds it
 }

@@ -139,10 +139,10 @@ const (
 	DropLeft  Op = "drop left"  // of && and ||: only the right operand counts
 	DropRight Op = "drop right" // of && and ||: only the left operand counts
 	Equal     Op = "equal"      // < becomes <=, and back; > becomes >=
-	Drop      Op = "drop"       // drop a statement: a call, an assignment, a count
+	Drop      Op = "drop"       // drop a statement: a call, a defer, an assignment, ++ or --
 	Nothing   Op = "nothing"    // a call is not made, and its results are zero
 	NoError   Op = "no error"   // return nil instead of an error
-	Without   Op = "without"    // omit an element of a composite
+	Without   Op = "without"    // omit an element of a composite literal
 )
 
 // edit inserts text before and after a part of a file, or replaces the part.
@@ -229,7 +229,7 @@ type Build struct {
 // Overlay writes the mutated files to a directory, for go build -overlay.
 func (p *Sources) Overlay(root, dir string) (*Build, error) {
 	b := &Build{root: root, dir: dir, replace: map[string]string{
-		filepath.Join(root, "lab", "go.mod"): "", // hidden, so that mutated files can import the switches from the main module
+		filepath.Join(root, "lab", "go.mod"): "", // hidden, so that mutated files can import package switches
 	}}
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		if err := b.put(name, p.files[name]); err != nil {

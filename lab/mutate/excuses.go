@@ -4,7 +4,7 @@ import "slices"
 
 var Excuses = slices.Concat(ofAll, ofReaders)
 
-// ofAll has excuses sorted by file. The first rows apply to every file.
+// ofAll has excuses mostly for shared code and for controllers of Pods. The first three rows apply to every file.
 var ofAll = []Excuse{
 	{"*", "*Digest", "*", Cosmetic, digests},
 	{"*", "*digest", "*", Cosmetic, digests},
@@ -134,7 +134,7 @@ const (
 	dyingTwice = "a name that is listed twice, or in both lists, is removed when the round of creations ends"
 )
 
-// ofReaders are for controllers that own no pods.
+// ofReaders has further excuses, mostly for controllers that own no Pods.
 var ofReaders = []Excuse{
 	{"controllers/internal/garbagecollector/collect.go", "collector.collect", `drop left n.virtual && n.namespace == ""`,
 		Equivalent,

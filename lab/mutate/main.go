@@ -23,7 +23,7 @@ type Options struct {
 	Only      []string // packages to mutate; empty for all
 	List      bool     // print the mutations without trying any
 	Verbose   bool     // print which check found each mutant
-	Quick     bool     // use only default schedules and tests
+	Quick     bool     // use only default schedules and tests, without handmade mutants
 	By        []string // the packages, and "scenarios", whose checks are tried; empty for all
 	Again     string   // a file with the output of a run with Verbose: the mutants that it found count as found
 	Checks    string   // tests of packages other than the mutated ones, as in go test -run; empty for all

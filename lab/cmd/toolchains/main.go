@@ -71,7 +71,7 @@ func run(versions []string) error {
 	return os.WriteFile(filepath.Join("..", "internal", "overlay", "sums.txt"), []byte(text), 0o644)
 }
 
-// try downloads a release and returns the sums of its files.
+// try downloads a release and returns its lines for sums.txt.
 func try(version string) ([]string, error) {
 	dir, err := os.MkdirTemp("", "toolchains")
 	if err != nil {

@@ -27,7 +27,7 @@ var hostedIdle = [len(waitReasonStrings)]bool{
 
 var hostedDrawn uint64
 
-// hostedRand returns a random number outside of the bubble.
+// hostedRand returns a random number for a goroutine outside of the bubble.
 func hostedRand() uint64 { return hostedMix(atomic.Xadd64(&hostedDrawn, -0x61c8864680b583eb)) }
 
 // draw returns a random number in the bubble.
@@ -54,8 +54,8 @@ func hostedSeed(seed uint64) {
 	b.drawn, b.order = seed, seed
 }
 
-// hostedTurn returns the index of the case that a select tries first. It depends only on earlier selects of the same
-// goroutine. So it does not depend on one-time work of a process, such as filling caches.
+// hostedTurn returns the index of the case that a select tries first. The index depends only on the bubble's seed and
+// the number of earlier selects of the goroutine. One-time work of a process, such as filling caches, has no influence.
 func hostedTurn(gp *g, n uint32) uint32 {
 	if gp.turner != gp.goid {
 		gp.turner, gp.turns = gp.goid, 0

@@ -105,7 +105,6 @@ func (a *agent) lapsed(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// reply delivers the response to a request.
 func (a *agent) reply(m wire.Message) {
 	c := a.calls[m.TakeNum()]
 	code := int(m.TakeNum())
