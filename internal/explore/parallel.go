@@ -31,8 +31,8 @@ type Config struct {
 	// Several workers may call it concurrently.
 	Enough func(begun int) bool
 
-	// Block, if positive, is the size of the blocks into which the indexes are divided. The report then contains, for
-	// each block, the first failure of each law.
+	// Block, if positive, is the size of the blocks into which the indexes are divided. The report then contains the
+	// first failures of each block (see [Drawn.Failures]).
 	Block int
 
 	// Save, if not nil, is called with the report of the runs since the last call, and with their distinct hashes. Run
@@ -228,7 +228,7 @@ func (d *driver) worker() *worker {
 }
 
 // length returns the number of decisions about actions in run 0, which is k in PCT. It returns 0 if the run was
-// interrupted or is unfit. It keeps the run in zero, so that one does not execute run 0 again.
+// interrupted or is unfit. Otherwise it stores the run in zero, so that [worker.one] does not execute run 0 again.
 func (w *worker) length() (int, error) {
 	out, chooser, name := w.run(0)
 	if out.Unfit != nil || w.record.Ended() {

@@ -53,7 +53,6 @@ func faults(e *Entry) bool     { return e.Fault() }
 func deviations(e *Entry) bool { return !e.Default }
 func decisions(*Entry) bool    { return true }
 
-// edit changes a schedule at the marked entries.
 type edit struct {
 	apply func(from Schedule, marked []int) Schedule
 	drops bool // the edit removes entries, so the default at a later entry may be another action

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Drawn is the result of an exploration. It depends only on the program and the plan, not on the number of workers or
-// their speed. If the exploration was interrupted, it contains the runs before the first missing run.
+// Drawn is the result of an exploration. Unless Enough or ctx ends the exploration, Drawn depends only on the program
+// and the plan, not on the workers' number or speed. Otherwise it contains the runs before the first missing run.
 type Drawn struct {
 	From      int // index of the first run
 	Runs      int
 	Steps     int64
-	Distinct  int // distinct runs, by their hashes
-	Finals    int // distinct final states, by their hashes, if the program sets [Outcome.State]
+	Distinct  int // number of different values of [Outcome.Hash]
+	Finals    int // number of different values of [Outcome.State], without 0
 	Unsettled int // runs that did not settle and had no fight or violation
 	Fights    int
 	Failed    int // runs that violated a law
 	Doubled   int // runs that were repeated and compared
 
-	Failures    []Failing // by index: the first failure of each law and value of Informed (in each block)
+	Failures    []Failing // ascending; in each block, the first failure for each law and value of Informed
 	Laws        Table     // number of failed runs, by the ID of the law that was violated first
 	Outcomes    Table
 	Bounds      []Bound // PCT's lower bounds, by depth

@@ -26,7 +26,7 @@ type Shrunk struct {
 	Violation Violation
 	Outcome   *Outcome
 	Schedule  Schedule // all decisions up to the violation; [Replay] follows it
-	Removed   []bool   // the parts that were removed
+	Removed   []bool   // for each part, whether it was removed
 	Parts     int      // the number of remaining parts
 	Runs      int      // the number of executions
 	// Minimal means that no single part, fault, deviation or decision can be removed: then the run no longer violates

@@ -22,7 +22,6 @@ func (v *visited) sleep(state uint64) (set []uint64, known bool) {
 	return v.sets[at+1 : at+1+uint32(n)], known
 }
 
-// enter stores a new state.
 func (v *visited) enter(state uint64, sleep []uint64) {
 	v.note(state, sleep)
 	if len(sleep) == 0 {

@@ -34,7 +34,7 @@ type Repository struct {
 	// Workload is the workload that runs the operator, or nil if it is not in the install manifests.
 	Workload *Workload
 
-	// Args contains the arguments in the image. It is only used if Workload is nil.
+	// Args contains the operator's arguments in the Dockerfile. It is only set if Workload is nil.
 	Args []string
 
 	// Notes are sentences about which part was read from which file, and which parts were left out and why.
@@ -64,10 +64,10 @@ type Sample struct {
 type Options struct {
 	Dir      string   // a directory in the operator's module; "" means the working directory
 	Main     string   // the main package: a directory, a file in it, or an import path
-	Test     bool     // Main contains a test instead of a main
+	Test     bool     // the operator runs in a test of the package Main, which need not be a main package
 	Install  string   // a kustomization, a chart, or a directory or file of YAML; "none" means no install manifests
 	Workload string   // the name of the workload that runs the operator
-	CRDs     []string // files and directories with CRDs, which replace other CRDs with the same names
+	CRDs     []string // files and directories with CRDs, which replace installed CRDs with the same names
 	Samples  []string // files and folders with samples
 	Helm     string   // the helm binary; "" means the one in PATH
 	Version  string   // the Kubernetes version for which charts are rendered, such as "1.36.3"; "" means helm's default

@@ -21,7 +21,7 @@ import (
 type manifests struct {
 	from    string // as in [Repository.From]
 	objects []Object
-	notes   []string // about how they were read
+	notes   []string // about how the objects were read
 }
 
 // findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
@@ -283,7 +283,7 @@ func (document) any() bool { return true }
 
 func (d document) isWorkload() bool { return slices.Contains(workloadKinds, d.kind) }
 
-// place adds missing namespaces to objects, adds missing Namespaces, and sorts the objects.
+// place sets the namespace of objects without one, adds Namespace objects that are missing, and sorts the objects.
 func (f *finder) place(context.Context) error {
 	all := f.Objects
 	if f.picked != nil {

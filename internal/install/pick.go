@@ -168,8 +168,8 @@ func words(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
-// dropWebhooks removes webhooks that another workload serves. The program of that workload does not run, so every
-// request to such a webhook would be refused.
+// dropWebhooks removes webhooks that another workload serves. The program of that workload does not run, so every call
+// of such a webhook would fail.
 func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil

@@ -70,8 +70,8 @@ func (f *finder) describe(context.Context) error {
 }
 
 // command returns the command line of a container, with the rules of the kubelet: command replaces the image's entry
-// point and arguments, and args replaces only the image's arguments. It removes a shell or another program that starts
-// the operator.
+// point and arguments, and args replaces only the image's arguments. If a shell or another program starts the operator,
+// the command line begins at the operator's program.
 func (f *finder) command(container *corev1.Container) []string {
 	command, args := slices.Clone(container.Command), container.Args
 	if r := f.names.image; len(command) == 0 && r != nil {

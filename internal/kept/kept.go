@@ -1,4 +1,4 @@
-// Package kept stores the files of failures in a directory, and replays them.
+// Package kept stores failures as scenario files in a directory, and replays them.
 package kept
 
 import (

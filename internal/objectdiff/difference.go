@@ -20,7 +20,7 @@ import (
 // Leaf is a field in which two values differ.
 type Leaf struct {
 	Path    string        // "spec.template.spec.containers[web].image"; "" if the values themselves differ
-	Was, Is reflect.Value // invalid if absent
+	Was, Is reflect.Value // an invalid value if the field is absent
 	Order   bool          // only the order of named entries differs; Was and Is are lists of names
 }
 

@@ -48,7 +48,6 @@ type source struct {
 	patch      patch
 }
 
-// sources reads all files that have patches.
 func (t Toolchain) sources() ([]source, error) {
 	all := patches
 	in := filepath.Join(t.Root, "src", filepath.FromSlash(maps))

@@ -22,8 +22,8 @@ type Live struct {
 	world  int           // the number of records of the initial world
 	lines  []render.Line
 	shared int           // the number of kinds that several controllers reconcile
-	marks  []render.Mark // with indexes in the history
-	breaks []Break       // the violation of each mark, as first reported
+	marks  []render.Mark // all violations, with indexes in the history
+	breaks []Break       // the violation of each mark; its text stays when its record has left the run
 	parts  []reach
 	next   int // index in the history of the next record
 }

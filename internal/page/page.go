@@ -24,7 +24,7 @@ type Source struct {
 	First      int // index of the first shown record; earlier records are the initial world
 	Lines      []render.Line
 	Small      string           // the size after minimizing; "" if the run is not minimized
-	Printed    []render.Printed // the last output of its programs
+	Printed    []render.Printed // the last output of the run's programs
 	Replay     string           // the command that replays the run; "" if there is none
 	Began      time.Time        // the real time at the beginning; the zero time if times are virtual
 }
@@ -95,7 +95,7 @@ type Run struct {
 	Records   []Record         `json:"records"`
 	Lines     []Line           `json:"lines"`
 	Versions  []Version        `json:"versions"`
-	Printed   []render.Printed `json:"printed,omitempty"` // the last output of its programs
+	Printed   []render.Printed `json:"printed,omitempty"` // the last output of the run's programs
 	Text      []string         `json:"text"`              // all lines of all versions, each text once
 }
 
@@ -147,8 +147,8 @@ type Record struct {
 	SawFor   int      `json:"z,omitempty"`
 	Enqueued []string `json:"q,omitempty"`
 	Observed []string `json:"x,omitempty"`
-	Line     int      `json:"n,omitempty"` // number of the line that shows it
-	Noise    bool     `json:"u,omitempty"` // a status write by a controller, or a lease renewal
+	Line     int      `json:"n,omitempty"` // number of the line that shows the record
+	Noise    bool     `json:"u,omitempty"` // a status write or a lease renewal by a controller
 	Lost     bool     `json:"l,omitempty"`
 	Again    bool     `json:"g,omitempty"` // a delivery from an initial list or a relist
 }

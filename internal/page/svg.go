@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// The measures of a picture, in pixels.
+// The measures of a picture in pixels, its limits, and its colours.
 const (
 	rowHigh, headHigh          = 34, 64
 	textWide, bracketWide      = 340, 34

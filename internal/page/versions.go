@@ -24,7 +24,7 @@ type Version struct {
 	Head   int   `json:"h,omitempty"`
 	Tail   int   `json:"e,omitempty"`
 	Lines  []int `json:"l,omitempty"` // positions in Run.Text, counted from 0
-	Put    []int `json:"p,omitempty"` // pairs of a line's position and the new position in Run.Text
+	Put    []int `json:"p,omitempty"` // pairs: position of a line in Base, position of its new text in Run.Text
 
 	UID        string   `json:"u,omitempty"`
 	Revision   string   `json:"n,omitempty"`

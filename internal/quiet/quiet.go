@@ -1,5 +1,5 @@
-// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when they
-// settle.
+// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when the
+// programs settle.
 package quiet
 
 import (
@@ -89,7 +89,7 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records that a program made a request without an event, at the time there.
+// Asked records a request that a program made without an event. The parameter there is the time of the request.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()

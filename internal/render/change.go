@@ -16,7 +16,7 @@ import (
 type Change struct {
 	Verb   string // "adopt", "release", "create", "delete", "scale", "status", "renew", "patch", ...
 	Detail string // "controller: none -> rs/web-a"
-	Noise  bool   // a status write by a controller, or a lease renewal; only a verbose timeline shows these
+	Noise  bool   // a status write or a lease renewal by a controller; timelines usually leave these out
 
 	shape string // Detail without field values; equal in two rounds of a fight
 }

@@ -59,7 +59,7 @@ func DOT(objs []Object, acts []Act) string {
 // Act is a write of a fight, which is drawn as an edge.
 type Act struct {
 	Who  string  // the writer; it gets its own node unless it is named like For
-	For  sim.Ref // the object for which its controller wrote
+	For  sim.Ref // the object that the writer was reconciling
 	Ref  sim.Ref // the object that was written
 	Verb string  // "7: delete"
 }

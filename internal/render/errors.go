@@ -194,7 +194,7 @@ const (
 	logRunes  = 170
 )
 
-// log formats the output of the programs. Errors come first.
+// log formats the output of the programs. Unless whole is set, it shows only the last errors and the last other lines.
 func (p *Page) log(b *strings.Builder, width int, whole bool) {
 	section := func(what, process string, lines []string) {
 		if len(lines) == 0 {

@@ -51,7 +51,6 @@ func (o asked) fields(before, after any) (fields, status []changed) {
 	return fields, status
 }
 
-// below lists the differences in one top-level field.
 func (o asked) below(top field) (out []changed) {
 	if top.was.IsValid() && top.is.IsValid() && reflect.DeepEqual(top.was.Interface(), top.is.Interface()) {
 		return nil // a cheap check first, because most fields are equal

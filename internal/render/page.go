@@ -36,7 +36,7 @@ type Page struct {
 	history sim.History // the history that the page shows
 	options Options     // the options for Lines
 
-	broken int             // index of the violating line in Lines
+	broken int             // index of the violating line in Lines; -1 for none
 	about  map[string]bool // names of the objects that the failure concerns
 	drawn  bool            // a picture would have at least one edge
 	heads  [2]int          // numbers of the lines in the headings of the two trees
@@ -94,7 +94,7 @@ type Mark struct {
 	Source   string `json:"source,omitempty"` // the source of the law
 	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
 	Race     bool   `json:"race,omitempty"`   // a lost race: the write was right for the outdated state of the actor
-	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the records of its cycle
+	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the indexes of the records in its cycle
 
 	Invariant bool `json:"-"` // the law is an invariant of a Contract; it may concern any field
 }

@@ -90,7 +90,7 @@ func (o *layout) table(lines []Line, change int) *Table {
 // step matches the beginning of a cause that names a line.
 var step = regexp.MustCompile(`^because \d+`)
 
-// mark returns the mark at the beginning of a line: "!" for a violation, "~" for a write based on a stale cache.
+// mark returns the mark at the beginning of a line: "!" for a violation, "~" for a request based on a stale cache.
 func (l *Line) mark() string {
 	switch {
 	case len(l.Breaks) > 0:
@@ -156,7 +156,7 @@ type causes struct {
 	of    map[int]int // the position in lines of each record
 }
 
-// Explain sets the cause of each line: the outdated state that its actor used, and the line that triggered it.
+// Explain sets the cause of each line: the outdated state that its actor used, and the earlier line that triggered it.
 func Explain(h *sim.History, lines []Line) {
 	c := &causes{h: h, lines: lines, views: viewsOf(h, h.Len()), of: map[int]int{}}
 	for i := range lines {

@@ -135,7 +135,7 @@ func fitted(line string, width int) string {
 
 // The limits of a text page. The HTML page and [Page.Whole] have no limits.
 const (
-	storyLines = 30  // lines of the timeline about objects that do not concern the failure
+	storyLines = 30  // a longer timeline shows only lines about objects that concern the failure
 	pageRows   = 116 // lines of a page
 	cellRunes  = 140 // characters of a cell, for example of a change or an error
 	treeRows   = 10  // lines of each tree of owners

@@ -149,7 +149,7 @@ func parse(file string, raw []byte) (*Recording, error) {
 // Binding contains the values of a case's placeholders.
 type Binding struct {
 	values map[string]string
-	Tokens map[string]string // continue tokens that are replaced in requests
+	Tokens map[string]string // continue tokens for requests, by placeholder
 	named  int
 	// Managed means to compare managedFields too. Most records do not contain them.
 	Managed bool

@@ -76,7 +76,7 @@ func (b *Binding) glean(want, got any) {
 	}
 }
 
-// Decode decodes JSON. Numbers keep their text.
+// Decode decodes JSON. Numbers keep their text. For an empty text it returns nil.
 func Decode(raw []byte) (v any, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil

@@ -13,13 +13,13 @@ import (
 // item is a line of the proposal's implementation checklist.
 type item struct {
 	text    string
-	clauses []string // all of them must hold
+	clauses []string // the IDs of clauses, which must all hold
 	proof   string   // a file or directory of this module that must exist, as a further condition
 }
 
 type part struct {
 	title      string
-	controller string // "" for none
+	controller string // the controller's name; "" if the items concern no single controller
 	items      []item
 }
 
@@ -88,7 +88,6 @@ var checklist = []part{
 	}},
 }
 
-// tick is the result of an item.
 type tick struct {
 	done bool
 	by   []string // the evidence, or what is missing

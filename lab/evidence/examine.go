@@ -1,6 +1,6 @@
-// Package evidence compares controllers with the list of clauses. It finds the scenarios, mutants and recorded cases of
-// each clause, and explores which clauses each controller keeps in each era. It writes the pages of docs/evidence from
-// the results.
+// Package evidence compares controllers with the clauses of package clause. It finds the scenarios, mutants and
+// recorded cases of each clause, and explores which clauses each controller keeps in each era. It writes the pages of
+// docs/evidence from the results.
 package evidence
 
 import (
@@ -23,7 +23,6 @@ type Options struct {
 	Schedules  int    // the number of schedules of each world
 }
 
-// examined holds the results of one world.
 type examined struct {
 	w    *world
 	x    *scenarios.Exploration
@@ -200,8 +199,8 @@ type Cover struct {
 	*clause.Clause
 
 	Law       *law.Law // nil for none
-	Scenarios []string // files whose comments name it
-	Kills     []Kill   // mutants that its law finds
+	Scenarios []string // files whose comments name the clause
+	Kills     []Kill   // mutants that the law finds
 }
 
 // Kill is a mutant that a law finds in a scenario.

@@ -92,7 +92,7 @@ var unexercised = map[[2]string]string{
 	{"resourcequota", "WRITE-4"}: "the law checks live reads, and it has none",
 }
 
-// excuse is a reason why some clauses are not exercised in the worlds of older eras.
+// excuse is a reason why some clauses are not exercised for the controllers and eras that the function of selects.
 type excuse struct {
 	of      func(s *Sheet) bool
 	clauses string
@@ -150,7 +150,7 @@ func reason(s *Sheet, id string) string {
 	return ""
 }
 
-// lawless are the eras before ControllerRef. They exist to violate the laws.
+// lawless are the eras in which some controllers do not use ControllerRef. They exist to violate the laws.
 var lawless = []string{"selector", "gated", "gated-without-gc"}
 
 // refers reports whether a controller uses ControllerRef in an era. In the gated era all controllers do, except those

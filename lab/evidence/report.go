@@ -45,17 +45,17 @@ type Sheet struct {
 type Row struct {
 	*clause.Clause
 
-	Law       string // the name of its law; "" for none
+	Law       string // the name of the clause's law; "" for none
 	State     State
-	Why       string // why it does not apply, is not exercised, or may be violated
-	Exercised int    // how often it was evaluated
-	Worlds    int    // worlds in which it was evaluated
+	Why       string // why the clause does not apply, is not exercised, or may be violated
+	Exercised int    // how often the clause was evaluated
+	Worlds    int    // worlds in which the clause was evaluated
 	Schedules int    // schedules of those worlds
 	Broken    int    // schedules that violate it
 	Violation *Violation
 }
 
-// Violation is the shortest violation of a clause that was found.
+// Violation is a violation of a clause in the smallest world that has one.
 type Violation struct {
 	World string // the name of the scenario file
 	Text  string // what happened, in one line
@@ -167,7 +167,6 @@ func (w *world) simpler(than *world) bool {
 	return len(w.text) < len(than.text)
 }
 
-// finish makes the rows of all sheets.
 func (r *Examination) finish(cover []*Cover) {
 	for _, s := range r.Sheets {
 		for _, c := range cover {

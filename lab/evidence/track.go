@@ -23,7 +23,7 @@ type Bug struct {
 	Schedules int           // the median number of schedules until it was found
 	Took      time.Duration // the median real time until then
 	Law       string        // the law that the run of the first seed violates
-	Steps     int           // the number of the violating line in that run, which is minimized
+	Steps     int           // the number of the violating line in that run, after minimizing
 
 	at int // index of the step that finds it
 }

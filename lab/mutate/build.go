@@ -125,7 +125,7 @@ type Mutation struct {
 	Func    string // "Manager.Claim", "Claim"; "" outside of functions
 	Line    int
 	What    string // the operator and what it changes: "negate err != nil"
-	Init    bool   // it is in the initialization of its package
+	Init    bool   // the mutated code runs when its package is initialized
 }
 
 func (m *Mutation) String() string {

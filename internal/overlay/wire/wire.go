@@ -22,13 +22,13 @@ const (
 	Out = 4 // requests, output and reports to the world
 )
 
-// Operations that the world sends. The virtual time follows every operation, in nanoseconds since 1970. The agent first
+// Operations that the world sends. Their first field is the virtual time in nanoseconds since 1970. The agent first
 // moves its clock to that time. When all goroutines of the program wait, the agent replies with a [Report].
 const (
 	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments or none
 	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
-	Chunk  = 'C' // continue a body: number, whether this is the end, bytes
-	Pass   = 'T' // let time pass until the virtual time of the command, or until the program sends a request
+	Chunk  = 'C' // continue a body: number of the request, whether this is the end, bytes
+	Pass   = 'T' // let time pass until the time in the first field, or until a request waits for a Reply
 	Call   = 'W' // call a webhook: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
 	Stacks = 'G' // look for deadlocks: whether to print the program's goroutines even without a deadlock
 	Close  = 'X' // end the program and the world; the answer is Closed

@@ -132,7 +132,6 @@ func open(h http.Handler, r *http.Request) *watching {
 	return w
 }
 
-// finish ends the watch and returns its events.
 func (w *watching) finish() []byte {
 	w.cancel()
 	select {

@@ -48,7 +48,7 @@ func there(path string) bool {
 	return err == nil
 }
 
-// within reports whether a path is a directory or below it.
+// within reports whether a path is equal to a folder or below the folder.
 func within(path, folder string) bool {
 	return len(path) >= len(folder) && path[:len(folder)] == folder && (len(path) == len(folder) || path[len(folder)] == '/')
 }

@@ -12,8 +12,8 @@ const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 // hostedInit sets hosted.On. It is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle contains the wait reasons that count as idle in a hosted process. The world sends nothing that ends such
-// waits.
+// hostedIdle contains further wait reasons with which a goroutine counts as durably blocked in a hosted process. The
+// world sends nothing that ends such waits.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,

@@ -98,7 +98,7 @@ type agent struct {
 	// The state of the current world:
 	seed     uint64
 	commands uint64
-	stirred  chan struct{} // a channel of the bubble; receives when the program has sent a request
+	stirred  chan struct{} // a channel of the bubble; receives when a request waits for its response
 	dead     chan struct{} // closed when requests begin to fail; a channel of the bubble
 	cancel   context.CancelFunc
 
@@ -222,7 +222,7 @@ func (a *agent) reach(now int64) {
 	}
 }
 
-// pass advances the time until a given time, or until the program sends a request or ends.
+// pass advances the time until a given time, or until a request of the program waits for its response.
 func (a *agent) pass(to int64) {
 	select {
 	case <-a.stirred:
