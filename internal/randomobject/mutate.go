@@ -1,6 +1,6 @@
 // Package randomobject creates API objects for comparing servers. It changes a few fields of valid objects to values
-// that may be valid or invalid. Numbers from a seed, from rapid or from a list decide which values; 0 is the simplest
-// choice. Only tests use the package.
+// that may be valid or invalid. Numbers from a seed, from package rapid or from a list choose the fields and values. 0
+// is the simplest choice. Only tests use the package.
 package randomobject
 
 import (

@@ -38,11 +38,11 @@ type Line struct {
 // Options select the records of a timeline.
 type Options struct {
 	From, To   int  // half-open range of records; if To is 0, to the end
-	Verbose    bool // include noise
+	Verbose    bool // include commits with [Change.Noise]
 	Violations []Mark
 	Others     bool                     // include other records that violate a law, such as deliveries
 	Skip       func(r *sim.Record) bool // if not nil, reports which records to leave out
-	Also       func(r *sim.Record) bool // if not nil, reports which noise to include
+	Also       func(r *sim.Record) bool // if not nil, reports which commits to include without Verbose
 }
 
 // Timeline returns the lines for a part of a history, numbered from 1. Equal refusals without a write between them

@@ -16,8 +16,8 @@ import (
 // batch is the maximal number of steps before waiting requests are executed.
 const batch = 64
 
-// horizon is the maximal time by which an accelerated clock may run ahead of the last request. Without it, a controller
-// that polls forever would keep a processor busy.
+// horizon is the maximal time by which the clock of a Runner with hurry may run ahead of the last request. Without this
+// limit, a controller that polls forever would keep a processor busy.
 const horizon = time.Hour
 
 // Runner runs a trial. Its lock protects the trial while Run is running.

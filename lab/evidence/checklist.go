@@ -120,7 +120,6 @@ func ChecklistPage(r *Examination, cover []*Cover, g *scenarios.Registry, root s
 	return []byte(b.String())
 }
 
-// newest returns the sheet of a controller's newest era, or nil.
 func (r *Examination) newest(controller string) *Sheet {
 	for _, s := range r.Sheets {
 		if s.Name == controller && s.Newest {

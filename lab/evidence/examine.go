@@ -1,6 +1,8 @@
-// Package evidence compares controllers with the clauses of package clause. It finds the scenarios, mutants and
-// recorded cases of each clause, and explores which clauses each controller keeps in each era. It writes the pages of
-// docs/evidence from the results.
+// Package evidence compares controllers with clauses. It finds the scenarios, mutants and recorded cases of each
+// clause, and explores which clauses each controller keeps in each era. It writes pages of docs from the results.
+//
+// A clause (see package clause) is one requirement that can be checked. An era is the behavior of a controller in one
+// period of Kubernetes. A mutant is a controller without one of its checks.
 package evidence
 
 import (
@@ -163,8 +165,8 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 // the same clauses, and many runs end in a fight.
 const oldTimes = 5
 
-// mostSteps is the maximum number of steps of a run. The longest runs that settle take a thousand steps. If objects
-// pile up, each step takes longer.
+// mostSteps limits a run to three times the steps of the default run plus mostSteps. The longest runs that settle take
+// a thousand steps. If objects pile up, each step takes longer.
 const mostSteps = 4_000
 
 // ownScript runs a file's own script, with its expectations, under other schedules.

@@ -81,7 +81,6 @@ func erasOf(g *scenarios.Registry, name string) int {
 	return n
 }
 
-// lawOf returns a function that reports whether a law is the law of the clause with this ID.
 func lawOf(id string) func(*law.Law) bool { return func(l *law.Law) bool { return l.ID == id } }
 
 // unexercised holds the reasons why a clause is not exercised for a controller.

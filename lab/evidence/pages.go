@@ -83,7 +83,7 @@ violate it.
 |---|---|---|---|---|---|
 `
 
-// check describes the law of a clause: its name, the profile to which it belongs, and the records that it needs.
+// check describes the law of a clause: its name, the profile to which it belongs, and the evidence that it needs.
 func (c *Cover) check() string {
 	if c.Law == nil || c.Law.New == nil {
 		return "no law"

@@ -242,7 +242,7 @@ func (r *Examination) shorten(ctx context.Context, g *scenarios.Registry, o Opti
 	return ctx.Err()
 }
 
-// shortenBudget is the maximal number of runs for shortening a violation.
+// shortenBudget is the maximal number of runs for minimizing a violation.
 const shortenBudget = 60
 
 func (s *Sheet) count(states ...State) int {

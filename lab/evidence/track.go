@@ -11,10 +11,10 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Bug is a reported bug, with the file that finds it again.
+// Bug is a reported bug, with the scenario file whose exploration finds the bug again.
 type Bug struct {
 	ID, URL string
-	Open    bool   // it is not fixed upstream, and the right controller has it too
+	Open    bool   // the bug is not fixed upstream, and the reference controller has it too
 	What    string // the first sentence of the comments in the file
 	File    *scenarios.File
 	By      string // the mutant; "" if the file's own controllers have the bug

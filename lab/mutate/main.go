@@ -1,5 +1,6 @@
 // Package mutate changes the controllers mechanically, one place at a time, and reports the changes that no check
-// notices. Handmade mutants show that each guard is needed. The mutants of this package show code that nothing tests.
+// notices. The handmade mutants of package mutants show that each guard is needed. The mutants of this package show
+// code that nothing tests.
 //
 // One program has all mutations ([Sources.Overlay]). Each mutation asks package switches whether it is on. Each check
 // runs once without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that reach

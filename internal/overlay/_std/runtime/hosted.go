@@ -69,8 +69,6 @@ func hostedTurn(gp *g, n uint32) uint32 {
 //go:linkname hostedNext threelaws/agent.nextTimer
 func hostedNext() int64 { return getg().bubble.timers.wakeTime() }
 
-// hostedGoroutine returns the number of the calling goroutine.
-//
 //go:linkname hostedGoroutine threelaws/agent.goroutine
 func hostedGoroutine() uint64 { return getg().goid }
 
