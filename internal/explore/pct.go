@@ -31,7 +31,7 @@ func (u *Uniform) Next(w *sim.World, enabled []sim.Action) int { return w.Draw(u
 // raised timer fires when all threads with a higher priority wait or were lowered.
 //
 // Faults have no priority. Up to three faults are taken, at random steps. After twice the expected number of steps, the
-// rest of the run is uniform, so that a thread that never waits does not starve the others for ever.
+// rest of the run is uniform. Otherwise a thread that never waits would starve the others for ever.
 type PCT struct {
 	seed    *sim.Seed
 	depth   int

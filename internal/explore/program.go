@@ -18,7 +18,7 @@ type Outcome struct {
 	Label    string      // short description of the final state, for counting outcomes
 	Settled  bool        // the world settled
 	Fight    bool        // the world fights: its state repeats, with writes in between
-	Cut      bool        // a fight ended the run or a settle step; equal states may differ in this
+	Cut      bool        // a fight ended the run or a settle step; runs with equal State may differ in Cut
 	Unfit    error       // why the program cannot be run; other fields then mean nothing; only used by [Config.Run]
 }
 

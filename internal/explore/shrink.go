@@ -112,9 +112,9 @@ func sizeOf(removed []bool, s Schedule) size {
 	return z
 }
 
-// try runs the program without the removed parts under the schedule entries, unless it has tried this before. It stores
-// the run in best, with the decisions up to the violation, and returns true if the run is smaller than the best so far.
-// The run must also violate the law, and have a decision that Keep accepts.
+// try runs the program without the removed parts under the schedule entries, unless it has tried this before. It
+// returns true if the run violates the law, has a decision that Keep accepts, and is smaller than the best run so far.
+// Then try stores the run in best, with the decisions up to the violation.
 func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.spent() {
 		return false

@@ -52,7 +52,7 @@ func (v *visited) narrow(state uint64, keep []uint64) {
 }
 
 // final stores a final state. The final states of violations are not added to marks. A run ends at a violation, so
-// equivalent orders may end in different states, and it depends on earlier runs which of these orders is explored.
+// equivalent orders may end in different states. Which of these orders is explored depends on earlier runs.
 func (v *visited) final(state uint64, violation bool) {
 	if !violation && !v.finals[state] && v.journal != nil {
 		v.journal.Finals = append(v.journal.Finals, state)

@@ -14,8 +14,8 @@ import (
 )
 
 // Detector finds fights in a world. In a fight, the world's abstract state (without names, UIDs and versions) recurs.
-// Between the two occurrences there is a committed write and no outside action (a user action or a fault), and every
-// process with enabled actions has acted. The driver of the world calls Observe. For a fight it adds a Fighting record.
+// Between the two occurrences there is a committed write and no user action or fault, and every process with enabled
+// actions has acted. The driver of the world calls Observe, and adds a Fighting record for a fight.
 type Detector struct {
 	// Busy returns the processes that have an enabled action now. They must have acted within the cycle; otherwise the
 	// schedule causes the cycle by starving them. If Busy is nil, every process that acted since the last outside

@@ -182,7 +182,7 @@ func (f *finder) kustomizations() []manifests {
 
 // complete returns the manifests whose workload fits the operator best or nearly best (see score). The most complete
 // ones come first. If two are equally complete, the one with fewer objects comes first, because the operator does not
-// need the others.
+// need the additional objects.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {

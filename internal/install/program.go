@@ -224,9 +224,9 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy returns the main package of the program in an image, or "" if it is unknown. The first that exists is taken:
-// the package of a build command (in the Dockerfile or the Makefile) whose output has the name of the entry point, the
-// directory with this name below cmd, the package of all build commands in the Dockerfile.
+// builtBy returns the main package of the program in an image, or "" if it is unknown. It takes the package of a build
+// command, in the Dockerfile or the Makefile, whose output has the name of the entry point. Otherwise it takes the
+// directory with this name below cmd. Otherwise it takes the only package that the Dockerfile builds.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {

@@ -16,7 +16,7 @@ import (
 //
 // Between two requests of a program, there may be a pause as long as between late retries in client-go's queues. Then
 // one of its keys may wait even longer. The program has settled only when nothing has changed for longer than the
-// longest delay of these queues, so that the key was retried once more. Changes of Event objects do not count.
+// longest delay of these queues. By then, the key was retried once more. Changes of Event objects do not count.
 const (
 	firstWait = 5 * time.Millisecond // the first retry delay in client-go's queues
 	longer    = 4

@@ -30,7 +30,7 @@ func (d changed) shape() string {
 }
 
 type asked struct {
-	bare  bool // return only paths
+	bare  bool // return only the paths of fields, without values
 	blind bool // ignore the status
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Page describes a failing run: the violated law, the timeline with causes, the errors of the processes, the owners
-// before and after the violation, the size of the run, and the command that replays it.
+// Page describes a failing run: the violated law, the timeline with causes, the errors of the processes, and the owners
+// before and after the violation. It also has the size of the run, and the command that replays the run.
 type Page struct {
 	Title     string  `json:"title"` // the title of the scenario
 	Violation Mark    `json:"violation"`

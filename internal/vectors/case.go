@@ -66,7 +66,7 @@ func Random3(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "random3.jsonl.gz"))
 }
 
-// Widgets reads the random sequences with custom resources.
+// Widgets reads the random sequences in widgets.jsonl.gz: custom resources.
 func Widgets(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "widgets.jsonl.gz"))
 }

@@ -10,7 +10,7 @@ import (
 // standing holds the parts of the worlds that test a controller: an object of the kind that it reconciles, and an
 // object that it may adopt.
 type standing struct {
-	object string   // as kubectl names it: "rs/web"
+	object string   // the object as kubectl names it: "rs/NAME"
 	with   []string // other controllers that are needed
 	pods   string   // the variant of the kubelet to start; "" for the plain one
 	owner  string   // manifest of the object; NAME stands for its name

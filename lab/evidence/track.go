@@ -25,13 +25,13 @@ type Bug struct {
 	Law       string        // the law that the run of the first seed violates
 	Steps     int           // the number of the violating line in that run, after minimizing
 
-	at int // index of the step that finds it
+	at int // index in File.Steps of the step that finds the bug
 }
 
 // bugLine is the comment that names the bug of a file.
 var bugLine = regexp.MustCompile(`(?m)^# bug (\S+) (\S+)( open)?$`)
 
-// Bugs returns the bugs that files name, by ID.
+// Bugs returns the bugs that the comments of files name, sorted by ID.
 func Bugs(files []*scenarios.File) ([]*Bug, error) {
 	var all []*Bug
 	for _, f := range files {

@@ -25,7 +25,7 @@ const (
 // Operations that the world sends. Their first field is the virtual time in nanoseconds since 1970. The agent first
 // moves its clock to that time. When all goroutines of the program wait, the agent replies with a [Report].
 const (
-	Open   = 'O' // begin a world and the program: the bubble's seed, the pod's name, NAME=value pairs, arguments or none
+	Open   = 'O' // begin a world and the program: seed of the bubble, pod name, NAME=value pairs, arguments or none
 	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
 	Chunk  = 'C' // continue a body: number of the request, whether this is the end, bytes
 	Pass   = 'T' // let time pass until the time in the first field, or until a request waits for a Reply
