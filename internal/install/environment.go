@@ -17,7 +17,7 @@ import (
 // variableOf is an environment variable. Its value may depend on the pod.
 type variableOf struct {
 	name, value string
-	field       string // the path of the pod's field with the value; "" if the field value has it
+	field       string // the path of the pod's field that has the variable's value; "" to use value
 }
 
 // Process contains the arguments and the environment of the operator in one pod.

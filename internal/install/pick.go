@@ -174,7 +174,7 @@ func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil
 	}
-	others := map[types.NamespacedName]string{} // workloads by the Services that lead to them
+	others := map[types.NamespacedName]string{} // by Service: the workload that it selects
 	for _, o := range f.Objects {
 		selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector")
 		if o.GetKind() != "Service" || o.GetAPIVersion() != "v1" || len(selector) == 0 {

@@ -166,7 +166,7 @@ var (
 // WithoutUIDs replaces UIDs by "(uid)".
 func WithoutUIDs(text string) string { return uidShape.ReplaceAllString(text, "(uid)") }
 
-// RefusalOf returns why a request was refused: the status, and the part of the message that adds to it.
+// RefusalOf returns why a request was refused: the status, and the part of the message that adds information.
 func RefusalOf(r *sim.Record) string {
 	text := invalidHead.ReplaceAllString(r.Message, "")
 	text = invalidValue.ReplaceAllString(text, "")

@@ -140,7 +140,7 @@ func (v views) stale(r *sim.Record) bool {
 }
 
 // owner returns the index of the commit that replaced the version of the reconciled object, r.For, that the reconcile
-// used. The second result is false if the version was the latest, if it is unknown, or if r wrote the object itself.
+// used. The second result is false if this version was the latest or is unknown, or if r.Object is the same object.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false

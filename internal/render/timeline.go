@@ -251,7 +251,7 @@ func join(a, b string) string {
 // Cast contains which controllers reconcile which kinds in a run. If several controllers reconcile a kind, lines also
 // show the controller's name.
 type Cast struct {
-	only map[string]string // kind -> the only controller that reconciles it
+	only map[string]string // kind -> the first controller that reconciled an object of the kind
 	many map[string]bool   // kinds that several controllers reconcile
 }
 

@@ -23,7 +23,7 @@ type part struct {
 	items      []item
 }
 
-// Items of several controllers.
+// Items that the checklist has for several controllers.
 var (
 	going    = item{"leaves its dependents alone while it is terminating", []string{"ADOPT-3"}, ""}
 	adopting = item{"adopts and manages nothing while it is terminating", []string{"ADOPT-3", "ADOPT-4", "ADOPT-7"}, ""}

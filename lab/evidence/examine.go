@@ -147,7 +147,7 @@ func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	return ids
 }
 
-// explored returns the result of exploring a world, with fewer schedules for older eras. Runs continue after a violation.
+// explored explores a world, with fewer schedules for older eras. Runs continue after a violation.
 func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	n := o.Schedules
 	switch {

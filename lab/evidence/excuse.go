@@ -152,8 +152,8 @@ func reason(s *Sheet, id string) string {
 // lawless are the eras in which some controllers do not use ControllerRef. They exist to violate the laws.
 var lawless = []string{"selector", "gated", "gated-without-gc"}
 
-// refers reports whether a controller uses ControllerRef in an era. In the gated era all controllers do, except those
-// of DaemonSet and Job.
+// refers reports whether a controller uses ControllerRef in an era. In the gated era, all controllers use ControllerRef
+// except those of DaemonSet and Job.
 func refers(controller, era string) bool {
 	return !slices.Contains(lawless, era) ||
 		era == "gated" && controller != "daemonset" && controller != "job"

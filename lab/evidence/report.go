@@ -51,7 +51,7 @@ type Row struct {
 	Exercised int    // how often the clause was evaluated
 	Worlds    int    // worlds in which the clause was evaluated
 	Schedules int    // schedules of those worlds
-	Broken    int    // schedules that violate it
+	Broken    int    // schedules that violate the clause
 	Violation *Violation
 }
 

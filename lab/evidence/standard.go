@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// standing holds the parts of the worlds that test a controller: an object of the kind that it reconciles, and an
-// object that it may adopt.
+// standing holds the parts of the worlds that test a controller: an object of the kind that the controller reconciles
+// (the owner), and an orphan that this object may adopt (the stray).
 type standing struct {
 	object string   // the object as kubectl names it: "rs/NAME"
-	with   []string // other controllers that are needed
+	with   []string // other controllers that the world needs
 	pods   string   // the variant of the kubelet to start; "" for the plain one
 	owner  string   // manifest of the object; NAME stands for its name
 	orphan string   // manifest of a dependent without an owner that the object selects; "" for none

@@ -69,7 +69,7 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// mostTried is the maximum number of schedules for finding a bug.
+// mostTried is the maximum number of schedules for finding a bug with one seed.
 const mostTried = 5000
 
 // search explores the file's world with one seed until it finds the bug: a violated law, or a failed expectation if the

@@ -15,7 +15,7 @@ type world struct {
 	file   *scenarios.File
 	text   []byte          // the file's text, to parse it again
 	faults map[string]int  // how often each fault may occur in a run; nil for no faults
-	cast   []ControllerEra // the controllers in it
+	cast   []ControllerEra // the controllers of the world
 }
 
 // ControllerEra is a controller in one era.

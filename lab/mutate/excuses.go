@@ -114,7 +114,7 @@ var ofAll = []Excuse{
 		"no two objects in a namespace have the same name"},
 }
 
-// Files, mutations and reasons of several rows.
+// Files, mutations and reasons that occur in several rows.
 const (
 	expectationsFile = "controllers/internal/expectations/expectations.go"
 
@@ -202,7 +202,7 @@ var ofReaders = []Excuse{
 		"two of its results are compared, so negating both changes nothing"},
 }
 
-// Reasons of several of these rows.
+// Reasons that occur in several of these rows.
 const (
 	inCache   = "a lookup by key in a cache never fails"
 	noContext = "no client reads the context: a killed process loses its requests"
