@@ -25,7 +25,7 @@ type Entry struct {
 	Value  int        // for Pick: the value
 	Label  string     // for Pick: the purpose of the value
 	Step   int        // the step in which the decision is made; for Leave, the last step before it
-	// Default means that the decision was the default. Then [Follow] takes the default, which may be another action now.
+	// Default means that the decision was the default. Then [Follow] takes the default, even if that is another action.
 	Default bool
 }
 

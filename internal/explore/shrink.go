@@ -28,7 +28,7 @@ type Shrunk struct {
 	Schedule  Schedule // all decisions up to the violation; [Replay] follows it
 	Removed   []bool   // for each part, whether it was removed
 	Parts     int      // the number of remaining parts
-	Runs      int      // the number of executions
+	Runs      int      // the number of runs of the program
 	// Minimal means that no single part, fault, deviation or decision can be removed: then the run no longer violates
 	// the law. Minimal is false if the budget or the time did not suffice to prove this.
 	Minimal bool

@@ -130,7 +130,7 @@ func (d *Detector) place(process string) int {
 // threads is a set of indexes of processes. Most worlds need only one word.
 type threads struct {
 	first uint64
-	more  []uint64 // from index 64 on
+	more  []uint64 // the bits of the indexes from 64 on
 }
 
 func (t *threads) add(at int) {

@@ -23,7 +23,7 @@ type variableOf struct {
 // Process contains the arguments and the environment of the operator in one pod.
 type Process struct {
 	Pod  string   // the pod's name
-	Args []string // the arguments, without the program
+	Args []string // the arguments of the operator's program, without its name
 	Env  []string // "NAME=value", in the order of the manifest, without duplicate names
 }
 

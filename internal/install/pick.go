@@ -72,7 +72,7 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 		}
 		p := f.judge(o)
 		switch {
-		case p == nil: // the object is a patch
+		case p == nil: // the object is a patch, or cannot be read
 		case len(best) == 0 || p.score > best[0].score:
 			best = []*picked{p}
 		case p.score == best[0].score:
@@ -106,7 +106,7 @@ func (f *finder) judge(o Object) *picked {
 	if err == nil {
 		err = json.Unmarshal(text, pod)
 	}
-	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // json decodes the rest
+	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // json decodes the other fields
 		f.note("%s: the pod template of %s %s cannot be read: %v", o.place(), o.GetKind(), o.GetName(), err)
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 // recipe contains what a Dockerfile says about the operator's image.
 type recipe struct {
-	file   string // relative to the repository
+	file   string // the Dockerfile, relative to the repository
 	builds []build
 	entry  []string // ENTRYPOINT of the last stage
 	cmd    []string // CMD of the last stage

@@ -34,7 +34,7 @@ type Mount struct {
 // Source is a Secret or ConfigMap that a volume shows.
 type Source struct {
 	Kind  string             // Secret or ConfigMap
-	Name  string             // in the workload's namespace
+	Name  string             // the name of an object in the workload's namespace
 	Items []corev1.KeyToPath // empty for all keys under their own names
 }
 

@@ -18,7 +18,7 @@ import (
 
 // Source is one run with its violations.
 type Source struct {
-	Name       string // "minimized", "before minimizing"
+	Name       string // the title of the run on the page: "minimized"
 	History    *sim.History
 	Violations []render.Mark
 	First      int // index of the first shown record; earlier records are the initial world
@@ -171,7 +171,7 @@ type maker struct {
 	objects   map[string]int
 	versions  versions
 	at        time.Duration
-	when      func(time.Duration) string // formats a time
+	when      func(time.Duration) string // formats a time of the run
 }
 
 func newMaker(src *Source) *maker {

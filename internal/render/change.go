@@ -14,8 +14,8 @@ import (
 
 // Change describes one commit.
 type Change struct {
-	Verb   string // "adopt", "release", "create", "delete", "scale", "status", "renew", "patch", ...
-	Detail string // "controller: none -> rs/web-a"
+	Verb   string // what the commit does: "adopt", "release", "create", "delete", "scale", "status", "renew", ...
+	Detail string // what changed: "controller: none -> rs/web-a"
 	Noise  bool   // a status write or a lease renewal by a controller; timelines usually leave these out
 
 	shape string // Detail without field values; equal in two rounds of a fight

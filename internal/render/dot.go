@@ -61,7 +61,7 @@ type Act struct {
 	Who  string  // the writer; it gets its own node unless it is named like For
 	For  sim.Ref // the object that the writer was reconciling
 	Ref  sim.Ref // the object that was written
-	Verb string  // "7: delete"
+	Verb string  // the line's number and verb: "7: delete"
 }
 
 // Acts returns the writes in those lines that contain records of a cycle.

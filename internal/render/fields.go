@@ -11,7 +11,7 @@ import (
 
 type changed struct {
 	path     string // "spec.template.spec.containers[web].image"
-	from, to string // shortened JSON
+	from, to string // the old and the new value as shortened JSON, or lists of names
 }
 
 func (d changed) String() string {

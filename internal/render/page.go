@@ -89,10 +89,10 @@ func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 // Mark is a violation of a law, for display.
 type Mark struct {
 	Record   int    `json:"record"`           // index of the violating record
-	Law      string `json:"law"`              // "dont-interfere"
+	Law      string `json:"law"`              // the law's name: "dont-interfere"
 	Sentence string `json:"sentence"`         // the law's sentence
 	Source   string `json:"source,omitempty"` // the source of the law
-	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
+	Text     string `json:"text,omitempty"`   // what happened: "owned by rs/web-b"
 	Race     bool   `json:"race,omitempty"`   // a lost race: the write was right for the outdated state of the actor
 	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the indexes of the records in its cycle
 

@@ -16,7 +16,7 @@ type layout struct {
 	indent string
 	width  int
 	most   int                // maximal number of lines; a longer story keeps the violations, and first and last lines
-	time   func(*Line) string // formats the time
+	time   func(*Line) string // formats the time of a line
 	fold   bool               // if there is little space, a change is written below its line
 }
 

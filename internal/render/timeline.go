@@ -29,7 +29,7 @@ type Line struct {
 	// Because describes outdated state that the actor used, and the line that triggered this one. [Explain] sets it.
 	Because string `json:"because,omitempty"`
 
-	Records []int `json:"records"` // indices in the history
+	Records []int `json:"records"` // the indexes of the line's records in the history
 
 	more  int    // the number of equal refusals that a short story leaves out
 	shape string // Detail without field values; "" if there is none

@@ -33,7 +33,7 @@ import (
 type Options struct {
 	Namespace   string // namespace of the leader election lease
 	CertDir     string // directory with tls.crt and tls.key of the webhooks
-	WebhookPort int    // port on the loopback address
+	WebhookPort int    // port of the webhooks on the loopback address
 	Elected     func() // called when the operator becomes the leader; may be nil
 	Lease       string // name of the leader election lease
 }

@@ -23,7 +23,7 @@ const (
 	Broken      State = "violated"       // violated in some schedule, which is allowed for this era
 	Breaking    State = "violated!"      // violated in some schedule, without an excuse
 	Unexercised State = "not exercised"  // never evaluated
-	NotIts      State = "does not apply" // for the reason in Why
+	NotIts      State = "does not apply" // does not concern the controller, for the reason in Why
 )
 
 type Examination struct {

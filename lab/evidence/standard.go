@@ -29,7 +29,7 @@ type standing struct {
 
 type against struct {
 	controller string
-	owner      string // manifest
+	owner      string // manifest of this owner
 }
 
 const rivalSet = "\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: rival}\nspec: {replicas: 0, " +

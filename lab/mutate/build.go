@@ -21,7 +21,7 @@ import (
 // Sources is a set of files with all mutations.
 type Sources struct {
 	Mutations []*Mutation
-	files     map[string][]byte // by absolute name
+	files     map[string][]byte // the mutated text of each file, by absolute name
 }
 
 // Load finds the mutations of packages. root is the directory of the module. patterns are those of the go command.
@@ -158,7 +158,7 @@ const switchesName = "mutate_"
 // file's declarations.
 type names struct {
 	pkg     *types.Package
-	imports []string // paths
+	imports []string // the paths of the added imports
 	at      map[string]int
 }
 
@@ -223,7 +223,7 @@ const (
 // Build compiles programs that contain all mutations.
 type Build struct {
 	root, dir string
-	replace   map[string]string // by absolute name
+	replace   map[string]string // the replacement of each file, by absolute name
 }
 
 // Overlay writes the mutated files to a directory, for go build -overlay.

@@ -26,7 +26,7 @@ type Options struct {
 	Verbose   bool     // print which check found each mutant
 	Quick     bool     // use only default schedules and tests, without handmade mutants
 	By        []string // the packages, and "scenarios", whose checks are tried; empty for all
-	Again     string   // a file with the output of a run with Verbose; mutants that were killed in that run count as killed
+	Again     string   // a file with the output of a run with Verbose; mutants killed in that run count as killed
 	Checks    string   // tests of packages other than the mutated ones, as in go test -run; empty for all
 	Every     int      // try one mutation in this many, by number; all for 0 and 1
 	Processes int
