@@ -35,8 +35,9 @@ type Config struct {
 	// first failures of each block (see [Drawn.Failures]).
 	Block int
 
-	// Save, if not nil, is called with the report of the runs since the last call, and with their distinct hashes. Run
-	// calls it on its own goroutine, at most once every SaveEvery, and at the end. An error ends the exploration.
+	// Save, if not nil, is called with the report of the new runs since the last call, and with their distinct hashes.
+	// If there are new runs, Run calls it on its own goroutine, at most once every SaveEvery, and at the end. An error
+	// ends the exploration.
 	Save      func(r *Drawn, hashes []uint64) error
 	SaveEvery time.Duration
 

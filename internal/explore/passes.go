@@ -2,9 +2,9 @@ package explore
 
 import "slices"
 
-// round tries every kind of simplification once. It reports whether the failure became smaller. A pass first changes
-// large chunks of entries, then smaller ones, down to single entries. If a round changes nothing and the budget is not
-// used up, no single removal helps.
+// round tries every kind of simplification once. It reports whether the failure became smaller. The removing passes
+// begin with large chunks, and end with single parts or entries. If a round changes nothing and the budget is not used
+// up, no single removal helps.
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained

@@ -18,7 +18,7 @@ type Drawn struct {
 	Failed    int // runs that violated a law
 	Doubled   int // runs that were repeated and compared
 
-	Failures    []Failing // ascending; in each block, the first failure for each law and value of Informed
+	Failures    []Failing // by ascending index; in each block, the first failure of each law and value of Informed
 	Laws        Table     // number of failed runs, by the ID of the law that was violated first
 	Outcomes    Table
 	Bounds      []Bound // PCT's lower bounds, by depth

@@ -1,8 +1,8 @@
 // Package livepage serves the HTML page that shows a running world. A [Feed] reads the world periodically and keeps its
 // last records. It sends each page the records that the page does not have yet, as server-sent events.
 //
-// If no page is open, the Feed does nothing. It locks the world only to copy new records, so slow pages do not delay
-// the world.
+// If no page is open, the Feed does nothing. It locks the world only to copy new records or the existing objects, so
+// slow pages do not delay the world.
 package livepage
 
 import (

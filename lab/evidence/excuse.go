@@ -91,7 +91,7 @@ var unexercised = map[[2]string]string{
 	{"resourcequota", "WRITE-4"}: "the law checks live reads, and it has none",
 }
 
-// excuse is a reason why some clauses are not exercised for the controllers and eras that the function of selects.
+// excuse is a reason why clauses are not exercised for the controllers and eras for which [excuse.of] returns true.
 type excuse struct {
 	of      func(s *Sheet) bool
 	clauses string

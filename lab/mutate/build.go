@@ -250,7 +250,7 @@ func (b *Build) Command(pkg string) (string, error) {
 	return out, b.goTool("build", "-o", out, pkg)
 }
 
-// test builds the tests of a package with an additional file for the package of file, which is one of its test files.
+// test builds the tests of a package with an additional file, which gets the package name of the test file named file.
 func (b *Build) test(pkg, file string) (string, error) {
 	dir := filepath.Join(b.root, pkg)
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)

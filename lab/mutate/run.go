@@ -55,8 +55,8 @@ type list struct {
 }
 
 // Run runs checks against the mutants that are alive. It tries a mutant with the checks that reach it, in the order of
-// reaching. The function which returns true for the checks to use. The checks of a mutant may take budget of processor
-// time together; 0 means no limit. The limit does not exclude the first check.
+// [list.reaching]. The function which returns true for the checks to use. The checks of a mutant may take budget of
+// processor time together; 0 means no limit. The limit does not exclude the first check.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {

@@ -1,4 +1,4 @@
-// Package wire defines the protocol between a world and the agent in a hosted process. Both send messages over a pipe.
+// Package wire defines the protocol between a world and the agent in a hosted process. Each sends messages over a pipe.
 // The package is compiled into the threelaws command and, as threelaws/wire, into the overlaid standard library.
 package wire
 

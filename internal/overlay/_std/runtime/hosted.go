@@ -30,7 +30,6 @@ var hostedDrawn uint64
 // hostedRand returns a random number for a goroutine outside of the bubble.
 func hostedRand() uint64 { return hostedMix(atomic.Xadd64(&hostedDrawn, -0x61c8864680b583eb)) }
 
-// draw returns a random number in the bubble.
 func (b *synctestBubble) draw() uint64 {
 	b.drawn += 0x9e3779b97f4a7c15
 	return hostedMix(b.drawn)
