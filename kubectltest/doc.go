@@ -12,7 +12,8 @@
 //	let NAME ARGS            run kubectl ARGS; then $NAME is its output
 //	await                    wait for the oldest command started with &, print its output
 //	hangup                   end the open watches, as a server does; then await
-//	controllers NAME...      start controllers: those of the table, and deployment
+//	controllers NAME...      start controllers, as serve --controllers does
+//	node                     add a node with a kubelet, as serve does
 //	sleep DURATION           let time pass
 //	editor OLD NEW...        kubectl edit then replaces OLD by NEW
 //

@@ -6,13 +6,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A livelock is a cycle of states in which no enabled action is starved. A run can return to one of its own states only
-// if it has written nothing, because every write to a server leaves a trace in the state.
+// A livelock is a cycle of states in which no enabled action is starved. A cycle contains no write to a server, because
+// every write leaves a trace in the state. The state also includes the time. Therefore a controller that waits with a
+// timer is not in a livelock.
 
-// If time passes in a cycle, the state does not recur. The controller may be waiting then; the program's own bound
-// decides whether it waits too long.
-
-// findCycle records a cycle if the state of a decision occurred earlier in the run.
+// findCycle counts a cycle if the state of d occurred earlier in the run, at least one step before. If the cycle is
+// fair, findCycle also counts a livelock.
 func (s *search) findCycle(d *decision) {
 	for i := len(s.stack) - 2; i >= 0; i-- {
 		e := &s.stack[i]
@@ -27,7 +26,7 @@ func (s *search) findCycle(d *decision) {
 	}
 }
 
-// fair reports whether no enabled action is starved in the cycle that begins at the index from. Faults are ignored.
+// fair reports whether the cycle from s.stack[from] to d starves no action that is enabled at d. Faults may starve.
 func (s *search) fair(from int, d *decision) bool {
 	for i, a := range d.actions {
 		if a.Class != sim.Fault && s.starved(from, d.ids[i]) {
@@ -37,8 +36,8 @@ func (s *search) fair(from int, d *decision) bool {
 	return true
 }
 
-// starved reports whether an action was enabled at every decision of the cycle that begins at the index from, but was
-// never taken.
+// starved reports whether the action with this id was enabled at every decision of the cycle that begins at
+// s.stack[from], but was never taken.
 func (s *search) starved(from int, id uint64) bool {
 	for i := from; i < len(s.stack)-1; i++ {
 		e := &s.stack[i]

@@ -16,7 +16,8 @@ import (
 
 // Config describes an exploration under many random schedules.
 type Config struct {
-	// New makes a program. It is called once for each worker. Programs of different workers run concurrently.
+	// New makes a program. Run calls it once for each worker, and Again calls it once. The programs of different
+	// workers run concurrently.
 	New func() Runner
 
 	From     int // index of the first run
@@ -30,12 +31,13 @@ type Config struct {
 	// Several workers may call it concurrently.
 	Enough func(begun int) bool
 
-	// Block, if positive, is the size of the blocks into which the indexes are divided. The report then contains, for
-	// each block, the first failure of each law.
+	// Block, if positive, is the size of the blocks into which the indexes are divided. The report then contains the
+	// first failures of each block (see [Drawn.Failures]).
 	Block int
 
-	// Save, if not nil, is called with the report of the runs since the last call, and with their hashes. It is called
-	// on the goroutine that called Run, every SaveEvery and at the end. If it returns an error, the exploration ends.
+	// Save, if not nil, is called with the report of the new runs since the last call, and with their distinct hashes.
+	// If there are new runs, Run calls it on its own goroutine, at most once every SaveEvery, and at the end. An error
+	// ends the exploration.
 	Save      func(r *Drawn, hashes []uint64) error
 	SaveEvery time.Duration
 
@@ -51,9 +53,9 @@ type Config struct {
 
 const doubleShare = 64
 
-// Run runs schedules until all are done, until a law is violated (unless All is set), or until ctx is done. In the last
-// case, the report contains the runs so far, and Interrupted is set. The error is a [*Disagreement] between two runs of
-// one schedule, or the reason why the program cannot be run.
+// Run runs schedules until all are done, a law is violated (unless All is set), Enough returns true, or ctx is done. If
+// ctx is done, the report contains the runs so far, and Interrupted is set. The error is a [*Disagreement] between two
+// runs of one schedule, the reason why the program cannot be run, or an error of Save.
 func (c Config) Run(ctx context.Context) (*Drawn, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -110,14 +112,13 @@ type driver struct {
 	next   atomic.Int64 // first index that no worker has taken
 	last   atomic.Int64 // last index to run
 	halted atomic.Bool
-	zero   *attempt // run 0, if it was done to measure k
+	zero   *attempt // run 0, if it was done to measure plan.Steps
 }
 
-// attempt is a run of a schedule.
 type attempt struct {
 	out     *Outcome
 	chooser sim.Chooser
-	name    string // kind of the chooser
+	name    string // name of the strategy of the chooser, from [Plan.At]
 	trace   trace
 }
 
@@ -213,12 +214,11 @@ func (d *driver) stopAfter(index int) {
 	}
 }
 
-// worker runs schedules, one after another.
 type worker struct {
 	*driver
 	program Runner
 	record  *Recorder
-	known   []Violation // laws whose first failure in this block was reported
+	known   []Violation // the violations that this worker has reported in this block
 	block   int         // the block to which known belongs
 }
 
@@ -228,8 +228,8 @@ func (d *driver) worker() *worker {
 	return w
 }
 
-// length returns the number of decisions in the first schedule, which is k in PCT. It returns 0 if the run was
-// interrupted. The run is kept, because it is also the first of those that count.
+// length returns the number of decisions about actions in run 0, which is k in PCT. It returns 0 if the run was
+// interrupted or is unfit. Otherwise it stores the run in zero, so that [worker.one] does not execute run 0 again.
 func (w *worker) length() (int, error) {
 	out, chooser, name := w.run(0)
 	if out.Unfit != nil || w.record.Ended() {
@@ -260,7 +260,6 @@ func (w *worker) work(results chan<- result) {
 	}
 }
 
-// run runs the schedule with this index once.
 func (w *worker) run(index int) (*Outcome, sim.Chooser, string) {
 	chooser, name := w.plan.At(index)
 	w.record.Reset(chooser)
@@ -273,8 +272,8 @@ func (w *worker) run(index int) (*Outcome, sim.Chooser, string) {
 	return w.program(w.record), chooser, name
 }
 
-// one runs the schedule with this index, repeats the run if necessary, and returns the result. The second result is
-// false if the run was interrupted.
+// one runs the schedule with this index and returns its result. It repeats the run if the run violated a law or if
+// Double selects the index. The second result is false if a run was interrupted.
 func (w *worker) one(index int) (result, bool) {
 	var first attempt
 	known := index == 0 && w.zero != nil
@@ -324,8 +323,8 @@ func (w *worker) one(index int) (result, bool) {
 	return r, true
 }
 
-// handOver adds a failure to the result, unless this worker has already reported the law in this block. The indexes of
-// a worker ascend. Therefore the first failure of all workers is the first failure of one worker.
+// handOver adds a failure to the result, unless this worker has already reported the same violation in this block. The
+// indexes of a worker ascend. Therefore the first failure of all workers is the first failure of one worker.
 func (w *worker) handOver(r *result, f Failing) {
 	if r.violation == nil {
 		return

@@ -2,8 +2,9 @@ package explore
 
 import "slices"
 
-// round tries every kind of simplification once. It reports whether the failure became smaller. A pass first removes
-// large chunks, then smaller ones, down to single entries. If a round changes nothing, no single removal helps.
+// round tries every kind of simplification once. It reports whether the failure became smaller. The removing passes
+// begin with large chunks, and end with single parts or entries. If a round changes nothing and the budget is not used
+// up, no single removal helps.
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained
@@ -52,10 +53,9 @@ func faults(e *Entry) bool     { return e.Fault() }
 func deviations(e *Entry) bool { return !e.Default }
 func decisions(*Entry) bool    { return true }
 
-// edit changes a schedule at the marked entries.
 type edit struct {
 	apply func(from Schedule, marked []int) Schedule
-	drops bool // the edit removes entries, so later ones may no longer match
+	drops bool // the edit removes entries, so the default at a later entry may be another action
 }
 
 var (
@@ -86,7 +86,7 @@ func defaulted(from Schedule, marked []int) Schedule {
 	return to
 }
 
-// byKey makes all entries name their action, even if it was the default. A removal may change the default.
+// byKey makes all entries name their action, even if the action was the default. A removal may change the default.
 func byKey(from Schedule) Schedule {
 	to := slices.Clone(from)
 	for i := range to {
@@ -107,7 +107,7 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 		return at
 	}
 	for n := len(places()); n > 0; n /= 2 {
-		for i := 0; !s.spent(); { // a long schedule takes time even if nothing is run
+		for i := 0; !s.spent(); { // checked for each chunk: a long schedule takes time even if try runs nothing
 			at := places()
 			if i >= len(at) {
 				break

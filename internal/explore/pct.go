@@ -23,20 +23,20 @@ func (u *Uniform) Pick(n int, label string) int { return u.seed.Pick(n, label) }
 func (u *Uniform) Next(w *sim.World, enabled []sim.Action) int { return w.Draw(u.seed, enabled) }
 
 // PCT runs the enabled thread with the highest priority. A thread is a worker, the stream of events of one kind to one
-// process, or another actor. It gets a random priority when it first occurs. At d-1 random steps, the priority of the
-// running thread is set below all others.
+// process, or another actor. A thread gets a random priority when it first occurs. At depth-1 random steps, the
+// priority of the thread that is about to run is set below all others, but above the timers.
 //
 // A timer has the lowest priority, so that time passes only when all threads wait. With a small probability, a timer is
 // raised: it gets a random priority. The probability decreases with the distance by which the timer moves the clock. A
 // raised timer fires when all threads with a higher priority wait or were lowered.
 //
-// Faults have no priority. Up to three faults are taken, at random steps. After 2*k steps the rest of the run is
-// uniform, so that a thread that never waits does not starve the others for ever.
+// Faults have no priority. Up to three faults are taken, at random steps. After twice the expected number of steps, the
+// rest of the run is uniform. Otherwise a thread that never waits would starve the others for ever.
 type PCT struct {
 	seed    *sim.Seed
 	depth   int
 	k       int
-	changes []int // future steps at which a priority is lowered; from 1, ascending
+	changes []int // future steps at which a priority is lowered, ascending; steps count from 1
 	faults  []int // future steps at which a fault is taken, ascending
 	lowered int
 	steps   int
@@ -85,7 +85,8 @@ func (p *PCT) Depth() int { return p.depth }
 // Pick draws uniformly.
 func (p *PCT) Pick(n int, label string) int { return p.seed.Pick(n, label) }
 
-// Next returns the enabled action of the thread with the highest priority.
+// Next returns the index of the enabled action that the schedule of [PCT] takes. If only faults are enabled and the
+// schedule takes none of them, it returns -1.
 func (p *PCT) Next(w *sim.World, enabled []sim.Action) int {
 	p.steps++
 	free := len(enabled) // number of enabled actions before the first fault; faults come last
@@ -134,14 +135,13 @@ func (p *PCT) thread(id uint64) int {
 			return i
 		}
 	}
-	// The d lowest priorities are only for lowered threads.
+	// Priorities below 1<<32 are only for lowered threads and for timers.
 	p.threads = append(p.threads, thread{id: id, priority: p.seed.Uint64() | 1<<32})
 	return len(p.threads) - 1
 }
 
-// raise decides once for each timer whether it gets a random priority. The probability is that of the uniform schedule.
-// A timer has few steps at which it can be raised, but it stays raised. In the scenarios of this project, 15 of 100
-// runs with a timer have an early one.
+// raise decides once for each timer whether it gets a random priority. The probability is 1 in [sim.Clock.Odds], as in
+// the uniform schedule. A raised timer stays raised until it fires.
 func (p *PCT) raise(t *thread, c *sim.Clock) {
 	jump := c.Jump()
 	at := 1 + c.Elapsed() + jump

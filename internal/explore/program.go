@@ -14,11 +14,11 @@ type Outcome struct {
 	Steps    int         // World.Steps at the end
 	Hash     uint64      // World.Hash at the end
 	State    uint64      // World.StateHash at the end, before the teardown; 0 if unknown
-	Findings []Violation // in order of occurrence
+	Findings []Violation // the violations, in order of occurrence
 	Label    string      // short description of the final state, for counting outcomes
 	Settled  bool        // the world settled
 	Fight    bool        // the world fights: its state repeats, with writes in between
-	Cut      bool        // a fight ended the run or a settle step; this is not part of the state
+	Cut      bool        // a fight ended the run or a settle step; runs with equal State may differ in Cut
 	Unfit    error       // why the program cannot be run; other fields then mean nothing; only used by [Config.Run]
 }
 

@@ -4,7 +4,7 @@ import "github.com/threelaws/threelaws/sim"
 
 // Recorder records the choices of another source. It also records the run's hash before each decision about an action.
 type Recorder struct {
-	// Halt, if not nil, is called before each step. If it returns true, the run ends.
+	// Halt, if not nil, is called before each decision about an action. If it returns true, the run ends.
 	Halt func() bool
 
 	source  sim.Choices

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Drawn is the result of an exploration. It depends only on the program and the plan, not on the number of workers or
-// their speed. If the exploration was interrupted, it contains the runs before the first missing run.
+// Drawn is the result of an exploration. Unless Enough or ctx ends the exploration, Drawn depends only on the program
+// and the plan, not on the workers' number or speed. Otherwise it contains the runs before the first missing run.
 type Drawn struct {
 	From      int // index of the first run
 	Runs      int
 	Steps     int64
-	Distinct  int // distinct runs, by their hashes
-	Finals    int // distinct final states, by their hashes, if the program sets [Outcome.State]
+	Distinct  int // number of different values of [Outcome.Hash]
+	Finals    int // number of different values of [Outcome.State], without 0
 	Unsettled int // runs that did not settle and had no fight or violation
 	Fights    int
 	Failed    int // runs that violated a law
 	Doubled   int // runs that were repeated and compared
 
-	Failures    []Failing // the first failure of each law (in each block, if there are blocks), by index
-	Laws        Table     // number of runs that violated a law, by the law's ID
+	Failures    []Failing // by ascending index; in each block, the first failure of each law and value of Informed
+	Laws        Table     // number of failed runs, by the ID of the law that was violated first
 	Outcomes    Table
 	Bounds      []Bound // PCT's lower bounds, by depth
-	Length      int     // k in PCT: the number of decisions in the first run
+	Length      int     // k in PCT: the number of decisions about actions in run 0; 0 without PCT
 	Interrupted bool
 }
 
@@ -36,7 +36,6 @@ type Progress struct {
 	Left        time.Duration // estimated remaining time
 }
 
-// result is the result of one run.
 type result struct {
 	index     int
 	hash      uint64
@@ -49,7 +48,7 @@ type result struct {
 	depth     int
 	bound     float64
 	violation *Violation
-	failure   *Failing // the failure, if it is the worker's first of its law
+	failure   *Failing // the failure to report; nil if the worker has reported one like it
 	disagree  *Disagreement
 	unfit     error
 }

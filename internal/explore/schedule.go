@@ -21,11 +21,11 @@ const (
 // Entry is one decision of a schedule.
 type Entry struct {
 	Kind   EntryKind
-	Action sim.Action // Take: the action
-	Value  int        // Pick: the value
+	Action sim.Action // for Take: the action
+	Value  int        // for Pick: the value
 	Label  string     // for Pick: the purpose of the value
 	Step   int        // the step in which the decision is made; for Leave, the last step before it
-	// Default means that the decision was the default. [Follow] takes the default, even if it is now another action.
+	// Default means that the decision was the default. Then [Follow] takes the default, even if that is another action.
 	Default bool
 }
 

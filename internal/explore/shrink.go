@@ -26,9 +26,9 @@ type Shrunk struct {
 	Violation Violation
 	Outcome   *Outcome
 	Schedule  Schedule // all decisions up to the violation; [Replay] follows it
-	Removed   []bool   // the parts that were removed
+	Removed   []bool   // for each part, whether it was removed
 	Parts     int      // the number of remaining parts
-	Runs      int      // the number of executions
+	Runs      int      // the number of runs of the program
 	// Minimal means that no single part, fault, deviation or decision can be removed: then the run no longer violates
 	// the law. Minimal is false if the budget or the time did not suffice to prove this.
 	Minimal bool
@@ -81,9 +81,9 @@ type shrinker struct {
 	steps   int // steps of all runs
 	best    *Shrunk
 	size    size
-	tried   map[uint64]struct{} // inputs that were run and are not smaller
+	tried   map[uint64]struct{} // hashes of all inputs of try so far
 	record  Recorder
-	built   Runner // the program without the parts in without
+	built   Runner // the last program that was made; it has no part i for which without[i] is true
 	without []bool
 }
 
@@ -112,7 +112,9 @@ func sizeOf(removed []bool, s Schedule) size {
 	return z
 }
 
-// try runs an input. If the run violates the law and is smaller, try keeps it, with the decisions up to the violation.
+// try runs the program without the removed parts under the schedule entries, unless it has tried this before. It
+// returns true if the run violates the law, has a decision that Keep accepts, and is smaller than the best run so far.
+// Then try stores the run in best, with the decisions up to the violation.
 func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.spent() {
 		return false
@@ -157,7 +159,7 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 // never settle. For them it suffices to remove parts and faults, but not single decisions.
 const shrinkSteps = 1_000_000
 
-// spent reports whether to stop. The given run is always tried.
+// spent reports whether to stop. It is false before the first run, which is the schedule given to [Shrink].
 func (s *shrinker) spent() bool {
 	return s.runs >= s.budget || s.steps >= shrinkSteps ||
 		s.runs > 0 && s.subject.Enough != nil && s.subject.Enough()
@@ -172,7 +174,7 @@ func (s *shrinker) violated(out *Outcome) (Violation, bool) {
 	return Violation{}, false
 }
 
-// cut removes the decisions after the violation.
+// cut removes the decisions after the step of the violation, if the step is known.
 func cut(taken Schedule, b Violation) Schedule {
 	if b.Step == 0 {
 		return taken

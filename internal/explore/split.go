@@ -17,14 +17,14 @@ import (
 // each shard explores the actions that another path wakes.
 
 // split divides the search into at least partsPerShard parts for each shard, so that the shards have similar sizes. It
-// stops earlier if the prefixes have maxPrefixes states.
+// makes fewer parts if the search is small, or if the prefixes have more than maxPrefixes states.
 const (
 	partsPerShard = 16
 	maxPrefixes   = 5000
 )
 
 // split explores the prefixes. It returns the parts, each as an initial stack. Without shards there is only one part.
-// The coverage of the prefixes is added only in shard 0.
+// Only shard 0 counts the coverage of the prefixes, unless it resumes from a mark.
 func (s *search) split() [][]decision {
 	if s.Shards <= 1 {
 		s.reset()
@@ -87,15 +87,16 @@ func (s *search) part() {
 
 // Mark is the position of an exhaustive search. A killed search continues from its last mark, with all earlier tables.
 type Mark struct {
-	Item   int      `json:"item"` // index of the part
+	Item   int      `json:"item"` // index of the part that is being explored
 	Runs   int      `json:"runs"` // runs so far, also of earlier processes
 	Stack  []Frame  `json:"stack,omitempty"`
 	Ended  bool     `json:"ended,omitempty"` // the search has ended
-	Table  []uint64 `json:"-"`               // states since the last mark, each followed by its sleep set: size, elements
+	Table  []uint64 `json:"-"`               // states since the last mark: hash, then its sleep set as size, elements
 	Finals []uint64 `json:"-"`               // final states since the last mark, without those of violations
 }
 
-// Frame is a decision in a [Mark]. When the search continues, it finds the other facts by running the program.
+// Frame is a decision on the stack of a [Mark]. When the search continues, it runs the program to find the enabled
+// actions and the other facts of the decision.
 type Frame struct {
 	Pick   int    `json:"pick,omitempty"` // number of alternatives of a pick; 0 for an action
 	At     int    `json:"at,omitempty"`
@@ -111,7 +112,8 @@ func (m *Mark) Add(next *Mark) {
 	m.Table, m.Finals = append(m.Table, next.Table...), append(m.Finals, next.Finals...)
 }
 
-// States returns the states in the table. A state may occur twice.
+// States returns the states in the table, then the final states. A state may occur twice. The error says that the table
+// is truncated.
 func (m *Mark) States() (states []uint64, err error) {
 	for i := 0; i < len(m.Table); {
 		if i+1 >= len(m.Table) || m.Table[i+1] > uint64(len(m.Table)-i-2) {

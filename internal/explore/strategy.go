@@ -71,8 +71,8 @@ func (p Plan) At(index int) (c sim.Chooser, name string) {
 
 var pctNames = [maxDepth + 1]string{"", "pct 1", "pct 2", "pct 3"}
 
-// Bound is PCT's guarantee for the runs of one depth: if the world has a bug of that depth that shows in runs of this
-// length, then at least one run finds it with probability Found or more.
+// Bound is PCT's guarantee for the runs of one depth. Suppose that the world has a bug of this depth that shows in runs
+// of at most k steps. Then at least one run finds the bug with probability Found or more.
 type Bound struct {
 	Depth int
 	Runs  int     // runs with a bound, which have at most k steps

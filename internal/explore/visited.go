@@ -22,7 +22,6 @@ func (v *visited) sleep(state uint64) (set []uint64, known bool) {
 	return v.sets[at+1 : at+1+uint32(n)], known
 }
 
-// enter stores a new state.
 func (v *visited) enter(state uint64, sleep []uint64) {
 	v.note(state, sleep)
 	if len(sleep) == 0 {
@@ -53,7 +52,7 @@ func (v *visited) narrow(state uint64, keep []uint64) {
 }
 
 // final stores a final state. The final states of violations are not added to marks. A run ends at a violation, so
-// equivalent orders may end in different states, and it depends on earlier runs which of these orders is explored.
+// equivalent orders may end in different states. Which of these orders is explored depends on earlier runs.
 func (v *visited) final(state uint64, violation bool) {
 	if !violation && !v.finals[state] && v.journal != nil {
 		v.journal.Finals = append(v.journal.Finals, state)

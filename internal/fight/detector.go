@@ -14,24 +14,24 @@ import (
 )
 
 // Detector finds fights in a world. In a fight, the world's abstract state (without names, UIDs and versions) recurs.
-// In between there is a committed write and no outside action, and every process with enabled actions has acted. The
-// driver of the world calls Observe, and adds a Fighting record for a fight. The zero value is ready.
+// Between the two occurrences there is a committed write and no user action or fault, and every process with enabled
+// actions has acted. The driver of the world calls Observe, and adds a Fighting record for a fight.
 type Detector struct {
 	// Busy returns the processes that have an enabled action now. They must have acted within the cycle; otherwise the
-	// schedule causes the cycle by starving them. If Busy is nil, all processes that acted since the last outside
-	// action must have acted.
+	// schedule causes the cycle by starving them. If Busy is nil, every process that acted since the last outside
+	// action must also have acted within the cycle.
 	Busy  func() []string
 	Limit int // maximal number of writes in memory; then the detector starts again; 0 means 65536
 
 	names  []string
 	writes []landed
-	first  map[uint64]int // state after a write -> its first occurrence in writes
+	first  map[uint64]int // state after a write -> index in writes of its first occurrence
 	last   map[uint64]int
 	acted  threads // the processes (indexes in names) that acted since the last write
 	ever   threads // the processes that acted since the last outside action
 }
 
-// landed is a write: its record, and the processes that acted since the write before it.
+// landed is a write: the number of its record, and the processes that acted since the write before it.
 type landed struct {
 	record int
 	acted  threads
@@ -39,9 +39,9 @@ type landed struct {
 
 const detectorLimit = 1 << 16
 
-// Observe must be called for each step, or for each record, in order. hash is the world's abstract state after it,
-// which is only needed for committed writes. user is true for a user action or a fault, after which the detector starts
-// again. If Observe finds a fight, cycle contains the records of its writes.
+// Observe must be called for each step, or for each record, in order. hash is the world's abstract state after the
+// step; it is only used if write is true, which means a committed write. user is true for a user action or a fault,
+// after which the detector starts again. If Observe finds a fight, cycle contains the record numbers of its writes.
 func (d *Detector) Observe(hash uint64, record int, process string, write, user bool) (cycle []int, found bool) {
 	if user {
 		d.Reset()
@@ -89,7 +89,7 @@ func (d *Detector) recurs(hash uint64) (cycle []int, found bool) {
 	return cycle, true
 }
 
-// fair reports whether every process with something to do acted between two writes.
+// fair reports whether every process that must act (see Busy) acted after the write from and not after the write to.
 func (d *Detector) fair(from, to int) bool {
 	var acted threads
 	for i := range d.writes[from+1 : to+1] {
@@ -130,7 +130,7 @@ func (d *Detector) place(process string) int {
 // threads is a set of indexes of processes. Most worlds need only one word.
 type threads struct {
 	first uint64
-	more  []uint64 // from index 64 on
+	more  []uint64 // the bits of the indexes from 64 on
 }
 
 func (t *threads) add(at int) {
@@ -170,7 +170,7 @@ func CycleReason(cycle []int) string {
 	return strings.Join(parts, ",")
 }
 
-// ParseCycle parses the format of [CycleReason].
+// ParseCycle parses the format of [CycleReason]. It skips parts that are not numbers.
 func ParseCycle(s string) []int {
 	var out []int
 	for part := range strings.SplitSeq(s, ",") {
@@ -181,8 +181,9 @@ func ParseCycle(s string) []int {
 	return out
 }
 
-// Path is the history of one value, for example a field, an owner or a number. When a state recurs, the states since
-// its first occurrence are removed, so that a cycle contains only states that belong to it. A is the type of an actor.
+// Path is the history of one value, for example a field, an owner or a number, with at most longestPath states. When a
+// state recurs, the states since its first occurrence are removed, so that a later cycle does not contain them. A is
+// the type of an actor.
 type Path[A comparable] struct {
 	visits []Visit[A]
 }
@@ -190,7 +191,7 @@ type Path[A comparable] struct {
 // Visit is a state of the value, with the actor that caused it.
 type Visit[A comparable] struct {
 	State uint64
-	By    A // unset for the first state
+	By    A // unset for the state that Begin sets
 	At    time.Time
 	Words string // description of the write
 }
@@ -237,8 +238,8 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	return circle
 }
 
-// OnlyTimes reports whether two versions of an object differ only in times, for example after a heartbeat. Strings that
-// contain JSON objects are compared field by field, because an annotation for leader election has that form.
+// OnlyTimes reports whether all differences of two versions of an object are times, for example after a heartbeat.
+// Strings that contain JSON objects are compared by their fields, because an annotation for leader election is one.
 func OnlyTimes(a, b any) bool {
 	for l := range differences(a, b) {
 		was, is := objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)

@@ -7,12 +7,14 @@ import (
 	"runtime"
 )
 
-// within matches packages whose functions may be on the stack between a controller and its request, wait or panic.
+// within matches a function of a package that runs controllers, or that controllers call to send a request, wait or
+// panic.
 var within = regexp.MustCompile(`^(runtime|sync|time|internal/[a-z/]+|context|iter|golang\.org/x/sync/errgroup|` +
 	`sigs\.k8s\.io/controller-runtime/[^.]*|github\.com/threelaws/threelaws/` +
 	`(sim|sim/host|sim/bubble|fakeapi|controllerruntime))\.`)
 
-// Within reports whether a function is not in a controller, but in a package that runs controllers or that they call.
+// Within reports whether a function, given as in [runtime.Frame], is in a package that within matches. Other functions
+// are taken to be a controller's.
 func Within(function string) bool { return within.MatchString(function) }
 
 // Place formats a source line with the last two elements of the file's path, which are the same on every machine.
@@ -20,8 +22,8 @@ func Place(file string, line int) string {
 	return fmt.Sprintf("%s/%s:%d", path.Base(path.Dir(file)), path.Base(file), line)
 }
 
-// Raised returns the line of the controller that caused the current panic, or "" if it was not caused by a controller.
-// If each is not nil, it is called with every function on the stack.
+// Raised returns the line of the controller that caused the current panic, in the form of [Place]. It returns "" if no
+// function below the panic is a controller's. If each is not nil, Raised calls it with every function on the stack.
 func Raised(each func(function string)) (at string) {
 	var pcs [128]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -17,13 +17,13 @@ import (
 // variableOf is an environment variable. Its value may depend on the pod.
 type variableOf struct {
 	name, value string
-	field       string // the pod's field that contains the value; "" if value is used
+	field       string // the path of the pod's field that has the variable's value; "" to use value
 }
 
 // Process contains the arguments and the environment of the operator in one pod.
 type Process struct {
 	Pod  string   // the pod's name
-	Args []string // the arguments, without the program
+	Args []string // the arguments of the operator's program, without its name
 	Env  []string // "NAME=value", in the order of the manifest, without duplicate names
 }
 
@@ -197,7 +197,7 @@ func (f *finder) data(kind, namespace, name string) (map[string]string, bool) {
 	return nil, false
 }
 
-// key returns the value of a key of a Secret or ConfigMap, or the reason why there is none.
+// key returns the escaped value of a key of a Secret or ConfigMap. If there is none, why is the reason, or "optional".
 func (f *finder) key(kind, namespace, name, key string, optional bool) (value, why string) {
 	data, ok := f.data(kind, namespace, name)
 	if value, has := data[key]; has {

@@ -28,13 +28,13 @@ type Repository struct {
 	// Samples contains at most one sample for each custom kind, or all samples that Options names.
 	Samples []Sample
 
-	// From is the path, relative to Dir, from which Objects was read, in the form of Options.Install; or "".
+	// From is the path from which Objects was read, relative to Dir if it is below Dir; "" without install manifests.
 	From string
 
 	// Workload is the workload that runs the operator, or nil if it is not in the install manifests.
 	Workload *Workload
 
-	// Args contains the arguments in the image. It is only used if Workload is nil.
+	// Args contains the operator's arguments in the Dockerfile. It is only set if Workload is nil.
 	Args []string
 
 	// Notes are sentences about which part was read from which file, and which parts were left out and why.
@@ -64,10 +64,10 @@ type Sample struct {
 type Options struct {
 	Dir      string   // a directory in the operator's module; "" means the working directory
 	Main     string   // the main package: a directory, a file in it, or an import path
-	Test     bool     // Main contains a test instead of a main
+	Test     bool     // the operator runs in a test of the package Main, which need not be a main package
 	Install  string   // a kustomization, a chart, or a directory or file of YAML; "none" means no install manifests
 	Workload string   // the name of the workload that runs the operator
-	CRDs     []string // files and directories with CRDs, which replace other CRDs with the same names
+	CRDs     []string // files and directories with CRDs, which replace installed CRDs with the same names
 	Samples  []string // files and folders with samples
 	Helm     string   // the helm binary; "" means the one in PATH
 	Version  string   // the Kubernetes version for which charts are rendered, such as "1.36.3"; "" means helm's default
@@ -77,7 +77,7 @@ type finder struct {
 	Repository
 	opts  Options
 	files []string              // the repository's YAML and JSON files, relative to Dir, sorted by depth
-	texts map[string][]document // the parsed documents of files
+	texts map[string][]document // for each of files that was read: its documents
 	names names
 
 	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
@@ -86,7 +86,7 @@ type finder struct {
 	picked    *picked         // the workload, before it becomes Repository.Workload
 }
 
-// Find reads the repository that contains opts.Dir. An error is one line about a mistake in it or in the options.
+// Find reads the repository that contains opts.Dir. An error is one line about a mistake in the repository or in opts.
 func Find(ctx context.Context, opts Options) (*Repository, error) {
 	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{
@@ -124,7 +124,7 @@ func (f *finder) rel(name string) string {
 	return name
 }
 
-// given returns an absolute path for a path in the options, which is relative to opts.Dir.
+// given returns the absolute path for a path in the options, which may be relative to opts.Dir. The file must exist.
 func (f *finder) given(name string) (string, error) {
 	path := name
 	if !filepath.IsAbs(path) {

@@ -142,8 +142,9 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 	return yaml.Marshal(fields)
 }
 
-// checkLocal returns an error if a kustomization has a missing file, or a remote base, for which kustomize would run
-// git. It adds notes about remote files, which are left out. It returns the files that were read.
+// checkLocal returns an error if a kustomization has a missing file, a chart, or a remote base, for which kustomize
+// would run git. It adds notes about remote files, which are left out. files are the local files that the kustomization
+// lists, without patches.
 func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
 		return nil, nil
@@ -218,7 +219,7 @@ func remoteFile(entry string) bool {
 	return isManifest(entry) && (strings.HasPrefix(entry, "http://") || strings.HasPrefix(entry, "https://"))
 }
 
-// lineWith returns the number of the first line that contains a word and is not a comment.
+// lineWith returns the number of the first line that contains a word and is not a comment, or 1.
 func lineWith(text []byte, word string) int {
 	n := 0
 	for line := range strings.Lines(string(text)) {

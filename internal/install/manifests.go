@@ -19,9 +19,9 @@ import (
 
 // manifests contains the objects of one way to install the operator.
 type manifests struct {
-	from    string // a path in the repository
+	from    string // as in [Repository.From]
 	objects []Object
-	notes   []string // about how they were read
+	notes   []string // about how the objects were read
 }
 
 // findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
@@ -142,7 +142,7 @@ func (f *finder) install(m manifests, by string) {
 	f.note("installed from %s (%s): %s", m.from, by, strings.Join(kinds, ", "))
 }
 
-// aside reports whether a path is in a directory of examples, documentation or tests.
+// aside reports whether a path is in a directory of examples, documentation, tests or development tools.
 func aside(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
 		return slices.Contains([]string{"sample", "samples", "example", "examples", "doc", "docs", "test", "tests", "e2e",
@@ -180,8 +180,9 @@ func (f *finder) kustomizations() []manifests {
 	return f.complete(found)
 }
 
-// complete returns the manifests whose workload fits the operator best. The most complete ones come first. If two are
-// equally complete, the smaller one comes first, because it has fewer objects that the operator does not need.
+// complete returns the manifests whose workload fits the operator best or nearly best (see score). The most complete
+// ones come first. If two are equally complete, the one with fewer objects comes first, because the operator does not
+// need the additional objects.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {
@@ -282,7 +283,7 @@ func (document) any() bool { return true }
 
 func (d document) isWorkload() bool { return slices.Contains(workloadKinds, d.kind) }
 
-// place adds missing namespaces to objects, adds missing Namespaces, and sorts the objects.
+// place sets the namespace of objects without one, adds Namespace objects that are missing, and sorts the objects.
 func (f *finder) place(context.Context) error {
 	all := f.Objects
 	if f.picked != nil {
@@ -315,8 +316,8 @@ func (f *finder) place(context.Context) error {
 	return nil
 }
 
-// boundNamespace returns the namespace of the operator's service account in the bindings. In another namespace, the
-// account would have no permissions.
+// boundNamespace returns the namespace that a role binding has for the operator's service account. In another namespace
+// the account would have no permissions. It returns "" if the workload has a namespace, or if there is no such binding.
 func (f *finder) boundNamespace(all []Object) string {
 	if f.picked == nil || f.picked.GetNamespace() != "" {
 		return ""

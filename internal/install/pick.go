@@ -23,7 +23,7 @@ type picked struct {
 	Object
 	pod       *corev1.PodTemplateSpec
 	container *corev1.Container
-	score     int // how well the container fits; 0 if nothing indicates that it does
+	score     int // how well the container fits; 0 or less if nothing indicates that it does
 }
 
 func serviceAccount(pod *corev1.PodTemplateSpec) string {
@@ -57,8 +57,8 @@ func isWorkload(o Object) bool {
 	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
 }
 
-// pick returns the container that fits the main package best, or nil if there is no workload. If several containers fit
-// equally well, it returns an error that names them.
+// pick returns the workload with the container that fits the main package best, or nil if there is no workload with an
+// image. It returns an error if several workloads fit equally well, or if --workload names none of those with an image.
 func (f *finder) pick(objects []Object) (*picked, error) {
 	var best []*picked
 	var all []string
@@ -72,7 +72,7 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 		}
 		p := f.judge(o)
 		switch {
-		case p == nil: // the object is a patch
+		case p == nil: // the object is a patch, or cannot be read
 		case len(best) == 0 || p.score > best[0].score:
 			best = []*picked{p}
 		case p.score == best[0].score:
@@ -97,7 +97,8 @@ func (f *finder) pick(objects []Object) (*picked, error) {
 	return nil, nil
 }
 
-// judge returns the most likely container of a workload, or nil if no container has an image.
+// judge returns the most likely container of a workload, or nil if no container has an image or the pod template cannot
+// be read.
 func (f *finder) judge(o Object) *picked {
 	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
 	text, err := json.Marshal(template)
@@ -105,7 +106,7 @@ func (f *finder) judge(o Object) *picked {
 	if err == nil {
 		err = json.Unmarshal(text, pod)
 	}
-	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // json decodes the rest
+	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // json decodes the other fields
 		f.note("%s: the pod template of %s %s cannot be read: %v", o.place(), o.GetKind(), o.GetName(), err)
 		return nil
 	}
@@ -167,13 +168,13 @@ func words(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
-// dropWebhooks removes webhooks that another workload serves. The program of that workload does not run, so every
-// request to such a webhook would be refused.
+// dropWebhooks removes webhooks that another workload serves. The program of that workload does not run, so every call
+// of such a webhook would fail.
 func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil
 	}
-	others := map[types.NamespacedName]string{} // workloads by the Services that lead to them
+	others := map[types.NamespacedName]string{} // by Service: the workload that it selects
 	for _, o := range f.Objects {
 		selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector")
 		if o.GetKind() != "Service" || o.GetAPIVersion() != "v1" || len(selector) == 0 {

@@ -20,9 +20,9 @@ import (
 
 // names contains the names under which the manifests may mention the operator.
 type names struct {
-	binaries []string // the name of the program in the image: "manager"
+	binaries []string // possible names of the program in the image: "manager"
 	project  []string // the names of the module and of the project
-	image    *recipe  // how the image is built; nil if there is no Dockerfile
+	image    *recipe  // how the operator's image is built; nil if no Dockerfile builds it
 }
 
 func (f *finder) findModule(context.Context) error {
@@ -125,7 +125,8 @@ func (f *finder) isMain(pkg string) bool {
 	return err == nil && p.Name == "main"
 }
 
-// local returns the package of a build command as "./cmd/x", or "" if it is not a main package of the repository.
+// local returns a main package of the repository as "./cmd/x", and "" for any other package. pkg is an import path, a
+// directory, or a Go file.
 func (f *finder) local(pkg string) string {
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "go.mod")); err == nil {
 		if module := modulePath(text); pkg == module {
@@ -223,9 +224,9 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy returns the main package of the program in an image. It is the package of the build command whose output has
-// the name of the entry point. If there is none, it is the directory with this name below cmd. If there is none either,
-// it is the package of the only build command.
+// builtBy returns the main package of the program in an image, or "" if it is unknown. It takes the package of a build
+// command, in the Dockerfile or the Makefile, whose output has the name of the entry point. Otherwise it takes the
+// directory with this name below cmd. Otherwise it takes the only package that the Dockerfile builds.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {

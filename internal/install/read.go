@@ -30,7 +30,7 @@ const largest = 32 << 20
 // document is one document of a file. It is parsed on demand, because most documents are not needed.
 type document struct {
 	file             string // relative to the repository if the file is below it
-	line             int    // the number of the first line that is not a comment
+	line             int    // the number of the first line that is neither blank nor a comment
 	text             []byte
 	apiVersion, kind string
 	parsed           func() ([]Object, error)
@@ -159,7 +159,7 @@ func (d document) name() string {
 	return ""
 }
 
-// objects returns the objects of a document. A List is replaced by its items. The document is parsed only once.
+// objects returns the objects of a document. A List is replaced by its items.
 func (d document) objects() ([]Object, error) { return d.parsed() }
 
 func (d document) parse() ([]Object, error) {
@@ -206,7 +206,8 @@ func (d document) wrong(err error) error {
 	return fmt.Errorf("%s:%d: bad YAML: %s", d.file, line, text)
 }
 
-// search returns the objects of the documents for which wanted is true. It notes invalid YAML, except in templates.
+// search returns the objects in the files for which wanted is true, also those in a List. It calls wanted for documents
+// before it parses them, and for objects with only apiVersion and kind. It notes invalid YAML, except in templates.
 func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	var all []Object
 	for _, name := range files {
@@ -228,7 +229,8 @@ func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	return all
 }
 
-// readGiven reads the objects of a file or directory that the options name. Invalid YAML is an error.
+// readGiven reads the objects of a file or directory that the option flag names. It returns an error for invalid YAML,
+// and if there is no object. In a directory with several manifests, templates are only noted.
 func (f *finder) readGiven(flag, name string) ([]Object, error) {
 	at, err := f.given(name)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // recipe contains what a Dockerfile says about the operator's image.
 type recipe struct {
-	file   string // relative to the repository
+	file   string // the Dockerfile, relative to the repository
 	builds []build
 	entry  []string // ENTRYPOINT of the last stage
 	cmd    []string // CMD of the last stage
@@ -231,7 +231,7 @@ func shellWords(line string) []string {
 	return all
 }
 
-// recipes reads the repository's Dockerfiles, those nearest to the root first.
+// recipes reads the repository's Dockerfiles, in the order of the patterns below.
 func (f *finder) recipes() []*recipe {
 	var all []*recipe
 	seen := map[string]bool{}

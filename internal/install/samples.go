@@ -154,8 +154,8 @@ func served(crd Object) []string {
 	return all
 }
 
-// kustomized reads the kustomization in a file's directory. If it lists the file as a resource, kustomized returns the
-// other resources. patch reports whether it lists the file as a patch.
+// kustomized reads the kustomization in a file's directory. If the kustomization lists the file as a resource, others
+// contains the other files in this list. patch reports whether the kustomization lists the file as a patch.
 func (f *finder) kustomized(file string) (others []string, patch bool) {
 	dir, base := path.Split(file)
 	text, err := os.ReadFile(kustomization(filepath.Join(f.Dir, dir)))
@@ -191,7 +191,8 @@ func schemaOf(crd, of Object) map[string]any {
 	return nil
 }
 
-// fits reports whether a value has all required fields of a schema, and only fields of the schema.
+// fits reports whether a value has all required fields of a schema that have no default, and only fields of the schema.
+// It does not check metadata and the types of values.
 func fits(schema map[string]any, value any) bool {
 	switch v := value.(type) {
 	case []any:
@@ -252,7 +253,7 @@ func likelihood(file string) int {
 }
 
 // compare compares two samples of a kind. The better one comes first. A sample without a spec is worse, because
-// kubebuilder generates such samples. A sample with a long name is worse, because it is often a variant.
+// kubebuilder generates such samples. A sample whose file has a long name is worse, because it is often a variant.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {

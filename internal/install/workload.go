@@ -34,7 +34,7 @@ type Mount struct {
 // Source is a Secret or ConfigMap that a volume shows.
 type Source struct {
 	Kind  string             // Secret or ConfigMap
-	Name  string             // in the workload's namespace
+	Name  string             // the name of an object in the workload's namespace
 	Items []corev1.KeyToPath // empty for all keys under their own names
 }
 
@@ -70,7 +70,8 @@ func (f *finder) describe(context.Context) error {
 }
 
 // command returns the command line of a container, with the rules of the kubelet: command replaces the image's entry
-// point and arguments, and args replaces only the image's arguments.
+// point and arguments, and args replaces only the image's arguments. If a shell or another program starts the operator,
+// the command line begins at the operator's program.
 func (f *finder) command(container *corev1.Container) []string {
 	command, args := slices.Clone(container.Command), container.Args
 	if r := f.names.image; len(command) == 0 && r != nil {
@@ -99,7 +100,7 @@ func (f *finder) command(container *corev1.Container) []string {
 	return command[f.program(command):]
 }
 
-// program returns the index of the operator's program in a command line. Words before it are a program that starts it.
+// program returns the index of the word in a command line that names the operator's program, or 0 if there is none.
 func (f *finder) program(command []string) int {
 	return max(0, slices.IndexFunc(command, func(word string) bool {
 		return slices.Contains(f.names.binaries, path.Base(word))
@@ -157,7 +158,8 @@ func (m *Mount) add(f *finder, w *Workload, kind, name string, items []corev1.Ke
 	}
 }
 
-// projections returns what a volume contains, in the form of the sources of a projected volume.
+// projections returns the sources of a projected, Secret or ConfigMap volume, in the form of a projected volume's
+// sources. It returns nil for other volumes.
 func projections(v *corev1.VolumeSource) []corev1.VolumeProjection {
 	switch {
 	case v.Projected != nil:

@@ -1,4 +1,4 @@
-// Package kept stores the files of failures in a directory, and replays them.
+// Package kept stores failures as scenario files in a directory, and replays them.
 package kept
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Keep writes a file that replays a failure to a directory. It returns the file's path.
+// Keep writes a scenario file into a directory. Running the file replays the failure. Keep returns the file's path.
 func Keep(dir string, f *scenarios.Counterexample) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -33,7 +33,7 @@ func Replace(path, dir string, f *scenarios.Counterexample) (string, error) {
 	return path, f.WriteFile(path)
 }
 
-// Files lists the files in a directory that Keep has written, sorted by name.
+// Files lists the .txtar files in a directory, sorted by name. [Keep] writes such files.
 func Files(dir string) []string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	return files
@@ -77,8 +77,9 @@ func violates(run *scenarios.Run, f *scenarios.Failure) bool {
 	})
 }
 
-// Leave writes the page of a failure next to the file that replays it. It makes git ignore the page, because only the
-// file should be committed. The function found, if not nil, returns the run before it was minimized, or nil.
+// Leave writes the page of a failure next to the file that replays the failure. If the directory has no .gitignore,
+// Leave writes one that ignores pages, because only the file should be committed. The function found, if not nil,
+// returns the page of the run before it was minimized, or nil.
 func Leave(path string, p *render.Page, found func() *render.Page) error {
 	text, err := page.Counterexample(p, found).HTML()
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package livepage serves the HTML page that shows a running world. A [Feed] reads the world periodically and keeps its
 // last records. It sends each page the records that the page does not have yet, as server-sent events.
 //
-// If no page is open, the Feed does nothing. It locks the world only to copy new records, so slow pages do not delay
-// the world.
+// If no page is open, the Feed does nothing. It locks the world only to copy new records or the existing objects, so
+// slow pages do not delay the world.
 package livepage
 
 import (
@@ -26,7 +26,7 @@ type World struct {
 	Standing func() []sim.Record // returns a creation record for each existing object
 }
 
-// Kept is the minimal number of records on a page. The maximal number is twice as large.
+// Kept is the number of records with which a page begins, if the history has as many. A page has at most twice as many.
 const Kept = 5000
 
 // Feed keeps the last records of a running world, and sends them to the open pages.
@@ -154,8 +154,8 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 }
 
 // RefusalOf returns why a request must be refused, or "". It accepts requests from pages of this server, from the
-// address bar of a browser, and from programs. A browser also sends requests for pages of other origins. They have an
-// Origin header, or a foreign host name that resolves to this server.
+// address bar of a browser, and from programs. A browser also sends requests for pages of other origins. Such a request
+// has an Origin or Sec-Fetch-Site header, or a foreign host name that resolves to this server.
 func RefusalOf(r *http.Request) string {
 	name := r.Host
 	if h, _, err := net.SplitHostPort(name); err == nil {
@@ -175,7 +175,7 @@ func RefusalOf(r *http.Request) string {
 	return ""
 }
 
-// stream sends events to one page until the page is closed or no longer reads.
+// stream sends events to one page until the page is closed or no longer reads, or until the Feed is closed.
 func (f *Feed) stream(w http.ResponseWriter, r *http.Request) {
 	if !f.enter() {
 		http.Error(w, fmt.Sprintf("%d pages are open, the limit", mostReaders), http.StatusServiceUnavailable)

@@ -7,8 +7,9 @@ import "strings"
 const most = 3
 
 // Word returns the valid word that is nearest to the typed word, or "". One letter in three may be wrong, but at most
-// three letters. If there is no such word, Word also accepts a word that begins with the typed word, and a word of
-// which less than half of the letters were left out.
+// three letters. If there is no such word, a typed word of at least three letters may be an abbreviation. Then Word
+// returns the first valid word that begins with the typed word, or that has fewer than twice as many letters and
+// contains the letters of the typed word in the same order.
 func Word(word string, valid []string) string {
 	best, distance := "", min((len(word)+2)/3, most)+1
 	low := strings.ToLower(word)

@@ -20,7 +20,7 @@ import (
 // Leaf is a field in which two values differ.
 type Leaf struct {
 	Path    string        // "spec.template.spec.containers[web].image"; "" if the values themselves differ
-	Was, Is reflect.Value // invalid if absent
+	Was, Is reflect.Value // an invalid value if the field is absent
 	Order   bool          // only the order of named entries differs; Was and Is are lists of names
 }
 
@@ -103,7 +103,7 @@ func (w *walk) maps(path string, a, b reflect.Value) {
 	}
 }
 
-// lists compares two lists: by name if their entries have names, otherwise by position.
+// lists compares two lists: as a whole if their entries are plain, by name if they have names, otherwise by position.
 func (w *walk) lists(path string, a, b reflect.Value) {
 	if plain(a.Type().Elem()) || plainEntries(a) && plainEntries(b) {
 		w.leaf(path, a, b)
@@ -202,8 +202,8 @@ func empty(v reflect.Value) bool {
 	return !v.IsValid() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
 }
 
-// identical reports whether two values are equal. It returns false for structs, because their fields are compared one
-// by one, unless they have their own JSON format.
+// identical reports whether two values are equal. For structs without their own JSON format it returns false, because
+// their fields are compared one by one.
 func identical(a, b reflect.Value) bool {
 	if !a.IsValid() || !b.IsValid() || a.Type() != b.Type() {
 		return false
@@ -314,13 +314,13 @@ func fieldNamed(v reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// JSONName returns the name of a field in JSON, or "" if the field is inlined.
+// JSONName returns the name of a field in its json tag. It returns "" if the field is inlined or has no tag.
 func JSONName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
 }
 
-// JSON formats a value as JSON. For an absent value it returns "none".
+// JSON formats a value as JSON. For an absent value it returns "none", and if marshaling fails, the value's type.
 func JSON(v reflect.Value) string {
 	if v = Inside(v); !v.IsValid() {
 		return "none"

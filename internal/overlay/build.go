@@ -18,7 +18,7 @@ import (
 // Build describes a program to build.
 type Build struct {
 	Dir     string   // the directory of the main module
-	Package string   // "./cmd/manager"
+	Package string   // the package, as an argument of go build: "./cmd/manager"
 	Test    string   // the name of a test function, to build a test binary; "" to build a main package
 	Out     string   // the path of the binary
 	Cache   string   // the directory in which overlays are stored

@@ -1,6 +1,6 @@
-// Package overlay creates the files for `go build -overlay` with which hosted programs are built. They change the
-// standard library in three ways: it is deterministic in a bubble, it isolates a hosted process, and it contains the
-// agent.
+// Package overlay creates the files for `go build -overlay` with which hosted programs are built. These files change
+// the standard library in three ways: it is deterministic in a bubble, it isolates a hosted process, and it contains
+// the agent.
 //
 // In a bubble of testing/synctest, these depend only on the bubble's seed: the order of maps, of selects, and of timers
 // that are due at the same time, math/rand, and preemption. In a process that a world hosts (see package wire),
@@ -55,7 +55,7 @@ func Versions() []string {
 }
 
 // Make writes the overlay of a toolchain to a cache directory, unless it is there already. Files in the module cache
-// must not be replaced. So if the toolchain is in the module cache, Make first copies the toolchain.
+// must not be replaced. So if the toolchain is in the module cache, Make first copies it and sets t.Root to the copy.
 func Make(t *Toolchain, cache string) (path string, err error) {
 	patched, err := patchAll(*t)
 	if err != nil {

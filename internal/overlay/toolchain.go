@@ -48,7 +48,6 @@ type source struct {
 	patch      patch
 }
 
-// sources reads all files that have patches.
 func (t Toolchain) sources() ([]source, error) {
 	all := patches
 	in := filepath.Join(t.Root, "src", filepath.FromSlash(maps))
@@ -82,7 +81,7 @@ func (t Toolchain) sources() ([]source, error) {
 	return list, nil
 }
 
-// leaveModules copies a toolchain that is in the module cache to the cache directory, and uses the copy.
+// leaveModules changes Root to a copy below the directory cache, if the toolchain is in the module cache.
 func (t *Toolchain) leaveModules(cache string) error {
 	if t.modules == "" || !strings.HasPrefix(t.Root, t.modules+string(filepath.Separator)) {
 		return nil

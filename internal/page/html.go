@@ -60,7 +60,7 @@ type frame struct {
 	Policy      string
 	Connect     string // the connections that the content security policy allows; "" for none
 
-	Script, Data template.JS // of a page
+	Script, Data template.JS // the script and the JSON data of a page; "" for an index
 
 	Laws []Cell // the columns of an index
 	Rows []indexRow

@@ -50,7 +50,7 @@ type laneKey struct {
 	name, kind string
 }
 
-// lane returns the position of a lane, counted from 1. If the lane does not exist, it is added.
+// lane adds one object to the size of a lane. It creates the lane if necessary, and returns its position, from 1.
 func (m *maker) lane(at map[laneKey]int, k laneKey) int {
 	if at[k] == 0 {
 		m.run.Lanes[k.fold] = append(m.run.Lanes[k.fold], Lane{Name: k.name, Kind: k.kind})
@@ -151,7 +151,7 @@ type Break struct {
 	Text     string   `json:"text,omitempty"`
 	Race     bool     `json:"race,omitempty"`
 	Line     int      `json:"line,omitempty"`  // the number of the violating line
-	First    int      `json:"first,omitempty"` // for a fight: the lines of its cycle
+	First    int      `json:"first,omitempty"` // for a fight: the numbers of the first and last line of its cycle
 	Last     int      `json:"last,omitempty"`
 	Story    []string `json:"story,omitempty"` // the events as sentences; for a fight, those of its cycle
 }

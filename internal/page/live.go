@@ -22,8 +22,8 @@ type Live struct {
 	world  int           // the number of records of the initial world
 	lines  []render.Line
 	shared int           // the number of kinds that several controllers reconcile
-	marks  []render.Mark // with indexes in the history
-	breaks []Break       // the violation of each mark, as first reported
+	marks  []render.Mark // all violations, with indexes in the history
+	breaks []Break       // the violation of each mark; its text stays when its record has left the run
 	parts  []reach
 	next   int // index in the history of the next record
 }
@@ -194,8 +194,8 @@ func (l *Live) broke(marks []render.Mark) {
 // Parts returns the number of parts.
 func (l *Live) Parts() int { return len(l.parts) }
 
-// Since returns, as JSON, the changes for a page that has the first known parts. It returns nil if the page has all
-// parts.
+// Since returns the changes for a page as JSON. known is the number of parts that the page has. If the page has all
+// parts, Since returns nil.
 func (l *Live) Since(known int) ([]byte, error) {
 	if known >= len(l.parts) {
 		return nil, nil

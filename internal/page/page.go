@@ -18,13 +18,13 @@ import (
 
 // Source is one run with its violations.
 type Source struct {
-	Name       string // "minimized", "before minimizing"
+	Name       string // the title of the run on the page: "minimized"
 	History    *sim.History
 	Violations []render.Mark
 	First      int // index of the first shown record; earlier records are the initial world
 	Lines      []render.Line
 	Small      string           // the size after minimizing; "" if the run is not minimized
-	Printed    []render.Printed // the last output of its programs
+	Printed    []render.Printed // the last output of the run's programs
 	Replay     string           // the command that replays the run; "" if there is none
 	Began      time.Time        // the real time at the beginning; the zero time if times are virtual
 }
@@ -36,11 +36,11 @@ func Failure(name string, p *render.Page) Source {
 		Small: p.Small, Printed: p.Printed, Replay: p.Replay}
 }
 
-// mostFound is the maximal number of records of the run before minimizing. It keeps pages small, because they are sent.
+// mostFound is the maximal number of records of the run before minimizing. A page should be small enough to be sent.
 const mostFound = 2000
 
-// Counterexample returns the page of a failure. It shows the minimized run, and the run before minimizing. The function
-// found, if not nil, returns the text page of that run, or nil.
+// Counterexample returns the page of a failure. It shows the minimized run. It also shows the run before minimizing,
+// unless that run is too long, or has as many records. found, if not nil, returns the text page of that run, or nil.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("minimized", p)
 	if found == nil {
@@ -95,7 +95,7 @@ type Run struct {
 	Records   []Record         `json:"records"`
 	Lines     []Line           `json:"lines"`
 	Versions  []Version        `json:"versions"`
-	Printed   []render.Printed `json:"printed,omitempty"` // the last output of its programs
+	Printed   []render.Printed `json:"printed,omitempty"` // the last output of the run's programs
 	Text      []string         `json:"text"`              // all lines of all versions, each text once
 }
 
@@ -147,8 +147,8 @@ type Record struct {
 	SawFor   int      `json:"z,omitempty"`
 	Enqueued []string `json:"q,omitempty"`
 	Observed []string `json:"x,omitempty"`
-	Line     int      `json:"n,omitempty"` // number of the line that shows it
-	Noise    bool     `json:"u,omitempty"` // a write of status, a renewal of a lease
+	Line     int      `json:"n,omitempty"` // number of the line that shows the record
+	Noise    bool     `json:"u,omitempty"` // a status write or a lease renewal by a controller
 	Lost     bool     `json:"l,omitempty"`
 	Again    bool     `json:"g,omitempty"` // a delivery from an initial list or a relist
 }
@@ -171,7 +171,7 @@ type maker struct {
 	objects   map[string]int
 	versions  versions
 	at        time.Duration
-	when      func(time.Duration) string // formats a time
+	when      func(time.Duration) string // formats a time of the run
 }
 
 func newMaker(src *Source) *maker {

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// The measures of a picture, in pixels.
+// The measures of a picture in pixels, its limits, and its colours.
 const (
 	rowHigh, headHigh          = 34, 64
 	textWide, bracketWide      = 340, 34
@@ -27,8 +27,8 @@ type picture struct {
 	run     *Run
 	rows    []Line
 	left    int         // the number of lines that were left out
-	process map[int]int // the position of each lane of a process
-	object  map[int]int // the position of each lane of objects
+	process map[int]int // by position in Run.Processes, from 1: the x of the process's lane
+	object  map[int]int // by position in Run.Lanes[Fold], from 1: the x of the lane
 	wide    int
 	top     int
 }
@@ -237,7 +237,6 @@ func (d *picture) row(i int) {
 	}
 }
 
-// arrow draws a request, with its verb and its result.
 func (d *picture) arrow(l *Line, from, to, y int) {
 	colour, dash := other, ""
 	switch {

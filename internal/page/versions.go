@@ -20,11 +20,11 @@ import (
 type Version struct {
 	Object int   `json:"r"`
 	By     int   `json:"c,omitempty"` // the record that stored it, counted from 1; 0 if it existed before the run
-	Base   int   `json:"v,omitempty"` // counted from 1; 0 for none
+	Base   int   `json:"v,omitempty"` // position in Run.Versions, counted from 1; 0 for none
 	Head   int   `json:"h,omitempty"`
 	Tail   int   `json:"e,omitempty"`
 	Lines  []int `json:"l,omitempty"` // positions in Run.Text, counted from 0
-	Put    []int `json:"p,omitempty"` // pairs of a line's position and the new position in Run.Text
+	Put    []int `json:"p,omitempty"` // pairs: position of a line in Base, position of its new text in Run.Text
 
 	UID        string   `json:"u,omitempty"`
 	Revision   string   `json:"n,omitempty"`
@@ -58,8 +58,8 @@ func newVersions() versions {
 		last: map[int]latest{}}
 }
 
-// add returns the position of a version, counted from 1, or 0 for nil. It compares pointers, because records share
-// versions.
+// add adds a version, unless it is in the list, and returns its position, counted from 1. For nil it returns 0. It
+// compares pointers, because records share versions.
 func (v *versions) add(version any, object, by int) int {
 	if version == nil {
 		return 0
@@ -105,8 +105,8 @@ func (v *Version) meta(version any) {
 	}
 }
 
-// replaced returns the lines that differ between two versions. It returns nil if their lengths differ, or too many
-// lines.
+// replaced returns the lines that differ between two versions, in the form of Version.Put. It returns nil if the
+// numbers of lines differ, or if more than half of the lines differ.
 func replaced(a, b []int) (put []int) {
 	if len(a) != len(b) {
 		return nil
@@ -134,8 +134,8 @@ func shared(a, b []int) (head, tail int) {
 	return head, tail
 }
 
-// yamlOf returns a version as lines of YAML. It leaves out managedFields, which are long and change with every write, and
-// the versions of a CRD. Otherwise these would be most of the page of an operator with large CRDs.
+// yamlOf returns a version as lines of YAML. It leaves out managedFields, which are long and change with every write,
+// and the versions of a CRD. Otherwise these would be most of the page of an operator with large CRDs.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
 	if err != nil { // the object has no Go type: use its JSON

@@ -1,5 +1,5 @@
-// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when they
-// settle.
+// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when the
+// programs settle.
 package quiet
 
 import (
@@ -16,7 +16,7 @@ import (
 //
 // Between two requests of a program, there may be a pause as long as between late retries in client-go's queues. Then
 // one of its keys may wait even longer. The program has settled only when nothing has changed for longer than the
-// longest delay of these queues, so that the key was retried once more. Changes of Event objects do not count.
+// longest delay of these queues. By then, the key was retried once more. Changes of Event objects do not count.
 const (
 	firstWait = 5 * time.Millisecond // the first retry delay in client-go's queues
 	longer    = 4
@@ -49,8 +49,8 @@ type Quiet struct {
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity and begins a new step. Without Next, the step is short. With Next, it reaches the next timer,
-// or is long if no timer is set.
+// Stir records activity and begins a new step. Without Next, the step has the length firstWait. With Next, it reaches
+// the next timer, but takes from firstWait to lastWait; if no timer is set, it takes lastWait.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now
@@ -89,7 +89,7 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records that a program made a request without an event, at the time there.
+// Asked records a request that a program made without an event. The parameter there is the time of the request.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()

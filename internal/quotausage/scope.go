@@ -88,8 +88,8 @@ func hasClass(s *corev1.ScopedResourceSelectorRequirement, class string) bool {
 	return false
 }
 
-// bestEffort returns whether the Pod's QoS class is BestEffort. If the status has no class, it returns whether no
-// container requests or limits CPU or memory.
+// bestEffort returns whether the Pod's QoS class is BestEffort. If the status has no class, it returns whether neither
+// the Pod nor a container requests or limits CPU or memory.
 func bestEffort(pod *corev1.Pod) bool {
 	if pod.Status.QOSClass != "" {
 		return pod.Status.QOSClass == corev1.PodQOSBestEffort
@@ -134,7 +134,7 @@ func looksElsewhere(pod *corev1.Pod) bool {
 			a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 }
 
-// CountOf returns the name under which quotas count the objects of a resource.
+// CountOf returns the name under which quotas count the objects of a resource: "count/deployments.apps".
 func CountOf(of schema.GroupResource) corev1.ResourceName {
 	if of.Group == "" && of.Resource == "pods" { // most objects are Pods; this avoids building the name
 		return "count/pods"
@@ -142,7 +142,7 @@ func CountOf(of schema.GroupResource) corev1.ResourceName {
 	return corev1.ResourceName("count/" + of.String())
 }
 
-// Measures reports whether a quota's name refers to objects of a resource.
+// Measures reports whether a name in a quota's spec.hard, such as requests.cpu, limits objects of a resource.
 func Measures(of schema.GroupResource, name corev1.ResourceName) bool {
 	return counts(name, of) || of.Group == "" && measuredIn(name, of.Resource)
 }
@@ -160,7 +160,7 @@ func counts(name corev1.ResourceName, of schema.GroupResource) bool {
 	return ok && strings.HasPrefix(group, ".") && group[1:] == of.Group
 }
 
-// measuredIn reports whether a quota's name refers to a resource of the core group.
+// measuredIn is [Measures] for a resource of the core group, without names of the form count/pods.
 func measuredIn(name corev1.ResourceName, kind string) bool {
 	switch kind {
 	case "configmaps", "resourcequotas", "replicationcontrollers", "secrets":
@@ -193,7 +193,7 @@ func ofPods(name corev1.ResourceName) bool {
 		strings.HasPrefix(s, corev1.ResourceRequestsHugePagesPrefix) || strings.HasPrefix(s, requests) && extended(s)
 }
 
-// deviceClass is the prefix of quota names for a class of devices.
+// deviceClass is the prefix of a name in a quota that limits the devices of a class.
 const deviceClass = "deviceclass.resource.kubernetes.io/"
 
 // extended reports whether a resource is not defined by Kubernetes, or is a class of devices.

@@ -18,7 +18,7 @@ import (
 // storageClass separates a storage class from the limited resource in the name of a quota's resource.
 const storageClass = ".storageclass.storage.k8s.io/"
 
-// Of returns the usage of an object, by the names of quotas.
+// Of returns the usage of an object, by the names in a quota's spec.hard.
 func Of(of schema.GroupResource, obj runtime.Object, now time.Time) Amounts {
 	out := make(Amounts, 1, 8)
 	out[0] = Amount{CountOf(of), one()}
@@ -144,7 +144,7 @@ func asks(r *corev1.ResourceRequirements) corev1.ResourceList     { return r.Req
 func limitsTo(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Limits }
 
 // total returns the maximal need of a Pod's containers. This is the sum of all containers and sidecars, or the need of
-// one init container with the sidecars that start before it. Resources of the Pod itself override it.
+// one init container with the sidecars that start before it. The Pod's own resources override this need.
 func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) (sum Amounts) {
 	for i := range pod.Spec.Containers {
 		sum.add(of(&pod.Spec.Containers[i].Resources))
@@ -185,7 +185,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// writtenOff reports whether a Pod should no longer exist. Its node may be lost; it then must not use up the quota.
+// writtenOff reports whether a terminating Pod has exceeded its grace period, for example because its node is lost.
 func writtenOff(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && UntilWrittenOff(pod, now) == 0
 }

@@ -1,6 +1,6 @@
 // Package randomobject creates API objects for comparing servers. It changes a few fields of valid objects to values
-// that may be valid or invalid. Numbers from a seed, from rapid or from a list decide which values; 0 is the simplest
-// choice. Only tests use the package.
+// that may be valid or invalid. Numbers from a seed, from package rapid or from a list choose the fields and values. 0
+// is the simplest choice. Only tests use the package.
 package randomobject
 
 import (
@@ -29,10 +29,10 @@ type Mutator struct {
 	// Pick returns a number from 0 to n-1.
 	Pick func(n int) int
 
-	words map[string][]string // values that occurred in fields, by Go type and field name
+	words map[string][]string // strings that occurred in fields, by the field's Go name
 }
 
-// Learn records the values of an object's fields. Mutate uses them in other fields of the same type.
+// Learn records the strings in an object's fields. Mutate uses them for other fields with the same Go name.
 func (m *Mutator) Learn(obj runtime.Object) {
 	m.learn(reflect.ValueOf(obj), "")
 }
@@ -277,7 +277,7 @@ func (g *Good) AddFile(name string) error {
 	return nil
 }
 
-// AddRecorded adds the objects of successful creations in recorded cases, and the objects that the server stored.
+// AddRecorded adds the objects in the requests of successful creations in recorded cases. It skips invalid objects.
 func (g *Good) AddRecorded(cases []*vectors.Recording) {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "default")

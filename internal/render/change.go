@@ -14,9 +14,9 @@ import (
 
 // Change describes one commit.
 type Change struct {
-	Verb   string // "adopt", "release", "create", "delete", "scale", "status", "renew", "patch", ...
-	Detail string // "controller: none -> rs/web-a"
-	Noise  bool   // a status write by a controller, or a lease renewal; only a verbose timeline shows these
+	Verb   string // what the commit does: "adopt", "release", "create", "delete", "scale", "status", "renew", ...
+	Detail string // what changed: "controller: none -> rs/web-a"
+	Noise  bool   // a status write or a lease renewal by a controller; timelines usually leave these out
 
 	shape string // Detail without field values; equal in two rounds of a fight
 }
@@ -66,7 +66,7 @@ func isHolder(c changed) bool { return c.path == "spec.holderIdentity" }
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
-		// the server stores any status that it gets
+		// the user's writes of status are no noise, except for a CRD
 		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition"
 	case verb != "":
 		c.Verb = verb

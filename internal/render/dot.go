@@ -58,10 +58,10 @@ func DOT(objs []Object, acts []Act) string {
 
 // Act is a write of a fight, which is drawn as an edge.
 type Act struct {
-	Who  string  // the writer; used if For is zero
-	For  sim.Ref // the object for which its controller wrote
+	Who  string  // the writer; it gets its own node unless it is named like For
+	For  sim.Ref // the object that the writer was reconciling
 	Ref  sim.Ref // the object that was written
-	Verb string  // "7: delete"
+	Verb string  // the line's number and verb: "7: delete"
 }
 
 // Acts returns the writes in those lines that contain records of a cycle.
@@ -94,7 +94,7 @@ func Around(h *sim.History, cycle []int) []Object {
 	return objs
 }
 
-// fightEdges returns an edge for each write. It adds nodes for writers that have none.
+// fightEdges returns an edge for each write. It adds nodes for writers and for written objects that have none.
 func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []string {
 	var edges []string
 	node := func(key, label string) string {

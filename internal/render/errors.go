@@ -166,7 +166,7 @@ var (
 // WithoutUIDs replaces UIDs by "(uid)".
 func WithoutUIDs(text string) string { return uidShape.ReplaceAllString(text, "(uid)") }
 
-// RefusalOf returns why a request was refused: the status, and the part of the message that adds to it.
+// RefusalOf returns why a request was refused: the status, and the part of the message that adds information.
 func RefusalOf(r *sim.Record) string {
 	text := invalidHead.ReplaceAllString(r.Message, "")
 	text = invalidValue.ReplaceAllString(text, "")
@@ -194,7 +194,7 @@ const (
 	logRunes  = 170
 )
 
-// log formats the output of the programs. Errors come first.
+// log formats the output of the programs. Unless whole is set, it shows only the last errors and the last other lines.
 func (p *Page) log(b *strings.Builder, width int, whole bool) {
 	section := func(what, process string, lines []string) {
 		if len(lines) == 0 {

@@ -11,7 +11,7 @@ import (
 
 type changed struct {
 	path     string // "spec.template.spec.containers[web].image"
-	from, to string // shortened JSON
+	from, to string // the old and the new value as shortened JSON, or lists of names
 }
 
 func (d changed) String() string {
@@ -30,7 +30,7 @@ func (d changed) shape() string {
 }
 
 type asked struct {
-	bare  bool // return only paths
+	bare  bool // return only the paths of fields, without values
 	blind bool // ignore the status
 }
 
@@ -51,7 +51,6 @@ func (o asked) fields(before, after any) (fields, status []changed) {
 	return fields, status
 }
 
-// below lists the differences in one top-level field.
 func (o asked) below(top field) (out []changed) {
 	if top.was.IsValid() && top.is.IsValid() && reflect.DeepEqual(top.was.Interface(), top.is.Interface()) {
 		return nil // a cheap check first, because most fields are equal
@@ -125,7 +124,7 @@ func tops(before, after any) (out []field) {
 	return out
 }
 
-// content returns the part of an object to compare.
+// content returns the map of an unstructured object, or the struct of another object, or an invalid value.
 func content(obj any) reflect.Value {
 	if u, ok := obj.(interface{ UnstructuredContent() map[string]any }); ok {
 		return reflect.ValueOf(u.UnstructuredContent())

@@ -6,9 +6,9 @@ import (
 )
 
 // Cycle finds a fight at the end of a timeline: the shortest sequence of lines that repeats up to the end, at least
-// twice. Generated names are equal in this comparison. It returns the numbers of the first and last line of the first
-// round; ok is false if there is no fight. Repeated creations without deletions, or deletions without creations, are
-// not a fight, because a cycle undoes its changes.
+// twice. A sequence of one or two lines must fill at least six lines, or the whole timeline. Generated names are equal
+// in this comparison. It returns the numbers of the first and last line of the first round; ok is false if there is no
+// fight. A sequence must have as many creations as deletions, because a cycle undoes its changes.
 func Cycle(lines []Line) (first, last int, ok bool) {
 	if len(lines) > cycleWindow {
 		if first, last, ok = Cycle(lines[len(lines)-cycleWindow:]); !ok {
@@ -61,7 +61,7 @@ func (l *Line) sign() string {
 	return b.String()
 }
 
-// abstract replaces the generated part of a name, which are digits at its end.
+// abstract replaces the digits at the end of a generated name, "pod/web-12", by "*". A dash must precede the digits.
 func abstract(name string) string {
 	cut := strings.TrimRight(name, "0123456789;,")
 	if cut != name && strings.HasSuffix(cut, "-") {

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Page describes a failing run: the violated law, the timeline with causes, the errors of the processes, the owners
-// before and after the violation, the size of the run, and the command that replays it.
+// Page describes a failing run: the violated law, the timeline with causes, the errors of the processes, and the owners
+// before and after the violation. It also has the size of the run, and the command that replays the run.
 type Page struct {
 	Title     string  `json:"title"` // the title of the scenario
 	Violation Mark    `json:"violation"`
@@ -29,21 +29,21 @@ type Page struct {
 
 	// "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
 	Small   string `json:"small,omitempty"`
-	Replay  string `json:"replay,omitempty"`  // the command that replays it
+	Replay  string `json:"replay,omitempty"`  // the command that replays the run
 	Picture string `json:"picture,omitempty"` // the command that draws the run; set by Draw
 	HTML    string `json:"html,omitempty"`    // the file that shows the run
 
 	history sim.History // the history that the page shows
 	options Options     // the options for Lines
 
-	broken int             // index of the violating line in Lines
+	broken int             // index of the violating line in Lines; -1 for none
 	about  map[string]bool // names of the objects that the failure concerns
 	drawn  bool            // a picture would have at least one edge
-	heads  [2]int          // numbers of the lines above the two trees
+	heads  [2]int          // numbers of the lines in the headings of the two trees
 }
 
 // NewPage returns the page of a violation. Records before the index from are the initial world, which is not shown. The
-// caller sets Title, Small, Replay and Picture.
+// caller sets Title, Printed, Small, Replay and HTML, and calls [Page.Draw].
 func NewPage(h *sim.History, b Mark, from int) *Page {
 	to := b.Record + 1
 	for _, r := range b.Cycle {
@@ -89,12 +89,12 @@ func (p *Page) Run() (h *sim.History, first int, lines []Line) {
 // Mark is a violation of a law, for display.
 type Mark struct {
 	Record   int    `json:"record"`           // index of the violating record
-	Law      string `json:"law"`              // "dont-interfere"
+	Law      string `json:"law"`              // the law's name: "dont-interfere"
 	Sentence string `json:"sentence"`         // the law's sentence
 	Source   string `json:"source,omitempty"` // the source of the law
-	Text     string `json:"text,omitempty"`   // "owned by rs/web-b"
+	Text     string `json:"text,omitempty"`   // what happened: "owned by rs/web-b"
 	Race     bool   `json:"race,omitempty"`   // a lost race: the write was right for the outdated state of the actor
-	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the records of its cycle
+	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the indexes of the records in its cycle
 
 	Invariant bool `json:"-"` // the law is an invariant of a Contract; it may concern any field
 }
@@ -139,7 +139,8 @@ func (b Mark) String() string {
 	return word + b.Law + ": " + b.Text
 }
 
-// span returns the first record of a violation, and the first record after the violation's step.
+// span returns the index of the first record of a violation or its cycle, and the index of the first record after the
+// violation's step.
 func (p *Page) span(h *sim.History) (first, last int) {
 	r := h.At(p.Violation.Record)
 	first = r.Index

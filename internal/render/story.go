@@ -15,8 +15,8 @@ func Story(lines []Line, width int) string {
 type layout struct {
 	indent string
 	width  int
-	most   int                // maximal number of lines; a longer story keeps the violations, and its first and last lines
-	time   func(*Line) string // formats the time
+	most   int                // maximal number of lines; a longer story keeps the violations, and first and last lines
+	time   func(*Line) string // formats the time of a line
 	fold   bool               // if there is little space, a change is written below its line
 }
 
@@ -90,7 +90,7 @@ func (o *layout) table(lines []Line, change int) *Table {
 // step matches the beginning of a cause that names a line.
 var step = regexp.MustCompile(`^because \d+`)
 
-// mark returns the mark at the beginning of a line: "!" for a violation, "~" for a write based on a stale cache.
+// mark returns the mark at the beginning of a line: "!" for a violation, "~" for a request based on a stale cache.
 func (l *Line) mark() string {
 	switch {
 	case len(l.Breaks) > 0:
@@ -139,8 +139,8 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner returns the commit that replaced the version of the owner that the reconcile used. The second result is false
-// if the version was the latest.
+// owner returns the index of the commit that replaced the version of the reconciled object, r.For, that the reconcile
+// used. The second result is false if this version was the latest or is unknown, or if r.Object is the same object.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false
@@ -156,7 +156,7 @@ type causes struct {
 	of    map[int]int // the position in lines of each record
 }
 
-// Explain sets the cause of each line: the outdated state that its actor used, and the line that triggered it.
+// Explain sets the cause of each line: the outdated state that its actor used, and the earlier line that triggered it.
 func Explain(h *sim.History, lines []Line) {
 	c := &causes{h: h, lines: lines, views: viewsOf(h, h.Len()), of: map[int]int{}}
 	for i := range lines {

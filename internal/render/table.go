@@ -19,7 +19,7 @@ type Table struct {
 	Indent string
 	Width  int   // number of columns of text; 0 means [Width]
 	Fold   bool  // wrap cells that are longer than Max; otherwise long cells shift the rest of their row
-	Max    []int // the maximal width of each column
+	Max    []int // the maximal width of each column; 0 means no limit
 	rows   [][]string
 }
 
@@ -144,7 +144,7 @@ func foldAt(text string, width int) string {
 	return b.String()
 }
 
-// fold divides text at the last space before column n. A longer word is not divided.
+// fold divides text at a space, so that first has at most n characters. A longer word is not divided.
 func fold(text string, n int) (first, rest string) {
 	if utf8.RuneCountInString(text) <= n {
 		return text, ""

@@ -13,7 +13,7 @@ import (
 // Text formats the page in [Width] columns.
 func (p *Page) Text() string { return p.Wide(Width) }
 
-// Wide formats the page in width columns; the minimum is [Narrowest]. It leaves out repetitions.
+// Wide formats the page in width columns; the minimum is [Narrowest]. It leaves out what hardly concerns the failure.
 func (p *Page) Wide(width int) string { return p.write(max(width, Narrowest), false) }
 
 // Whole formats the page in width columns, and leaves out nothing.
@@ -71,7 +71,7 @@ func (p *Page) foot(width int, whole bool) string {
 	return b.String()
 }
 
-// story formats the lines that concern the failure, in at most this number of rows.
+// story formats the lines that concern the failure. If the text has more than rows rows, it leaves out lines.
 func (p *Page) story(b *strings.Builder, width, rows int) {
 	short := p.shorten()
 	var text string
@@ -135,7 +135,7 @@ func fitted(line string, width int) string {
 
 // The limits of a text page. The HTML page and [Page.Whole] have no limits.
 const (
-	storyLines = 30  // lines of the timeline about objects that do not concern the failure
+	storyLines = 30  // a longer timeline shows only lines about objects that concern the failure
 	pageRows   = 116 // lines of a page
 	cellRunes  = 140 // characters of a cell, for example of a change or an error
 	treeRows   = 10  // lines of each tree of owners
@@ -208,7 +208,7 @@ func (p *Page) kind(l *Line) string {
 	return ""
 }
 
-// elections returns, for each Lease, the number of processes that write it or try to write it.
+// elections returns, for each object, the number of processes that write it or try to write it.
 func elections(lines []Line) map[string]int {
 	who, n := map[string]bool{}, map[string]int{}
 	for i := range lines {

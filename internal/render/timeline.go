@@ -12,24 +12,24 @@ import (
 
 // Line is a line of a timeline. It shows a write, equal refusals, a fault, or another record that violates a law.
 type Line struct {
-	N       int           `json:"n"` // from 1
+	N       int           `json:"n"` // the number of the line, from 1
 	From    time.Duration `json:"from"`
 	To      time.Duration `json:"to"` // the time of the last of several refusals, otherwise From
 	Who     string        `json:"who"`
 	Verb    string        `json:"verb"`
 	Object  string        `json:"object"`
 	Detail  string        `json:"detail,omitempty"`
-	Count   int           `json:"count"` // the number of records in Records
+	Count   int           `json:"count"` // the number of equal refusals; 1 for other lines
 	Write   bool          `json:"write"`
 	Refused bool          `json:"refused"`
 	// Stale means that the actor used an old version of this object, or of the object that it reconciles.
 	Stale  bool     `json:"stale,omitempty"`
 	Breaks []string `json:"breaks,omitempty"`
 
-	// Because describes what the actor had read, and the line that triggered it. [Explain] sets it.
+	// Because describes outdated state that the actor used, and the line that triggered this one. [Explain] sets it.
 	Because string `json:"because,omitempty"`
 
-	Records []int `json:"records"` // indices in the history
+	Records []int `json:"records"` // the indexes of the line's records in the history
 
 	more  int    // the number of equal refusals that a short story leaves out
 	shape string // Detail without field values; "" if there is none
@@ -38,11 +38,11 @@ type Line struct {
 // Options select the records of a timeline.
 type Options struct {
 	From, To   int  // half-open range of records; if To is 0, to the end
-	Verbose    bool // include noise
+	Verbose    bool // include commits with [Change.Noise]
 	Violations []Mark
 	Others     bool                     // include other records that violate a law, such as deliveries
 	Skip       func(r *sim.Record) bool // if not nil, reports which records to leave out
-	Also       func(r *sim.Record) bool // if not nil, reports which noise to include
+	Also       func(r *sim.Record) bool // if not nil, reports which commits to include without Verbose
 }
 
 // Timeline returns the lines for a part of a history, numbered from 1. Equal refusals without a write between them
@@ -154,7 +154,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	return l, show
 }
 
-// recorded reports whether a record is a Normal Event of a program. The write that it is about has a line.
+// recorded reports whether a record is a Normal Event of a program. The write that the Event reports has its own line.
 func recorded(r *sim.Record) bool {
 	if r.Object.Kind != "Event" || r.Process == "user" || r.After == nil {
 		return false
@@ -163,7 +163,7 @@ func recorded(r *sim.Record) bool {
 	return e.Kind() == reflect.Struct && e.FieldByName("Type").String() == "Normal"
 }
 
-// merge adds a refusal to the line of an equal refusal. It returns false if there is no such line.
+// merge adds a refusal to the line of an equal refusal, and reports whether it did. Neither may violate a law.
 func merge(lines []Line, l Line) bool {
 	for i := range lines {
 		m := &lines[i]
@@ -251,7 +251,7 @@ func join(a, b string) string {
 // Cast contains which controllers reconcile which kinds in a run. If several controllers reconcile a kind, lines also
 // show the controller's name.
 type Cast struct {
-	only map[string]string // kind -> the only controller that reconciles it
+	only map[string]string // kind -> the first controller that reconciled an object of the kind
 	many map[string]bool   // kinds that several controllers reconcile
 }
 

@@ -185,7 +185,7 @@ func Objects(h *sim.History, upto int) []Object {
 	return objs
 }
 
-// CompareRefs compares references by kind, namespace and name. Numbers at the end of names are compared as numbers.
+// CompareRefs compares references by kind, namespace, name and UID. Numbers at the end of a name compare as numbers.
 func CompareRefs(a, b sim.Ref) int {
 	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
 		return c

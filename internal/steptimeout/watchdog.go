@@ -23,8 +23,8 @@ type Dog struct {
 	idle  int
 }
 
-// patience is the number of ticks in which a step must end. If a process was stopped, or its machine was suspended,
-// only one tick is missing. For hosted programs there is a more detailed report after thirty seconds.
+// patience is the number of ticks in which a step must end. While the process is stopped or the machine is suspended,
+// at most one tick is counted. For hosted programs there is a more detailed report after thirty seconds.
 const patience = 45
 
 var (
@@ -66,7 +66,7 @@ var (
 	frame = regexp.MustCompile(`(?m)^(\S[^\n]*)\(.*\n\t(\S+):(\d+)`)
 )
 
-// hangs returns the text of the panic. It describes what the running controllers are doing.
+// hangs returns the text of the panic: the stack of the invariant, or of the running controllers, or all stacks.
 func hangs(after time.Duration, invariant string) string {
 	text := make([]byte, 1<<22)
 	text = text[:runtime.Stack(text, true)]

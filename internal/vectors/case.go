@@ -66,12 +66,12 @@ func Random3(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "random3.jsonl.gz"))
 }
 
-// Widgets reads the random sequences with custom resources.
+// Widgets reads the random sequences in widgets.jsonl.gz: custom resources.
 func Widgets(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "widgets.jsonl.gz"))
 }
 
-// Read reads the cases in the directories below dir, sorted by name, and the random sequences in dir.
+// Read reads the cases in the directories below dir and the random sequences in random.jsonl.gz, sorted by name.
 func Read(dir string) ([]*Recording, error) {
 	all, err := readRandom(filepath.Join(dir, "random.jsonl.gz"))
 	if err != nil {
@@ -149,7 +149,7 @@ func parse(file string, raw []byte) (*Recording, error) {
 // Binding contains the values of a case's placeholders.
 type Binding struct {
 	values map[string]string
-	Tokens map[string]string // continue tokens that are replaced in requests
+	Tokens map[string]string // continue tokens for requests, by placeholder
 	named  int
 	// Managed means to compare managedFields too. Most records do not contain them.
 	Managed bool
@@ -157,7 +157,7 @@ type Binding struct {
 
 func NewBinding() *Binding { return &Binding{values: map[string]string{}, Tokens: map[string]string{}} }
 
-// Clone returns an independent copy.
+// Clone returns a copy with its own values. Tokens is shared.
 func (b *Binding) Clone() *Binding {
 	c := *b
 	c.values = maps.Clone(b.values)
@@ -181,7 +181,7 @@ var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?
 	`name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*|gen:\d+|ip:\d+|` +
 	`port:\d+|continue:\d+|time\b|age\b|evt\b|cron\b|hash\b|obj\b)`)
 
-// Fill replaces the placeholders in a request by their values. A placeholder without a value gets a new value.
+// Fill replaces the placeholders in a request by their values. It binds a new value to a placeholder without a value.
 func (b *Binding) Fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 		if v, ok := b.values[p]; ok {

@@ -76,7 +76,7 @@ func (b *Binding) glean(want, got any) {
 	}
 }
 
-// Decode decodes JSON. Numbers keep their text.
+// Decode decodes JSON. Numbers keep their text. For an empty text it returns nil.
 func Decode(raw []byte) (v any, err error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
@@ -204,7 +204,7 @@ var forms = map[string]string{
 	"$name": `[A-Za-z0-9.-]+`, "$evt": `[0-9a-f]+`, "$cron": `[0-9]+`, "$hash": `[A-Za-z0-9+/=]+`,
 }
 
-// Match compares a recorded text with the server's text, and binds the placeholders in it.
+// Match compares a recorded text with the server's text, and binds the placeholders in the recorded text.
 func (b *Binding) Match(want, got string) error {
 	if want == got {
 		return nil

@@ -16,8 +16,8 @@ import (
 // batch is the maximal number of steps before waiting requests are executed.
 const batch = 64
 
-// horizon is the maximal time by which an accelerated clock may run ahead of the last request. Without it, a controller
-// that polls forever would keep a processor busy.
+// horizon is the maximal time by which the clock of a Runner with hurry may run ahead of the last request. Without this
+// limit, a controller that polls forever would keep a processor busy.
 const horizon = time.Hour
 
 // Runner runs a trial. Its lock protects the trial while Run is running.
@@ -51,7 +51,7 @@ func (r *Runner) advance() {
 
 func (r *Runner) note() { r.now.Store(r.clock().Now().UnixNano()) }
 
-// Now returns the world's time. Any goroutine may call it.
+// Now returns the world's time, or the real time if that is later. Any goroutine may call it.
 func (r *Runner) Now() time.Time {
 	now := time.Now()
 	if world := time.Unix(0, r.now.Load()); world.After(now) {
@@ -120,7 +120,7 @@ func (r *Runner) Run(ctx context.Context) {
 const idle = time.Hour
 
 // steps executes enabled steps in the order of the default schedule, at most a batch. It returns the time until the
-// next step, or 0 if a step is enabled now.
+// next step, or 0 after a full batch.
 func (r *Runner) steps() time.Duration {
 	w := r.trial.World
 	defer r.note()

@@ -1,5 +1,5 @@
 // Command comparison replays recorded cases of kube-apiserver v1.36.3 on this module's server and on common fakes. It
-// writes a table of the matching cases into docs/use/comparison.md:
+// writes tables of the matching cases into docs/use/comparison.md:
 //
 //	cd kubectltest && go run ./comparison [-v | -cycle]
 //
@@ -233,7 +233,6 @@ func learn(b *vectors.Binding, name, value string) {
 	}
 }
 
-// sameOwnership compares the ownership in an answer with the recorded one.
 func sameOwnership(answer string, got metav1.Object) error {
 	want := &metav1.PartialObjectMetadata{}
 	if err := json.Unmarshal([]byte(answer), want); err != nil {

@@ -31,7 +31,7 @@ import (
 // rival is a server or a fake. It answers calls with an object's metadata or an error.
 type rival struct {
 	name    string
-	givesID bool // sets uids of objects
+	givesID bool // it sets the UIDs of created objects
 	answer  func() (ask, error)
 }
 
@@ -116,7 +116,7 @@ func newObject(c *call) client.Object {
 	return named
 }
 
-// clientGoFake performs the same actions as typed clients.
+// clientGoFake is client-go's fake clientset. It gets the same actions as from typed clients.
 func clientGoFake() (ask, error) {
 	cs := kubefake.NewClientset()
 	return func(c *call) (metav1.Object, error) {
@@ -165,7 +165,7 @@ type call struct {
 	kind                 schema.GroupVersionKind
 	namespace, name, sub string
 
-	object  client.Object // body of POST and PUT
+	object  client.Object // the decoded body of a POST or PUT
 	patch   types.PatchType
 	body    []byte
 	manager string // the field manager
@@ -176,7 +176,7 @@ type call struct {
 	query url.Values
 }
 
-// say returns the call of a recorded exchange.
+// say returns the call of a recorded exchange, or an error if Go clients cannot make the call.
 func say(mapper meta.RESTMapper, b *vectors.Binding, ex *vectors.Exchange) (*call, error) {
 	if ex.Method == "" || ex.RawBody != nil || ex.Watch != nil || ex.ConcurrentGroup != 0 {
 		return nil, fmt.Errorf("it is no single request with a JSON body")

@@ -31,11 +31,11 @@ import (
 )
 
 type Options struct {
-	Namespace   string // namespace of its lease
-	CertDir     string // directory with tls.crt and tls.key of its webhooks
-	WebhookPort int    // port on the loopback address
+	Namespace   string // namespace of the leader election lease
+	CertDir     string // directory with tls.crt and tls.key of the webhooks
+	WebhookPort int    // port of the webhooks on the loopback address
 	Elected     func() // called when the operator becomes the leader; may be nil
-	Lease       string // name of the lease
+	Lease       string // name of the leader election lease
 }
 
 func Run(ctx context.Context, cluster *rest.Config, o Options) error {

@@ -138,8 +138,8 @@ func (c *checker) readDirectives(f *ast.File) {
 	}
 }
 
-// excused reports whether a directive stands on the line above one of the
-// positions, or at the end of its line, and marks it used.
+// excused reports whether a directive excuses code at one of the positions: the directive is on the line above the
+// position, or at the end of the position's line. It marks the directive as used.
 func (c *checker) excused(at ...token.Pos) bool {
 	for _, pos := range at {
 		p := c.Fset.Position(pos)
@@ -165,7 +165,6 @@ func (c *checker) reportUnused() {
 const wayOut = "range over slices.Sorted(maps.Keys(m)), or give the reason why the order cannot matter on the line " +
 	"above: //detcheck:ordered <reason>"
 
-// rangeStmt flags a range over a map that no directive excuses.
 func (c *checker) rangeStmt(cur inspector.Cursor, n *ast.RangeStmt) {
 	if isMap(c.TypesInfo.TypeOf(n.X)) && !c.excused(starts(cur)...) {
 		c.Reportf(n.Pos(), "range over the map %s: its order differs from run to run; %s", types.ExprString(n.X), wayOut)

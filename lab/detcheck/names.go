@@ -44,7 +44,7 @@ var bans = []ban{
 	{"reflect.Value", []string{"MapRange"}, "visits entries in random order", "sort what MapKeys returns"},
 }
 
-// bannedImports lists imports that the core must not have, with the alternative.
+// bannedImports lists imports that checked packages must not have, with the alternative to each.
 var bannedImports = map[string]string{
 	"math/rand":                          "draw from the world's choices",
 	"math/rand/v2":                       "draw from the world's choices",

@@ -13,17 +13,17 @@ import (
 // item is a line of the proposal's implementation checklist.
 type item struct {
 	text    string
-	clauses []string // all of them must hold
+	clauses []string // the IDs of clauses, which must all hold
 	proof   string   // a file or directory of this module that must exist, as a further condition
 }
 
 type part struct {
 	title      string
-	controller string // "" for none
+	controller string // the controller's name; "" if the items concern no single controller
 	items      []item
 }
 
-// Items of several controllers.
+// Items that the checklist has for several controllers.
 var (
 	going    = item{"leaves its dependents alone while it is terminating", []string{"ADOPT-3"}, ""}
 	adopting = item{"adopts and manages nothing while it is terminating", []string{"ADOPT-3", "ADOPT-4", "ADOPT-7"}, ""}
@@ -35,7 +35,7 @@ var (
 		[]string{"WATCH-1", "WATCH-3", "WATCH-4", "WATCH-5", "WATCH-6"}, ""}
 )
 
-// policy returns the item about the default deletion policy. recorded is the case that proves it.
+// policy returns the item about the default deletion policy. recorded is the file of the case that proves the item.
 func policy(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions", []string{}, recorded}
 }
@@ -88,7 +88,6 @@ var checklist = []part{
 	}},
 }
 
-// tick is the result of an item.
 type tick struct {
 	done bool
 	by   []string // the evidence, or what is missing
@@ -121,7 +120,6 @@ func ChecklistPage(r *Examination, cover []*Cover, g *scenarios.Registry, root s
 	return []byte(b.String())
 }
 
-// newest returns the sheet of a controller's newest era, or nil.
 func (r *Examination) newest(controller string) *Sheet {
 	for _, s := range r.Sheets {
 		if s.Name == controller && s.Newest {

@@ -1,6 +1,8 @@
-// Package evidence compares controllers with the list of clauses. It finds the scenarios, mutants and recorded cases of
-// each clause, and explores which clauses each controller keeps in each era. It writes the pages of docs/evidence from
-// the results.
+// Package evidence compares controllers with clauses. It finds the scenarios, mutants and recorded cases of each
+// clause, and explores which clauses each controller keeps in each era. It writes pages of docs from the results.
+//
+// A clause (see package clause) is one requirement that can be checked. An era is the behavior of a controller in one
+// period of Kubernetes. A mutant is a controller without one of its checks.
 package evidence
 
 import (
@@ -20,14 +22,13 @@ import (
 type Options struct {
 	Controller string // explore only this one; "" for all
 	Era        string // explore only this one; "" for all
-	Schedules  int    // for each world
+	Schedules  int    // the number of schedules of each world
 }
 
-// examined holds the results of one world.
 type examined struct {
 	w    *world
 	x    *scenarios.Exploration
-	pins []string // clauses without a law that a comment in its file names
+	pins []string // IDs of the clauses without a law that the comments in the world's file name
 	err  error
 }
 
@@ -61,9 +62,9 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 	return r, r.shorten(ctx, g, o)
 }
 
-// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds made for each
-// clause with all eras. Older eras never settle in many scenarios. pinned holds the files that name a clause without a
-// law.
+// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds of
+// [standard] for each controller with all eras. Older eras never settle in many scenarios. pinned holds the files that
+// name a clause without a law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []ControllerEra, o Options,
 ) (worlds, pinned []*world, err error) {
@@ -134,7 +135,7 @@ func everyFault() map[string]int {
 	return faults
 }
 
-// unlawed returns the clauses that the comments of a file name and that no law checks.
+// unlawed returns the IDs of the controllers' clauses that the comments of a file name and that no law checks.
 func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	var ids []string
 	for _, id := range clause.In(comments(f)) {
@@ -146,7 +147,7 @@ func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	return ids
 }
 
-// explored returns the result of exploring a world. Runs continue after a violation.
+// explored explores a world, with fewer schedules for older eras. Runs continue after a violation.
 func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) examined {
 	n := o.Schedules
 	switch {
@@ -164,8 +165,8 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 // the same clauses, and many runs end in a fight.
 const oldTimes = 5
 
-// mostSteps is the maximum number of steps of a run. The longest runs that settle take a thousand steps. If objects
-// pile up, each step takes longer.
+// mostSteps limits a run to three times the steps of the default run plus mostSteps. The longest runs that settle take
+// a thousand steps. If objects pile up, each step takes longer.
 const mostSteps = 4_000
 
 // ownScript runs a file's own script, with its expectations, under other schedules.
@@ -200,8 +201,8 @@ type Cover struct {
 	*clause.Clause
 
 	Law       *law.Law // nil for none
-	Scenarios []string // files whose comments name it
-	Kills     []Kill   // mutants that its law finds
+	Scenarios []string // files whose comments name the clause
+	Kills     []Kill   // mutants that the law finds
 }
 
 // Kill is a mutant that a law finds in a scenario.

@@ -81,7 +81,6 @@ func erasOf(g *scenarios.Registry, name string) int {
 	return n
 }
 
-// lawOf returns a function that reports whether a law is the law of the clause with this ID.
 func lawOf(id string) func(*law.Law) bool { return func(l *law.Law) bool { return l.ID == id } }
 
 // unexercised holds the reasons why a clause is not exercised for a controller.
@@ -92,7 +91,7 @@ var unexercised = map[[2]string]string{
 	{"resourcequota", "WRITE-4"}: "the law checks live reads, and it has none",
 }
 
-// excuse is a reason why some clauses are not exercised in the worlds of older eras.
+// excuse is a reason why clauses are not exercised for the controllers and eras for which [excuse.of] returns true.
 type excuse struct {
 	of      func(s *Sheet) bool
 	clauses string
@@ -150,11 +149,11 @@ func reason(s *Sheet, id string) string {
 	return ""
 }
 
-// lawless are the eras before ControllerRef. They exist to violate the laws.
+// lawless are the eras in which some controllers do not use ControllerRef. They exist to violate the laws.
 var lawless = []string{"selector", "gated", "gated-without-gc"}
 
-// refers reports whether a controller uses ControllerRef in an era. In the gated era all controllers do, except those
-// of DaemonSet and Job.
+// refers reports whether a controller uses ControllerRef in an era. In the gated era, all controllers use ControllerRef
+// except those of DaemonSet and Job.
 func refers(controller, era string) bool {
 	return !slices.Contains(lawless, era) ||
 		era == "gated" && controller != "daemonset" && controller != "job"

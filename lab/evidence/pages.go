@@ -83,7 +83,7 @@ violate it.
 |---|---|---|---|---|---|
 `
 
-// check describes the law of a clause: the controllers that must hold it, and the evidence that it needs.
+// check describes the law of a clause: its name, the profile to which it belongs, and the evidence that it needs.
 func (c *Cover) check() string {
 	if c.Law == nil || c.Law.New == nil {
 		return "no law"
@@ -91,7 +91,7 @@ func (c *Cover) check() string {
 	return fmt.Sprintf("%s (%s; %s)", c.Law.Name, c.Law.Profile, c.Law.Needs)
 }
 
-// mostNamed is the number of names in a list that a row shows.
+// mostNamed is the maximal number of names that a row shows of a list.
 const mostNamed = 3
 
 func some(names []string) string {
@@ -146,7 +146,7 @@ func (c *Cover) besides() string {
 	return strings.Join(list, ", ")
 }
 
-// ErasPage returns docs/use/eras.md: the controllers in the order of their table, and the controllers of
+// ErasPage returns docs/use/eras.md: the controllers in the order of [controllers.Builtin], and the controllers of
 // kube-controller-manager that are not implemented.
 func ErasPage() []byte {
 	var b strings.Builder

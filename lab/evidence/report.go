@@ -23,15 +23,15 @@ const (
 	Broken      State = "violated"       // violated in some schedule, which is allowed for this era
 	Breaking    State = "violated!"      // violated in some schedule, without an excuse
 	Unexercised State = "not exercised"  // never evaluated
-	NotIts      State = "does not apply" // for the reason in Why
+	NotIts      State = "does not apply" // does not concern the controller, for the reason in Why
 )
 
 type Examination struct {
 	Sheets    []*Sheet
-	Worlds    int // explored worlds, each with and without faults
+	Worlds    int // explored worlds; a world with faults and the same world without faults are two
 	Schedules int
 
-	said     map[[2]string]*tally // by subject and clause
+	said     map[[2]string]*tally // by the controller with its era, and the clause's ID
 	registry *scenarios.Registry
 }
 
@@ -45,21 +45,21 @@ type Sheet struct {
 type Row struct {
 	*clause.Clause
 
-	Law       string // the name of its law; "" for none
+	Law       string // the name of the clause's law; "" for none
 	State     State
-	Why       string // why it does not apply, is not exercised, or may be violated
-	Exercised int    // how often it was evaluated
-	Worlds    int    // worlds in which it was evaluated
+	Why       string // why the clause does not apply, is not exercised, or may be violated
+	Exercised int    // how often the clause was evaluated
+	Worlds    int    // worlds in which the clause was evaluated
 	Schedules int    // schedules of those worlds
-	Broken    int    // schedules that violate it
+	Broken    int    // schedules that violate the clause
 	Violation *Violation
 }
 
-// Violation is the shortest violation of a clause that was found.
+// Violation is a violation of a clause in the smallest world that has one.
 type Violation struct {
-	World string // the scenario
+	World string // the name of the scenario file
 	Text  string // what happened, in one line
-	Steps int    // steps of its timeline
+	Steps int    // the number of the violating line in the timeline
 }
 
 // Wrong reports whether a row is wrong: violated without an excuse, or not exercised without a reason.
@@ -79,7 +79,7 @@ func (r *Examination) Wrong() (lines []string) {
 	return lines
 }
 
-// tally counts the results of one subject and one clause over all worlds.
+// tally counts the results of one controller in one era and of one clause over all worlds.
 type tally struct {
 	asked, worlds, schedules, broken int
 
@@ -167,7 +167,6 @@ func (w *world) simpler(than *world) bool {
 	return len(w.text) < len(than.text)
 }
 
-// finish makes the rows of all sheets.
 func (r *Examination) finish(cover []*Cover) {
 	for _, s := range r.Sheets {
 		for _, c := range cover {
@@ -209,7 +208,7 @@ func (r *Examination) row(s *Sheet, c *Cover) *Row {
 	return row
 }
 
-// shorten finds a short run for each violation without an excuse.
+// shorten finds a short run for each violation of a law without an excuse.
 func (r *Examination) shorten(ctx context.Context, g *scenarios.Registry, o Options) error {
 	type job struct {
 		row *Row
@@ -243,7 +242,7 @@ func (r *Examination) shorten(ctx context.Context, g *scenarios.Registry, o Opti
 	return ctx.Err()
 }
 
-// shortenBudget is the number of runs for shortening a violation.
+// shortenBudget is the maximal number of runs for minimizing a violation.
 const shortenBudget = 60
 
 func (s *Sheet) count(states ...State) int {

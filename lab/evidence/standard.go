@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// standing holds the parts of the worlds that test a controller: an object of the kind that it reconciles, and an
-// object that it may adopt.
+// standing holds the parts of the worlds that test a controller: an object of the kind that the controller reconciles
+// (the owner), and an orphan that this object may adopt (the stray).
 type standing struct {
-	object string   // as kubectl names it: "rs/web"
-	with   []string // other controllers that are needed
-	pods   string   // the kubelet, if it is not the plain one
-	owner  string   // manifest; NAME stands for its name
+	object string   // the object as kubectl names it: "rs/NAME"
+	with   []string // other controllers that the world needs
+	pods   string   // the variant of the kubelet to start; "" for the plain one
+	owner  string   // manifest of the object; NAME stands for its name
 	orphan string   // manifest of a dependent without an owner that the object selects; "" for none
 	stray  string   // the orphan as kubectl names it: "pod/stray"
-	scales bool     // it has replicas
-	names  bool     // it names its dependents, so a released dependent blocks a new one
-	around string   // manifests of other objects that it needs
-	then   string   // steps that adapt the objects of around
+	scales bool     // the object has replicas
+	names  bool     // the controller gives dependents fixed names, so a released one blocks a new one
+	around string   // manifests of other objects that the controller needs
+	then   string   // steps that change the objects of around
 	goes   string   // a step instead of "settle", for a controller that acts by the clock
-	ended  string   // a step after the manifest: the object has finished
+	ended  string   // a step after the manifest that sets the status of a finished object
 	free   string   // a step that removes the finalizers that the owner has added to the stray
 	only   []string // names of the scripts to use; nil: all that fit
 	rival  *against // an owner of another kind that may adopt the stray too
@@ -29,7 +29,7 @@ type standing struct {
 
 type against struct {
 	controller string
-	owner      string // manifest
+	owner      string // manifest of this owner
 }
 
 const rivalSet = "\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: rival}\nspec: {replicas: 0, " +
@@ -46,7 +46,7 @@ spec: {containers: [{name: main, image: registry.example/web}]}
 
 var anyPod = strings.ReplaceAll(strayPod, "stray", "web-1")
 
-// standings has a row for each controller that keeps objects of its own.
+// standings has a row for each controller that these worlds test.
 var standings = map[string]standing{
 	"replicaset": {object: "rs/NAME", scales: true, orphan: strayPod, stray: "pod/stray", owner: `
 apiVersion: apps/v1
@@ -160,7 +160,7 @@ func dropFinalizers(object string) string {
 	return "patch " + object + " type=merge '{metadata: {finalizers: null}}'\n"
 }
 
-// script is one of the worlds that test every controller.
+// script is a world that tests every controller for which needs is nil or returns true.
 type script struct {
 	name  string
 	steps string

@@ -11,27 +11,27 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Bug is a reported bug, with the file that finds it again.
+// Bug is a reported bug, with the scenario file whose exploration finds the bug again.
 type Bug struct {
 	ID, URL string
-	Open    bool   // it is not fixed upstream, and the right controller has it too
-	What    string // the first sentence of the file
+	Open    bool   // the bug is not fixed upstream, and the reference controller has it too
+	What    string // the first sentence of the comments in the file
 	File    *scenarios.File
 	By      string // the mutant; "" if the file's own controllers have the bug
 
 	Found     int           // the number of seeds that found it
 	Schedules int           // the median number of schedules until it was found
-	Took      time.Duration // the median time
-	Law       string        // the violated law, by the first seed
-	Steps     int           // steps of its minimized timeline
+	Took      time.Duration // the median real time until then
+	Law       string        // the law that the run of the first seed violates
+	Steps     int           // the number of the violating line in that run, after minimizing
 
-	at int // index of the step that finds it
+	at int // index in File.Steps of the step that finds the bug
 }
 
 // bugLine is the comment that names the bug of a file.
 var bugLine = regexp.MustCompile(`(?m)^# bug (\S+) (\S+)( open)?$`)
 
-// Bugs returns the bugs that files name, by ID.
+// Bugs returns the bugs that the comments of files name, sorted by ID.
 func Bugs(files []*scenarios.File) ([]*Bug, error) {
 	var all []*Bug
 	for _, f := range files {
@@ -69,7 +69,7 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(text, ".")
 }
 
-// mostTried is the maximum number of schedules for finding a bug.
+// mostTried is the maximum number of schedules for finding a bug with one seed.
 const mostTried = 5000
 
 // search explores the file's world with one seed until it finds the bug: a violated law, or a failed expectation if the

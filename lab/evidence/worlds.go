@@ -14,15 +14,15 @@ import (
 type world struct {
 	file   *scenarios.File
 	text   []byte          // the file's text, to parse it again
-	faults map[string]int  // the faults that a run may have
-	cast   []ControllerEra // the controllers in it
+	faults map[string]int  // how often each fault may occur in a run; nil for no faults
+	cast   []ControllerEra // the controllers of the world
 }
 
 // ControllerEra is a controller in one era.
 type ControllerEra struct {
 	host.Controller
 
-	Newest bool // it is the last era, which a name without an era means
+	Newest bool // it is the last era, which a name without an era means; also for each variant of the kubelet
 }
 
 func (s *ControllerEra) String() string {
@@ -127,7 +127,7 @@ func whole(f *scenarios.File) bool {
 }
 
 // The function in parses a scenario again, with its controllers in an era; "" means the last one. A controller without
-// that era runs in its last one.
+// that era runs in its last one. The kubelet keeps the variant that the scenario names.
 func in(name string, text []byte, era string, g *scenarios.Registry, all []ControllerEra) (*world, error) {
 	f, err := scenarios.Parse(name, text)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // Sources is a set of files with all mutations.
 type Sources struct {
 	Mutations []*Mutation
-	files     map[string][]byte // by absolute name
+	files     map[string][]byte // the mutated text of each file, by absolute name
 }
 
 // Load finds the mutations of packages. root is the directory of the module. patterns are those of the go command.
@@ -125,7 +125,7 @@ type Mutation struct {
 	Func    string // "Manager.Claim", "Claim"; "" outside of functions
 	Line    int
 	What    string // the operator and what it changes: "negate err != nil"
-	Init    bool   // it is in the initialization of its package
+	Init    bool   // the mutated code runs when its package is initialized
 }
 
 func (m *Mutation) String() string {
@@ -139,10 +139,10 @@ const (
 	DropLeft  Op = "drop left"  // of && and ||: only the right operand counts
 	DropRight Op = "drop right" // of && and ||: only the left operand counts
 	Equal     Op = "equal"      // < becomes <=, and back; > becomes >=
-	Drop      Op = "drop"       // drop a statement: a call, an assignment, a count
+	Drop      Op = "drop"       // drop a statement: a call, a defer, an assignment, ++ or --
 	Nothing   Op = "nothing"    // a call is not made, and its results are zero
 	NoError   Op = "no error"   // return nil instead of an error
-	Without   Op = "without"    // omit an element of a composite
+	Without   Op = "without"    // omit an element of a composite literal
 )
 
 // edit inserts text before and after a part of a file, or replaces the part.
@@ -158,7 +158,7 @@ const switchesName = "mutate_"
 // file's declarations.
 type names struct {
 	pkg     *types.Package
-	imports []string // paths
+	imports []string // the paths of the added imports
 	at      map[string]int
 }
 
@@ -223,13 +223,13 @@ const (
 // Build compiles programs that contain all mutations.
 type Build struct {
 	root, dir string
-	replace   map[string]string // by absolute name
+	replace   map[string]string // the replacement of each file, by absolute name
 }
 
 // Overlay writes the mutated files to a directory, for go build -overlay.
 func (p *Sources) Overlay(root, dir string) (*Build, error) {
 	b := &Build{root: root, dir: dir, replace: map[string]string{
-		filepath.Join(root, "lab", "go.mod"): "", // hidden, so that mutated files can import the switches from the main module
+		filepath.Join(root, "lab", "go.mod"): "", // hidden, so that mutated files can import package switches
 	}}
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		if err := b.put(name, p.files[name]); err != nil {
@@ -250,7 +250,7 @@ func (b *Build) Command(pkg string) (string, error) {
 	return out, b.goTool("build", "-o", out, pkg)
 }
 
-// test builds the tests of a package with an additional file.
+// test builds the tests of a package with an additional file, which gets the package name of the test file named file.
 func (b *Build) test(pkg, file string) (string, error) {
 	dir := filepath.Join(b.root, pkg)
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)

@@ -4,7 +4,7 @@ import "slices"
 
 var Excuses = slices.Concat(ofAll, ofReaders)
 
-// ofAll has excuses sorted by file. The first rows apply to every file.
+// ofAll has excuses mostly for shared code and for controllers of Pods. The first three rows apply to every file.
 var ofAll = []Excuse{
 	{"*", "*Digest", "*", Cosmetic, digests},
 	{"*", "*digest", "*", Cosmetic, digests},
@@ -114,7 +114,7 @@ var ofAll = []Excuse{
 		"no two objects in a namespace have the same name"},
 }
 
-// Files, mutations and reasons of several rows.
+// Files, mutations and reasons that occur in several rows.
 const (
 	expectationsFile = "controllers/internal/expectations/expectations.go"
 
@@ -134,7 +134,7 @@ const (
 	dyingTwice = "a name that is listed twice, or in both lists, is removed when the round of creations ends"
 )
 
-// ofReaders are for controllers that own no pods.
+// ofReaders has further excuses, mostly for controllers that own no Pods.
 var ofReaders = []Excuse{
 	{"controllers/internal/garbagecollector/collect.go", "collector.collect", `drop left n.virtual && n.namespace == ""`,
 		Equivalent,
@@ -202,7 +202,7 @@ var ofReaders = []Excuse{
 		"two of its results are compared, so negating both changes nothing"},
 }
 
-// Reasons of several of these rows.
+// Reasons that occur in several of these rows.
 const (
 	inCache   = "a lookup by key in a cache never fails"
 	noContext = "no client reads the context: a killed process loses its requests"

@@ -22,7 +22,7 @@ type finder struct {
 	edits []edit
 
 	funcs   []*types.Signature // the functions around the visited node
-	name    string             // the name of the outermost one
+	name    string             // the name of the outermost of these functions
 	literal int                // the number of function literals among them
 }
 
@@ -261,7 +261,7 @@ func (f *finder) composite(n *ast.CompositeLit) {
 			continue
 		}
 		if isGuards(of) {
-			continue // its name must not be imported
+			continue // the package of a type of handmade mutants must not be imported
 		}
 		if name, ok := f.names.name(of); ok {
 			f.wrap(kv.Value, switchesName+".Elem["+escape(name)+"](%d, ", ")", f.add(Without, kv, f.text(kv)))

@@ -1,5 +1,6 @@
 // Package mutate changes the controllers mechanically, one place at a time, and reports the changes that no check
-// notices. Handmade mutants show that each guard is needed. The mutants of this package show code that nothing tests.
+// notices. The handmade mutants of package mutants show that each guard is needed. The mutants of this package show
+// code that nothing tests.
 //
 // One program has all mutations ([Sources.Overlay]). Each mutation asks package switches whether it is on. Each check
 // runs once without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that reach
@@ -23,9 +24,9 @@ type Options struct {
 	Only      []string // packages to mutate; empty for all
 	List      bool     // print the mutations without trying any
 	Verbose   bool     // print which check found each mutant
-	Quick     bool     // use only default schedules and tests
+	Quick     bool     // use only default schedules and tests, without handmade mutants
 	By        []string // the packages, and "scenarios", whose checks are tried; empty for all
-	Again     string   // a file with the output of a run with Verbose: the mutants that it found count as found
+	Again     string   // a file with the output of a run with Verbose; mutants killed in that run count as killed
 	Checks    string   // tests of packages other than the mutated ones, as in go test -run; empty for all
 	Every     int      // try one mutation in this many, by number; all for 0 and 1
 	Processes int

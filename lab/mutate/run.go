@@ -54,9 +54,9 @@ type list struct {
 	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
 }
 
-// Run runs checks against the mutants that are alive. It tries a mutant with the checks that reach it, if the function
-// which returns true for them, first those that reach most mutants per second. The checks of a mutant may take budget
-// of processor time together; 0 means no limit. At least one check is tried.
+// Run runs checks against the mutants that are alive. It tries a mutant with the checks that reach it, in the order of
+// [list.reaching]. The function which returns true for the checks to use. The checks of a mutant may take budget of
+// processor time together; 0 means no limit. The limit does not exclude the first check.
 func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {
@@ -105,7 +105,7 @@ func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget ti
 	return nil
 }
 
-// leastTime is the part of a check's limit of processor time that does not depend on its time in the last run.
+// leastTime is the part of a check's limit of processor time that does not depend on its time without a mutation.
 const leastTime = time.Second / 2
 
 func (s *Suite) cover() error {

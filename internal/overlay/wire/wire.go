@@ -1,5 +1,5 @@
-// Package wire defines the protocol between a world and the agent in a hosted process. They exchange messages over two
-// pipes. The package is compiled into the command and, as threelaws/wire, into the overlaid standard library.
+// Package wire defines the protocol between a world and the agent in a hosted process. Each sends messages over a pipe.
+// The package is compiled into the threelaws command and, as threelaws/wire, into the overlaid standard library.
 package wire
 
 import (
@@ -22,13 +22,13 @@ const (
 	Out = 4 // requests, output and reports to the world
 )
 
-// Operations that the world sends. The first field of every command is the virtual time, in nanoseconds since 1970. The
-// agent first moves its clock to that time. When all goroutines of the program wait, the agent replies with a [Report].
+// Operations that the world sends. Their first field is the virtual time in nanoseconds since 1970. The agent first
+// moves its clock to that time. When all goroutines of the program wait, the agent replies with a [Report].
 const (
-	Open   = 'O' // begin a world and the program: seed of maps and selects, pod, NAME=value pairs, arguments or none
+	Open   = 'O' // begin a world and the program: seed of the bubble, pod name, NAME=value pairs, arguments or none
 	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
-	Chunk  = 'C' // continue a body: number, whether this is the end, bytes
-	Pass   = 'T' // let time pass
+	Chunk  = 'C' // continue a body: number of the request, whether this is the end, bytes
+	Pass   = 'T' // let time pass until the time in the first field, or until a request waits for a Reply
 	Call   = 'W' // call a webhook: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
 	Stacks = 'G' // look for deadlocks: whether to print the program's goroutines even without a deadlock
 	Close  = 'X' // end the program and the world; the answer is Closed
@@ -42,9 +42,9 @@ const (
 	Ask    = 'Q' // a request; the answer is Park or Reply: number, goroutine, method, URL, headers, body
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
-	Report = 'R' // all goroutines wait: the time, the next timer or 0, whether one waits for a mutex, abandoned calls
-	Closed = 'Z' // the world has ended: what the program left behind; "" for nothing
-	Dump   = 'D' // answers Stacks, before the report: deadlocked goroutines, those that wait outside the bubble, text
+	Report = 'R' // all goroutines wait: time, next timer's time or 0, whether one waits for a mutex, abandoned requests
+	Closed = 'Z' // the world has ended: a text about goroutines that the program left behind; "" for none
+	Dump   = 'D' // answers Stacks, before the report: goroutines in a deadlock, those that wait for I/O or so, stacks
 )
 
 // Message is a message without its length prefix. Numbers are varints. A text is its length followed by its bytes.

@@ -41,7 +41,7 @@ func ref(o *corev1.ConfigMap) sim.Ref {
 	return sim.Ref{Kind: "ConfigMap", Namespace: "default", Name: o.Name, UID: string(o.UID)}
 }
 
-// Long returns a history of this length. Two controllers write forty objects in turn, and each gets the other's writes.
+// Long returns a history of this length. Two controllers write forty objects in turn. Every write is delivered to both.
 func Long(records int) *sim.History {
 	m := &maker{}
 	now := map[string]*corev1.ConfigMap{}

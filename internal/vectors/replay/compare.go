@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// compareAnswer compares status, warnings and body of a response. If silent is set, the case was recorded without
-// warnings, as the random sequences and the cases about admission.
+// compareAnswer compares status, warnings and body of a response, but only the status of concurrent requests. If silent
+// is set, the case was recorded without warnings, like the random sequences and the cases about admission.
 func compareAnswer(b *vectors.Binding, ex *vectors.Exchange, w *httptest.ResponseRecorder, silent bool) error {
 	if w.Code != ex.Response.Status {
 		return fmt.Errorf("%s %s: status %d, want %d: %s", ex.Method, ex.Path, w.Code, ex.Response.Status, w.Body)
@@ -132,7 +132,6 @@ func open(h http.Handler, r *http.Request) *watching {
 	return w
 }
 
-// finish ends the watch and returns its events.
 func (w *watching) finish() []byte {
 	w.cancel()
 	select {
@@ -144,7 +143,7 @@ func (w *watching) finish() []byte {
 	return w.text.Bytes()
 }
 
-// peek returns the initial events of a watch.
+// peek returns the status code and the initial events of a watch.
 func peek(h http.Handler, r *http.Request) (int, []byte) {
 	w := open(h, r)
 	return w.code, w.finish()

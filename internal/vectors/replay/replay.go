@@ -173,7 +173,7 @@ func sent(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) string
 	return body
 }
 
-// ports matches placeholders for numbers.
+// ports matches placeholders for port numbers, with the quotes around them.
 var ports = regexp.MustCompile(`"(\$port:[0-9]+)"`)
 
 func request(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) *http.Request {

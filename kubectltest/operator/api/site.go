@@ -40,7 +40,7 @@ type SiteList struct {
 }
 
 // builder registers the kind like kubebuilder's scaffold. This includes DeleteOptions in the kind's group: clients then
-// send them with that group.
+// send DeleteOptions with that group.
 var builder = (&scheme.Builder{GroupVersion: Group}).Register(&Site{}, &SiteList{})
 
 var AddToScheme = builder.AddToScheme

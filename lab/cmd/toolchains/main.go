@@ -1,7 +1,7 @@
-// Command toolchains writes internal/overlay/sums.txt: the checksums of the files that the overlay patches, in the Go
-// releases that its arguments name ("go1.26.8 go1.27.1"), or in all releases of 1.25 to 1.27 on the module proxy. It
-// adds a release only if every patch fits. Before you commit the checksums of a new minor version, run the tests of
-// internal/agent with it.
+// Command toolchains writes internal/overlay/sums.txt: the checksums of the files that the overlay patches. The
+// arguments name Go releases ("go1.26.8 go1.27.1"). Without arguments, it takes all releases of 1.25 to 1.27 on the
+// module proxy. It adds a release only if every patch fits. Before you commit the checksums of a new minor version, run
+// the tests of internal/agent with that version.
 //
 //	go run -C lab ./cmd/toolchains
 package main
@@ -71,7 +71,7 @@ func run(versions []string) error {
 	return os.WriteFile(filepath.Join("..", "internal", "overlay", "sums.txt"), []byte(text), 0o644)
 }
 
-// try downloads a release and returns the sums of its files.
+// try downloads a release and returns its lines for sums.txt.
 func try(version string) ([]string, error) {
 	dir, err := os.MkdirTemp("", "toolchains")
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 // hostedRefused is the error for a real socket in a hosted process.
 var hostedRefused = os.NewSyscallError("socket", syscall.ECONNREFUSED)
 
-// hostedListener is a listener in memory.
 type hostedListener struct {
 	key   string
 	addr  Addr
@@ -150,7 +149,6 @@ func hostedLookup(host string) ([]IPAddr, error) {
 	return nil, newDNSError(errNoSuchHost, host, "")
 }
 
-// hostedConn is one end of a connection in memory.
 type hostedConn struct {
 	in, out       *hostedQueue
 	local, remote Addr

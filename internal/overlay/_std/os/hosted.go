@@ -12,8 +12,8 @@ func init() {
 	}
 }
 
-// hostedPath returns the path that a hosted process uses for a given path. For a write, it is below hostedRoot; for a
-// read, only if the file exists there. A relative path of a file to read may also lead to hostedDir.
+// hostedPath returns the path that a hosted process uses for a given path. A write leads below hostedRoot, except in
+// /dev and /proc. A read leads there only if the file exists there. A read of a relative path may lead to hostedDir.
 func hostedPath(name string, writes bool) string {
 	if hostedRoot == "" || name == "" || within(name, hostedRoot) || within(name, "/dev") || within(name, "/proc") {
 		return name
@@ -48,7 +48,7 @@ func there(path string) bool {
 	return err == nil
 }
 
-// within reports whether a path is a directory or below it.
+// within reports whether a path is equal to a folder or below the folder.
 func within(path, folder string) bool {
 	return len(path) >= len(folder) && path[:len(folder)] == folder && (len(path) == len(folder) || path[len(folder)] == '/')
 }

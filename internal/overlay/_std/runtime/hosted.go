@@ -12,8 +12,8 @@ const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 // hostedInit sets hosted.On. It is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle contains the wait reasons that count as idle in a hosted process. The world sends nothing that ends such
-// waits.
+// hostedIdle contains further wait reasons with which a goroutine counts as durably blocked in a hosted process. The
+// world sends nothing that ends such waits.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,
@@ -27,10 +27,9 @@ var hostedIdle = [len(waitReasonStrings)]bool{
 
 var hostedDrawn uint64
 
-// hostedRand returns a random number outside of the bubble.
+// hostedRand returns a random number for a goroutine outside of the bubble.
 func hostedRand() uint64 { return hostedMix(atomic.Xadd64(&hostedDrawn, -0x61c8864680b583eb)) }
 
-// draw returns a random number in the bubble.
 func (b *synctestBubble) draw() uint64 {
 	b.drawn += 0x9e3779b97f4a7c15
 	return hostedMix(b.drawn)
@@ -54,8 +53,8 @@ func hostedSeed(seed uint64) {
 	b.drawn, b.order = seed, seed
 }
 
-// hostedTurn returns the index of the case that a select tries first. It depends only on earlier selects of the same
-// goroutine. So it does not depend on one-time work of a process, such as filling caches.
+// hostedTurn returns the index of the case that a select tries first. The index depends only on the bubble's seed and
+// the number of earlier selects of the goroutine. One-time work of a process, such as filling caches, has no influence.
 func hostedTurn(gp *g, n uint32) uint32 {
 	if gp.turner != gp.goid {
 		gp.turner, gp.turns = gp.goid, 0
@@ -69,8 +68,6 @@ func hostedTurn(gp *g, n uint32) uint32 {
 //go:linkname hostedNext threelaws/agent.nextTimer
 func hostedNext() int64 { return getg().bubble.timers.wakeTime() }
 
-// hostedGoroutine returns the number of the calling goroutine.
-//
 //go:linkname hostedGoroutine threelaws/agent.goroutine
 func hostedGoroutine() uint64 { return getg().goid }
 

@@ -92,13 +92,13 @@ type agent struct {
 	in     io.Reader
 	out    io.Writer
 	sweeps int
-	heap   uint64 // the size at which the heap is collected
+	heap   uint64 // the size in bytes at which the heap is collected
 	stacks []byte // a buffer for stacks
 
 	// The state of the current world:
 	seed     uint64
 	commands uint64
-	stirred  chan struct{} // a channel of the bubble; receives when the program has sent a request
+	stirred  chan struct{} // a channel of the bubble; receives when a request waits for its response
 	dead     chan struct{} // closed when requests begin to fail; a channel of the bubble
 	cancel   context.CancelFunc
 
@@ -146,7 +146,7 @@ func (a *agent) world(m wire.Message) {
 	a.write(m)
 }
 
-// restore undoes changes of the process by the last program.
+// restore resets the arguments, the environment and the working directory, which the last program may have changed.
 func (a *agent) restore() {
 	os.Args = a.args
 	os.Clearenv()
@@ -202,7 +202,7 @@ func (a *agent) obey(m wire.Message) bool {
 	return true
 }
 
-// end ends the program. It first cancels the context, so that queues and other users stop. Then requests fail.
+// end ends the program. It first cancels the context, so that queues and other goroutines stop. Then requests fail.
 func (a *agent) end() {
 	a.mu.Lock()
 	a.stopped = true
@@ -222,7 +222,7 @@ func (a *agent) reach(now int64) {
 	}
 }
 
-// pass advances the time until a given time, or until the program sends a request or ends.
+// pass advances the time until a given time, or until a request of the program waits for its response.
 func (a *agent) pass(to int64) {
 	select {
 	case <-a.stirred:
@@ -260,7 +260,7 @@ func (a *agent) start(m wire.Message) {
 	go a.run(ctx)
 }
 
-// report sends what has happened since the last report.
+// report sends the state of the bubble, and the requests that were abandoned since the last report.
 func (a *agent) report() {
 	var m wire.Message
 	m.Num(wire.Report)
@@ -302,7 +302,6 @@ func (a *agent) dump(text bool) {
 	a.write(m)
 }
 
-// output sends the program's output.
 func (a *agent) output(b []byte) {
 	var m wire.Message
 	m.Num(wire.Output)
@@ -333,7 +332,7 @@ func fail(why string) {
 }
 
 const (
-	leastHeap = 64 << 20 // a smaller heap is not collected
+	leastHeap = 64 << 20 // bytes; a smaller heap is not collected
 	sweeps    = 16       // the number of commands between two checks of the heap
 )
 

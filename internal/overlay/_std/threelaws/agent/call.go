@@ -94,7 +94,7 @@ func (a *agent) withdraw(id int64) {
 }
 
 // lapsed returns the error for a request whose context is done. If the program is being ended, lapsed first waits until
-// other requests fail. Otherwise the caller could continue with queues that no longer stop.
+// other requests fail, so that the caller does not go on before that.
 func (a *agent) lapsed(ctx context.Context) error {
 	a.mu.Lock()
 	stopped := a.stopped
@@ -105,7 +105,6 @@ func (a *agent) lapsed(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// reply delivers the response to a request.
 func (a *agent) reply(m wire.Message) {
 	c := a.calls[m.TakeNum()]
 	code := int(m.TakeNum())
@@ -123,7 +122,6 @@ func (a *agent) reply(m wire.Message) {
 	close(c.answered)
 }
 
-// stream is an incomplete response body.
 type stream struct {
 	id    int64
 	agent *agent

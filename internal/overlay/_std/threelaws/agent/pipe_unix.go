@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// pipe reads and writes without releasing the processor. So if a goroutine sends a request, no other goroutine runs
-// before it continues, even if the response takes long.
+// pipe reads and writes without releasing the processor. So while a goroutine waits for the response to its request, no
+// other goroutine runs, even if the response takes long.
 type pipe int
 
 func (p pipe) Read(b []byte) (int, error) {

@@ -13,7 +13,7 @@ import (
 	"threelaws/wire"
 )
 
-// webhook calls a webhook of the program through the program's listener. The response is sent before the next report.
+// webhook calls a webhook of the program through the program's listener. The response is sent when the webhook answers.
 func (a *agent) webhook(m wire.Message) {
 	id, port := m.TakeNum(), m.TakeNum()
 	name, bundle := m.TakeText(), m.TakeBytes()

@@ -32,7 +32,7 @@ func hostedAddress(key *abi.Type) bool {
 	return false
 }
 
-// hostedPlace records that slot i of a group has a new entry. size is the size of a group.
+// hostedPlace records that slot i of a group has a new entry. size is the size of a group in bytes.
 func (t *table) hostedPlace(size uintptr, g groupReference, i uintptr) {
 	if t.came == nil {
 		return
