@@ -44,9 +44,12 @@ func newManager(p *process) *recordingManager {
 // Add keeps a controller. It refuses any other runnable unless LeaveOut names it.
 func (m *recordingManager) Add(r manager.Runnable) error {
 	c, err := controllerOf(r)
-	if c != nil || err != nil {
-		m.controllers = append(m.controllers, c)
+	if err != nil {
 		return err
+	}
+	if c != nil {
+		m.controllers = append(m.controllers, c)
+		return nil
 	}
 	name := fmt.Sprintf("%T", r)
 	if m.leaves(name) {

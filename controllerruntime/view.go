@@ -118,6 +118,8 @@ func (v *view) forget() {
 		if t, ok := stored.(toolscache.DeletedFinalStateUnknown); ok {
 			stored = t.Obj
 		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
 		delete(v.made, stored.(runtime.Object))
 	}
 	_, err := v.informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{

@@ -86,7 +86,7 @@ func scramble(x uint64) uint64 {
 func (c *call) unnamed(t *table, namespace string) string {
 	for n := 0; ; n++ {
 		name := string(uid(c.k, c.k.key(namespace, ""), n))
-		if key := c.k.key(namespace, name); c.s.find(t, key) == nil && t.gone(key) == 0 {
+		if key := c.k.key(namespace, name); c.s.find(t, key) == nil && t.gone(key) <= t.most.past {
 			return name
 		}
 	}

@@ -74,7 +74,7 @@ func (r *Fight) Sentence() string {
 }
 
 func (r *Fight) field() (string, bool) {
-	for _, other := range []string{"owner and labels ", "whether ", "the "} {
+	for _, other := range []string{"owner and labels ", "the "} {
 		if strings.HasPrefix(r.What, other) {
 			return "", false
 		}

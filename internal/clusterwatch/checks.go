@@ -142,7 +142,7 @@ func nobody(*entry) string { return "" }
 // references other than the controller. Without such a change, it returns the creator.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
-		if l := e.lines[i]; l.Did == "create" || slices.Contains([]string{"owners"}, l.Change) {
+		if l := e.lines[i]; l.Did == "create" || l.Change == "owners" {
 			return l.Who
 		}
 	}

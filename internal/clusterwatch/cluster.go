@@ -208,9 +208,6 @@ func (c *Cluster) story(e *entry, x *change) {
 // Gone records that an object no longer exists.
 func (c *Cluster) Gone(now time.Time, v *Version) {
 	if e := c.objects[v.place()]; e != nil && e.now.UID == v.UID {
-		if c.kinds[v.of.groupKind()] != nil {
-			v.body = nil
-		}
 		c.remove(now, e)
 	}
 }

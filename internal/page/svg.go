@@ -28,7 +28,7 @@ type picture struct {
 	rows    []Line
 	left    int         // the number of lines that were left out
 	process map[int]int // by position in Run.Processes, from 1: the x of the process's lane
-	object  map[int]int // by position in Run.Lanes[Fold], from 1: the x of the lane
+	object  map[int]int // by position in the shown element of Run.Lanes, from 1: the x of the lane
 	wide    int
 	top     int
 }

@@ -21,9 +21,8 @@ type finder struct {
 	found []*Mutation
 	edits []edit
 
-	funcs   []*types.Signature // the functions around the visited node
-	name    string             // the name of the outermost of these functions
-	literal int                // the number of function literals among them
+	funcs []*types.Signature // the functions around the visited node
+	name  string             // the name of the outermost of these functions
 }
 
 func (f *finder) find() {

@@ -80,7 +80,7 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 
 func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	t.Helper()
-	if c.Time == 0 {
+	if *budget > 0 {
 		c.Time = *budget
 	}
 	raw := map[string]string{} // the files of failures that are not minimized, by law

@@ -75,8 +75,8 @@ func (w *work) labelled(ctx context.Context, r *appsv1.ControllerRevision) (*app
 		return r, nil
 	}
 	changed := *r
-	changed.Labels = maps.Clone(r.Labels)
-	changed.Labels[hashLabel] = r.Name
+	changed.Labels = map[string]string{hashLabel: r.Name}
+	maps.Copy(changed.Labels, r.Labels)
 	obj, err := w.env.Client.Update(ctx, &changed)
 	if err != nil {
 		return nil, err

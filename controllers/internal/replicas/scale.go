@@ -126,7 +126,7 @@ func (r *reconciler) reference(set *Set) *metav1.OwnerReference {
 }
 
 // delete deletes pods by uid, so a new pod with the same name survives (EXACT-4). Upstream, and eras before
-// ControllerRef, delete by name (RULES E56, CORPUS B12). A missing pod counts as deleted.
+// ControllerRef, delete by name (RULES E56, bug B12). A missing pod counts as deleted.
 func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*corev1.Pod) error {
 	keys := make([]string, len(pods))
 	var adopted []string

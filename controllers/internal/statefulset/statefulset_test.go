@@ -162,7 +162,7 @@ func sameOwners(a, b []metav1.OwnerReference) bool {
 	return true
 }
 
-// A revision that lacks a field with a later default has the same template (CORPUS C19).
+// A revision that lacks a field with a later default has the same template (bug C19 of the track record).
 func TestRevisionMeansTheSame(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "web"}}

@@ -137,7 +137,7 @@ const burst = 500
 func (s *syncing) tend(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool, error) {
 	if pod.Ended(p) {
 		// It does not matter how the pod ended, because containers that were stopped from outside may succeed. Its
-		// successor is created when the pod is gone (CORPUS C20).
+		// successor is created when the pod is gone (bug C20 of the track record).
 		if s.options.Without.Ended {
 			err := s.delete(ctx, p)
 			if err == nil {

@@ -84,7 +84,7 @@ func (s *syncing) newest(ctx context.Context, h *history.History,
 }
 
 // means reports whether a revision with other bytes has the same template. Its restored template, with current
-// defaults, is then equal (CORPUS C19).
+// defaults, is then equal (bug C19 of the track record).
 func (s *syncing) means(r *appsv1.ControllerRevision, data []byte) bool {
 	then, err := history.Restore(s.set, r)
 	if err != nil {

@@ -126,7 +126,6 @@ func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1
 var storageVersions = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}:           "v2",
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: "v1beta1",
-	{Group: "events.k8s.io", Version: "v1", Kind: "Event"}:                           "v1",
 }
 
 // storageHash returns the hash of a kind's storage version, which discovery contains.
