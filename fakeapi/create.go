@@ -91,7 +91,7 @@ func (c *call) name(w *draft) {
 		}
 	}
 	if m.GetName() == "" && c.k.row.NamesItself {
-		m.SetName(c.unnamed(t, m.GetNamespace()))
+		w.generated = c.unnamed(t, m)
 	}
 	w.key = c.k.key(m.GetNamespace(), m.GetName())
 	m.SetCreationTimestamp(metadata.Seconds(c.now))

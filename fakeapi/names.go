@@ -82,12 +82,16 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// unnamed returns a unique UID as the name of an object, for kinds whose names the server sets.
-func (c *call) unnamed(t *table, namespace string) string {
-	for n := 0; ; n++ {
-		name := string(uid(c.k, c.k.key(namespace, ""), n))
-		if key := c.k.key(namespace, name); c.s.find(t, key) == nil && t.gone(key) <= t.most.past {
-			return name
+// unnamed sets an unused UID as the name of an object, for kinds whose names the server sets. The caller stores the
+// returned count with the object.
+func (c *call) unnamed(t *table, m metav1.Object) tally {
+	namespace := m.GetNamespace()
+	made := tally{key: namespace + "/", n: t.generated(namespace + "/")}
+	for {
+		m.SetName(string(uid(c.k, c.k.key(namespace, ""), made.n)))
+		made.n++
+		if c.s.find(t, c.k.key(namespace, m.GetName())) == nil {
+			return made
 		}
 	}
 }

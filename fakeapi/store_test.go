@@ -187,12 +187,12 @@ func TestForgetNames(t *testing.T) {
 			t.Errorf("%d names are kept before ForgetNames, want 11", got)
 		}
 		l := mustDo(t, s, &Request{Verb: Create, Kind: limitRangeKind, Namespace: "default", Object: &corev1.LimitRange{}})
-		if name := l.Object.(*corev1.LimitRange).Name; seen[types.UID(name)] {
+		name := l.Object.(*corev1.LimitRange).Name
+		if seen[types.UID(name)] {
 			t.Errorf("a LimitRange has the name %s, which was used before", name)
-		} else {
-			seen[types.UID(name)] = true
-			mustDo(t, s, &Request{Verb: Delete, Kind: limitRangeKind, Namespace: "default", Name: name})
 		}
+		seen[types.UID(name)] = true
+		mustDo(t, s, &Request{Verb: Delete, Kind: limitRangeKind, Namespace: "default", Name: name})
 		s.ForgetNames(s.Version())
 		if table := s.tables[podKind.ordinal]; table.past.Len() != 0 || table.made.Len() != 0 {
 			t.Errorf("%d names and %d prefixes are kept after ForgetNames", table.past.Len(), table.made.Len())

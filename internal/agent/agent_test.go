@@ -80,11 +80,7 @@ func repeats(t *testing.T, c host.Controller, seeds uint64, runs int, faults map
 var manyFaults = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1, "relist": 1}
 
 func TestTwoRunsAreOne(t *testing.T) {
-	seeds := uint64(20)
-	if testing.Short() {
-		seeds = 5
-	}
-	same(t, program(t, "bare").Controller(keeper), seeds, manyFaults)
+	same(t, program(t, "bare").Controller(keeper), 20, manyFaults)
 }
 
 func TestTwoReplicasAreOneRun(t *testing.T) {

@@ -150,7 +150,7 @@ func TestWholeProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := whole(adopts, wrong{})
 			if os.Getenv("SOAK") == "" {
-				s.Schedules = usual / 3
+				s.Schedules = usual / 6
 			}
 			Test(t, s)
 		})

@@ -1,4 +1,4 @@
-package expectations
+package expectations_test
 
 import (
 	"slices"
@@ -12,13 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/expectations"
 	"github.com/threelaws/threelaws/sim"
 )
 
 // script executes steps on the expectations of key k and owner me. "+N" expects N creations, and "-a,b" expects these
 // deletions. "?owned", "?lost" and "?moot" recheck with that state of ns/a. "wait" lets the timeout pass.
-func script(e *Expectations, now *time.Time, steps string) {
-	sights := map[string]Sight{"?owned": Owned, "?lost": Lost, "?moot": Moot}
+func script(e *expectations.Expectations, now *time.Time, steps string) {
+	sights := map[string]expectations.Sight{"?owned": expectations.Owned, "?lost": expectations.Lost, "?moot": expectations.Moot}
 	for step := range strings.FieldsSeq(steps) {
 		what, name, _ := strings.Cut(step, ":")
 		switch what {
@@ -35,17 +36,17 @@ func script(e *Expectations, now *time.Time, steps string) {
 		case "adopting":
 			e.ExpectDeletions("k", "me", []string{name}, name)
 		case "wait":
-			*now = now.Add(Timeout)
+			*now = now.Add(expectations.Timeout)
 		case "tick":
 			*now = now.Add(1)
 		case "forget":
 			e.Forget("k")
 		case "?owned", "?lost", "?moot":
-			e.Recheck("k", func(object string) Sight {
+			e.Recheck("k", func(object string) expectations.Sight {
 				if object == "a" {
 					return sights[what]
 				}
-				return Owned
+				return expectations.Owned
 			})
 		default:
 			if n, err := strconv.Atoi(step); err == nil && n > 0 {
@@ -89,12 +90,12 @@ func TestExpectations(t *testing.T) {
 		{"an event does not prolong it", "+2 wait created tick", true},
 	} {
 		now := sim.Epoch
-		e := New(func() time.Time { return now })
+		e := expectations.New(func() time.Time { return now })
 		if script(e, &now, c.steps); e.Satisfied("k", "me") != c.satisfied {
 			t.Errorf("%s: satisfied = %v, want %v", c.name, !c.satisfied, c.satisfied)
 		}
 	}
-	e := New(func() time.Time { return sim.Epoch })
+	e := expectations.New(func() time.Time { return sim.Epoch })
 	e.ExpectCreations("k", "other", 1)
 	if !e.Satisfied("k", "me") {
 		t.Error("a recreated object waits for the creations of the object before it")
@@ -107,7 +108,7 @@ func TestExpectations(t *testing.T) {
 
 func TestWaiting(t *testing.T) {
 	now := sim.Epoch
-	e := New(func() time.Time { return now })
+	e := expectations.New(func() time.Time { return now })
 	e.ExpectDeletions("b", "me", []string{"x"})
 	e.ExpectCreations("a", "me", 1)
 	e.ExpectCreations("c", "me", 0)
@@ -124,18 +125,18 @@ func TestWaiting(t *testing.T) {
 
 func TestDigest(t *testing.T) {
 	now := sim.Epoch
-	digest := func(f func(e *Expectations)) sim.Hash {
-		e := New(func() time.Time { return now })
+	digest := func(f func(e *expectations.Expectations)) sim.Hash {
+		e := expectations.New(func() time.Time { return now })
 		f(e)
 		var h sim.Hash
 		e.Digest(&h)
 		return h
 	}
-	a := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"x", "y"}) })
-	b := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"y", "x"}) })
-	c := digest(func(e *Expectations) { e.ExpectDeletions("k", "me", []string{"x"}) })
-	d := digest(func(e *Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k") })
-	empty := digest(func(*Expectations) {})
+	a := digest(func(e *expectations.Expectations) { e.ExpectDeletions("k", "me", []string{"x", "y"}) })
+	b := digest(func(e *expectations.Expectations) { e.ExpectDeletions("k", "me", []string{"y", "x"}) })
+	c := digest(func(e *expectations.Expectations) { e.ExpectDeletions("k", "me", []string{"x"}) })
+	d := digest(func(e *expectations.Expectations) { e.ExpectCreations("k", "me", 1); e.Created("k") })
+	empty := digest(func(*expectations.Expectations) {})
 	if a != b {
 		t.Error("the digest depends on the order of expected deletions")
 	}
@@ -151,19 +152,19 @@ func TestDigest(t *testing.T) {
 func TestDigestTellsRecordsApart(t *testing.T) {
 	now := sim.Epoch
 	seen := map[sim.Hash]string{}
-	for name, do := range map[string]func(e *Expectations){
-		"one creation":     func(e *Expectations) { script(e, &now, "+1") },
-		"two":              func(e *Expectations) { script(e, &now, "+2") },
-		"of another key":   func(e *Expectations) { e.ExpectCreations("l", "me", 1) },
-		"by another owner": func(e *Expectations) { e.ExpectCreations("k", "you", 1) },
-		"all names known":  func(e *Expectations) { script(e, &now, "+1"); e.Answered("k") },
-		"known by name":    func(e *Expectations) { script(e, &now, "+1 made:a") },
-		"seen early":       func(e *Expectations) { script(e, &now, "+2 seen:a") },
-		"seen terminating": func(e *Expectations) { script(e, &now, "+1 dying:a") },
-		"earlier":          func(e *Expectations) { script(e, &now, "+1 tick") },
+	for name, do := range map[string]func(e *expectations.Expectations){
+		"one creation":     func(e *expectations.Expectations) { script(e, &now, "+1") },
+		"two":              func(e *expectations.Expectations) { script(e, &now, "+2") },
+		"of another key":   func(e *expectations.Expectations) { e.ExpectCreations("l", "me", 1) },
+		"by another owner": func(e *expectations.Expectations) { e.ExpectCreations("k", "you", 1) },
+		"all names known":  func(e *expectations.Expectations) { script(e, &now, "+1"); e.Answered("k") },
+		"known by name":    func(e *expectations.Expectations) { script(e, &now, "+1 made:a") },
+		"seen early":       func(e *expectations.Expectations) { script(e, &now, "+2 seen:a") },
+		"seen terminating": func(e *expectations.Expectations) { script(e, &now, "+1 dying:a") },
+		"earlier":          func(e *expectations.Expectations) { script(e, &now, "+1 tick") },
 	} {
 		now = sim.Epoch
-		e := New(func() time.Time { return now })
+		e := expectations.New(func() time.Time { return now })
 		do(e)
 		var h sim.Hash
 		e.Digest(&h)
@@ -177,10 +178,16 @@ func TestDigestTellsRecordsApart(t *testing.T) {
 // Recheck looks up only objects whose deletion is expected. A record that is expired, or of another object, is dropped.
 func TestNothingToRecheck(t *testing.T) {
 	now := sim.Epoch
-	e := New(func() time.Time { return now })
-	e.Recheck("k", func(string) Sight { t.Error("Recheck without a record looked up an object"); return Moot })
+	e := expectations.New(func() time.Time { return now })
+	e.Recheck("k", func(string) expectations.Sight {
+		t.Error("Recheck without a record looked up an object")
+		return expectations.Moot
+	})
 	e.ExpectCreations("k", "me", 1)
-	e.Recheck("k", func(string) Sight { t.Error("Recheck looked up an unexpected object"); return Moot })
+	e.Recheck("k", func(string) expectations.Sight {
+		t.Error("Recheck looked up an unexpected object")
+		return expectations.Moot
+	})
 	if !e.Satisfied("k", "successor") || len(e.Waiting()) != 0 {
 		t.Error("the record of a replaced object is kept")
 	}
@@ -193,10 +200,10 @@ func TestLook(t *testing.T) {
 	for name, c := range map[string]struct {
 		owner types.UID
 		going bool
-		want  Sight
+		want  expectations.Sight
 	}{
-		"owned": {"me", false, Owned}, "terminating": {"me", true, Moot}, "others": {"you", false, Moot},
-		"released": {"", false, Lost},
+		"owned": {"me", false, expectations.Owned}, "terminating": {"me", true, expectations.Moot}, "others": {"you", false, expectations.Moot},
+		"released": {"", false, expectations.Lost},
 	} {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
 		if c.owner != "" {
@@ -208,11 +215,11 @@ func TestLook(t *testing.T) {
 		if err := objects.Add(p); err != nil {
 			t.Fatal(err)
 		}
-		if got := Look(objects, "me")("ns/" + name); got != c.want {
+		if got := expectations.Look(objects, "me")("ns/" + name); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	if got := Look(objects, "me")("ns/gone"); got != Moot {
+	if got := expectations.Look(objects, "me")("ns/gone"); got != expectations.Moot {
 		t.Errorf("gone: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package pod
+package pod_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -63,12 +64,12 @@ func TestBefore(t *testing.T) {
 	}
 	last := ranked[len(ranked)-1]
 	equal := a("a", "n", corev1.PodRunning, time.Hour, readyFor(time.Hour), restarted(1), sidecarRestarted(2))
-	if Before(equal, last) != 0 || Before(last, equal) != 0 {
+	if pod.Before(equal, last) != 0 || pod.Before(last, equal) != 0 {
 		t.Error("two equal pods have an order")
 	}
 	for rotation := range ranked {
 		got := append(slices.Clone(ranked[rotation:]), ranked[:rotation]...)
-		slices.SortFunc(got, Before)
+		slices.SortFunc(got, pod.Before)
 		for i, p := range got {
 			if p != ranked[i] {
 				t.Errorf("rotated by %d: %s is number %d", rotation, p.Name, i)
@@ -91,19 +92,19 @@ func TestAvailable(t *testing.T) {
 		{young, 10, false}, {young, 4, true}, {young, 0, true}, {old, 10, true}, {never, 0, false},
 		{unsaid, 0, true}, {unsaid, 1, false},
 	} {
-		if got := Available(c.pod, c.seconds, sim.Epoch); got != c.want {
+		if got := pod.Available(c.pod, c.seconds, sim.Epoch); got != c.want {
 			t.Errorf("%s, %d s: available %v", c.pod.Name, c.seconds, got)
 		}
 	}
 	all := []*corev1.Pod{never, old, unsaid, young}
-	if got := NextAvailable(all, 15, sim.Epoch); got != 5*time.Second {
+	if got := pod.NextAvailable(all, 15, sim.Epoch); got != 5*time.Second {
 		t.Errorf("the next is available in %v, want 5s", got)
 	}
 	ahead := a("ahead", "n", corev1.PodRunning, time.Hour, readyFor(-time.Second)) // the clock of its node is ahead
-	if got := NextAvailable([]*corev1.Pod{ahead}, 0, sim.Epoch); got != 0 {
+	if got := pod.NextAvailable([]*corev1.Pod{ahead}, 0, sim.Epoch); got != 0 {
 		t.Errorf("with no minimum time, the next pod is available in %v", got)
 	}
-	if got := NextAvailable(all, 3, sim.Epoch); got != 0 {
+	if got := pod.NextAvailable(all, 3, sim.Epoch); got != 0 {
 		t.Errorf("no pod becomes available later, but the next one is available in %v", got)
 	}
 }
@@ -116,7 +117,7 @@ func TestFromTemplate(t *testing.T) {
 	}
 	before := template.DeepCopy()
 	owner := &metav1.ObjectMeta{Name: "web", Namespace: "ns", UID: "u"}
-	p := FromTemplate(template, owner, &metav1.OwnerReference{UID: "u"})
+	p := pod.FromTemplate(template, owner, &metav1.OwnerReference{UID: "u"})
 	if p.GenerateName != "web-" || p.Namespace != "ns" || len(p.OwnerReferences) != 1 || p.Labels["app"] != "x" {
 		t.Errorf("created %+v", p.ObjectMeta)
 	}
@@ -131,8 +132,8 @@ func TestFromTemplate(t *testing.T) {
 func TestLabelled(t *testing.T) {
 	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	IndexLabels(pods)
-	IndexLabels(pods) // for another controller of the process
+	pod.IndexLabels(pods)
+	pod.IndexLabels(pods) // for another controller of the process
 	for i := range 8 {
 		p := &corev1.Pod{}
 		p.Namespace, p.Name, p.Labels = "a", fmt.Sprint(i), map[string]string{}
@@ -158,7 +159,7 @@ func TestLabelled(t *testing.T) {
 		{"zone": "x", "tier": "x", "app": "no"}: nil,
 	} {
 		var got []string
-		for _, p := range Labelled(pods, "a", *want) {
+		for _, p := range pod.Labelled(pods, "a", *want) {
 			if p.Namespace != "a" {
 				t.Errorf("%v: found in namespace %s", *want, p.Namespace)
 			}

@@ -1,10 +1,12 @@
-package meta
+package law_test
 
 import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 func owned(by ...types.UID) *metav1.ObjectMeta {
@@ -16,10 +18,10 @@ func owned(by ...types.UID) *metav1.ObjectMeta {
 }
 
 func TestSameRefsBut(t *testing.T) {
-	if !SameRefsBut(owned("b"), owned("b", "a"), "a") || !SameRefsBut(owned("a", "b"), owned("b"), "a") {
+	if !meta.SameRefsBut(owned("b"), owned("b", "a"), "a") || !meta.SameRefsBut(owned("a", "b"), owned("b"), "a") {
 		t.Error("its own reference makes a difference")
 	}
-	if SameRefsBut(owned("b"), owned("a"), "a") || SameRefsBut(owned("b"), owned("c"), "a") {
+	if meta.SameRefsBut(owned("b"), owned("a"), "a") || meta.SameRefsBut(owned("b"), owned("c"), "a") {
 		t.Error("another's reference makes none")
 	}
 }
@@ -35,7 +37,7 @@ func TestSameFinalizersBut(t *testing.T) {
 		{[]string{"x"}, []string{"y"}, false},
 		{[]string{"x"}, nil, false},
 	} {
-		if got := SameFinalizersBut(c.a, c.b, []string{"own"}); got != c.want {
+		if got := meta.SameFinalizersBut(c.a, c.b, []string{"own"}); got != c.want {
 			t.Errorf("%v, %v: %v", c.a, c.b, got)
 		}
 	}

@@ -1,17 +1,19 @@
-package view
+package law_test
 
 import (
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
 // The index of a journal contains all entries of an object since a record, in order, and no earlier ones.
 func TestSince(t *testing.T) {
-	var j Journal
-	a, b := &Sight{UID: "a"}, &Sight{UID: "b"}
-	for record, e := range []*Sight{a, b, a, a} {
+	var j view.Journal
+	a, b := &view.Sight{UID: "a"}, &view.Sight{UID: "b"}
+	for record, e := range []*view.Sight{a, b, a, a} {
 		j.Note(e, record)
 	}
 	s := j.Since(1)
@@ -34,13 +36,13 @@ func TestSince(t *testing.T) {
 
 // A key is hot if it fails and is retried within a second, without being enqueued again.
 func TestHot(t *testing.T) {
-	q, k := NewQueue(), Key{"default", "a"}
+	q, k := view.NewQueue(), view.Key{Namespace: "default", Name: "a"}
 	for i, c := range []struct {
 		add  bool
 		at   time.Duration
 		want int
-	}{{true, 0, 0}, {false, 0, 1}, {false, 0, 2}, {true, 0, 0}, {false, 0, 1}, {false, Brief - 1, 2},
-		{false, 2*Brief - 1, 0}} {
+	}{{true, 0, 0}, {false, 0, 1}, {false, 0, 2}, {true, 0, 0}, {false, 0, 1}, {false, view.Brief - 1, 2},
+		{false, 2*view.Brief - 1, 0}} {
 		if c.add {
 			q.Add(k.String())
 		}

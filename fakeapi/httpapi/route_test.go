@@ -1,10 +1,11 @@
-package route
+package httpapi_test
 
 import (
 	"net/http/httptest"
 	"testing"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
 func kinds() []*fakeapi.Kind { return fakeapi.New(fakeapi.Options{}).Served() }
@@ -27,7 +28,7 @@ func TestParse(t *testing.T) {
 		"/apis/example.com/v1/widgets":                {"", "", "", "", false, false},
 		"/apis/apps/v1":                               {"", "", "", "", false, true},
 	} {
-		p, ok := Parse(kinds(), path)
+		p, ok := route.Parse(kinds(), path)
 		got := read{"", p.Namespace, p.Name, p.Subresource, p.Watch, p.GroupKnown}
 		if p.Kind != nil {
 			got.kind = p.Kind.GVK.Kind
@@ -37,7 +38,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"", "/", "/api", "/apis/apps", "/healthz", "/api/v1//pods", "/apis//v1/pods"} {
-		if p, ok := Parse(kinds(), path); ok {
+		if p, ok := route.Parse(kinds(), path); ok {
 			t.Errorf("%q was parsed as %+v", path, p)
 		}
 	}
@@ -68,7 +69,7 @@ func TestVerb(t *testing.T) {
 		{"DELETE", "/api/v1/pods", ""},
 		{"BREW", pods + "/p", ""},
 	} {
-		p, _ := Parse(kinds(), c.path)
+		p, _ := route.Parse(kinds(), c.path)
 		got, err := p.Verb(httptest.NewRequest(c.method, c.path, nil))
 		if got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%s %s: %q %v, want %q", c.method, c.path, got, err, c.want)
@@ -82,7 +83,7 @@ func TestWatches(t *testing.T) {
 		"/api/v1/pods?watch=0": false, "/api/v1/pods?watch=false": false,
 	} {
 		r := httptest.NewRequest("GET", path, nil)
-		if p, _ := Parse(kinds(), r.URL.Path); p.Watches(r) != want {
+		if p, _ := route.Parse(kinds(), r.URL.Path); p.Watches(r) != want {
 			t.Errorf("%s: %t", path, !want)
 		}
 	}

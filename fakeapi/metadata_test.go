@@ -1,4 +1,4 @@
-package metadata
+package fakeapi_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // Metadata for which Sound is true is valid.
@@ -17,7 +19,7 @@ func TestSoundMetaIsSound(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	sound := 0
 	for range 4000 {
-		old := randomMeta(r)
+		old := randomObjectMeta(r)
 		obj := old.DeepCopy()
 		for i := range obj.OwnerReferences {
 			ref := &obj.OwnerReferences[i]
@@ -31,12 +33,12 @@ func TestSoundMetaIsSound(t *testing.T) {
 		if r.Intn(4) == 0 {
 			obj.UID = "other"
 		}
-		if !Sound(obj, old) {
+		if !metadata.Sound(obj, old) {
 			continue
 		}
 		sound++
-		errs := apivalidation.ValidateObjectMetaAccessor(obj, true, PathSegment, Path)
-		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, Path)...)
+		errs := apivalidation.ValidateObjectMetaAccessor(obj, true, metadata.PathSegment, metadata.Path)
+		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(obj, old, metadata.Path)...)
 		if len(errs) > 0 {
 			t.Fatalf("%+v\n%v", obj, errs)
 		}
@@ -69,11 +71,11 @@ func TestSoundNewIsSound(t *testing.T) {
 				UID: types.UID(word())}}
 		}
 		namespaced := r.Intn(8) > 0
-		if !SoundNew(obj, namespaced) {
+		if !metadata.SoundNew(obj, namespaced) {
 			continue
 		}
 		sound++
-		errs := apivalidation.ValidateObjectMetaAccessor(obj, namespaced, apivalidation.NameIsDNSSubdomain, Path)
+		errs := apivalidation.ValidateObjectMetaAccessor(obj, namespaced, apivalidation.NameIsDNSSubdomain, metadata.Path)
 		if errs = append(errs, validateFinalizers(obj)...); len(errs) > 0 {
 			t.Fatalf("%+v\n%v", obj, errs)
 		}
@@ -83,7 +85,7 @@ func TestSoundNewIsSound(t *testing.T) {
 	}
 }
 
-func randomMeta(r *rand.Rand) *metav1.ObjectMeta {
+func randomObjectMeta(r *rand.Rand) *metav1.ObjectMeta {
 	m := &metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "u", ResourceVersion: "7"}
 	for i := range r.Intn(3) {
 		if m.Labels == nil {
@@ -102,13 +104,11 @@ func randomMeta(r *rand.Rand) *metav1.ObjectMeta {
 	return m
 }
 
-func pick(r *rand.Rand, of ...string) string { return of[r.Intn(len(of))] }
-
 // validateFinalizers returns an error for a finalizer without a domain, unless it is a standard one.
 func validateFinalizers(m metav1.Object) (errs field.ErrorList) {
 	for i, f := range m.GetFinalizers() {
-		if !strings.Contains(f, "/") && !StandardFinalizer(f) {
-			errs = append(errs, field.Invalid(Path.Child("finalizers").Index(i), f,
+		if !strings.Contains(f, "/") && !metadata.StandardFinalizer(f) {
+			errs = append(errs, field.Invalid(metadata.Path.Child("finalizers").Index(i), f,
 				"name is neither a standard finalizer name nor is it fully qualified"))
 		}
 	}

@@ -1,4 +1,4 @@
-package validation
+package fakeapi_test
 
 import (
 	"fmt"
@@ -18,48 +18,49 @@ import (
 	coredefaults "k8s.io/kubernetes/pkg/apis/core/v1"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
+	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
 // Random objects, many with equal parts, have the same errors with and without the cache.
 func TestRememberedVerdicts(t *testing.T) {
 	for name, k := range map[string]struct {
-		rules Judges
+		rules validation.Judges
 		make  func(r *rand.Rand) runtime.Object
 	}{
-		"pod": {Pod, func(r *rand.Rand) runtime.Object {
+		"pod": {validation.Pod, func(r *rand.Rand) runtime.Object {
 			p := &corev1.Pod{ObjectMeta: randomMeta(r), Spec: randomSpec(r), Status: randomPodStatus(r)}
 			coredefaults.SetObjectDefaults_Pod(p)
 			return p
 		}},
-		"replicaset": {ReplicaSet, func(r *rand.Rand) runtime.Object {
+		"replicaset": {validation.ReplicaSet, func(r *rand.Rand) runtime.Object {
 			s := &appsv1.ReplicaSet{ObjectMeta: randomMeta(r), Spec: appsv1.ReplicaSetSpec{Replicas: count(r),
 				Selector: selector(r), Template: randomTemplate(r)},
 				Status: appsv1.ReplicaSetStatus{Replicas: *count(r), ReadyReplicas: *count(r)}}
 			appsdefaults.SetObjectDefaults_ReplicaSet(s)
 			return s
 		}},
-		"deployment": {Deployment, func(r *rand.Rand) runtime.Object {
+		"deployment": {validation.Deployment, func(r *rand.Rand) runtime.Object {
 			d := &appsv1.Deployment{ObjectMeta: randomMeta(r), Spec: appsv1.DeploymentSpec{Replicas: count(r),
 				Selector: selector(r), Template: randomTemplate(r)},
 				Status: appsv1.DeploymentStatus{Replicas: *count(r), CollisionCount: count(r)}}
 			appsdefaults.SetObjectDefaults_Deployment(d)
 			return d
 		}},
-		"statefulset": {StatefulSet, func(r *rand.Rand) runtime.Object {
+		"statefulset": {validation.StatefulSet, func(r *rand.Rand) runtime.Object {
 			s := &appsv1.StatefulSet{ObjectMeta: randomMeta(r), Spec: appsv1.StatefulSetSpec{Replicas: count(r),
 				Selector: selector(r), Template: randomTemplate(r)},
 				Status: appsv1.StatefulSetStatus{Replicas: *count(r), CollisionCount: count(r)}}
 			appsdefaults.SetObjectDefaults_StatefulSet(s)
 			return s
 		}},
-		"daemonset": {DaemonSet, func(r *rand.Rand) runtime.Object {
+		"daemonset": {validation.DaemonSet, func(r *rand.Rand) runtime.Object {
 			d := &appsv1.DaemonSet{ObjectMeta: randomMeta(r), Spec: appsv1.DaemonSetSpec{Selector: selector(r),
 				Template: randomTemplate(r)},
 				Status: appsv1.DaemonSetStatus{NumberReady: *count(r), CollisionCount: count(r)}}
 			appsdefaults.SetObjectDefaults_DaemonSet(d)
 			return d
 		}},
-		"job": {Job, func(r *rand.Rand) runtime.Object {
+		"job": {validation.Job, func(r *rand.Rand) runtime.Object {
 			j := &batchv1.Job{ObjectMeta: randomMeta(r), Spec: batchv1.JobSpec{Parallelism: count(r),
 				ManualSelector: new(r.Intn(4) == 0), Template: randomTemplate(r)},
 				Status: batchv1.JobStatus{Succeeded: *count(r)}}
@@ -101,7 +102,7 @@ func TestRememberedVerdicts(t *testing.T) {
 }
 
 // compare returns 1 for a valid object, and 0 otherwise.
-func compare(t *testing.T, judge Judge, obj, old runtime.Object, sound bool) int {
+func compare(t *testing.T, judge validation.Judge, obj, old runtime.Object, sound bool) int {
 	t.Helper()
 	want, warned := judge(obj, old, false)
 	for range 2 {
