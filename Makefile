@@ -153,7 +153,7 @@ patches:
 
 # Builds the command, and runs every scenario.
 run:
-	@echo "building bin/threelaws (the first time this compiles everything, and takes a minute or two)"
+	@echo "building bin/threelaws (the first time this compiles everything, which takes minutes)"
 	@$(MAKE) --no-print-directory build
 	bin/threelaws run ./scenarios
 

@@ -22,8 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// pod returns a process that runs the container of a Job's Pod, with this binary as the command. values replace those
-// in the manifest.
+// pod returns a process that runs a Job's container, with this binary as the command. values replace the manifest's.
 func pod(t *testing.T, manifest string, index int, values map[string]string) *exec.Cmd {
 	t.Helper()
 	var j batchv1.Job

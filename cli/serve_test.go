@@ -210,8 +210,7 @@ func (s *served) until(t *testing.T, path string, enough func(kind string, p *co
 	}
 }
 
-// Controllers act in real time on the objects of a loaded file. A dumped file can be loaded, and is dumped again
-// unchanged.
+// Controllers act in real time on the objects of a loaded file. A dump can be loaded, and is dumped again unchanged.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

@@ -13,8 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// LimitRanges set defaults before quotas are charged and the object is validated. They refuse an object after its
-// validation.
+// LimitRanges set defaults before quotas are charged and the object is validated. They refuse it after validation.
 func TestLimitRangeBeforeQuota(t *testing.T) {
 	s := New(Options{})
 	mustDo(t, s, &Request{Verb: Create, Kind: limitRangeKind, Namespace: "default", Object: &corev1.LimitRange{

@@ -111,7 +111,8 @@ func (c *call) validateNew(w *draft) error {
 	return err
 }
 
-// convertNew converts the object to the storage version. calls is the number of webhook calls before the write.
+// convertNew converts the object to the storage version. calls is the server's number of webhook calls when the create
+// began: during a later call, other requests may have run.
 func (c *call) convertNew(w *draft, calls int) error {
 	if err := c.keep(w.obj); err != nil || c.s.calls == calls {
 		return err

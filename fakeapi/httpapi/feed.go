@@ -160,7 +160,8 @@ type gatedFeed struct {
 // GatedTransport returns a [Handler.Transport] for one client. The gate executes the client's requests about objects.
 func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
 
-// watchGated opens a watch through the transport's gate. It returns either a feed or a refusal.
+// watchGated opens a watch through the transport's gate. If the server refuses the watch, the feed is nil, and
+// the answer is the refusal. Otherwise the answer is a.
 func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *answer, error) {
 	f := &gatedFeed{frames: framer{h: t.h, kind: a.kind, format: a.format}, more: make(chan struct{}, 1)}
 	switch resp, err := t.gate.Watch(ctx, a.watch.gated, f); {

@@ -194,8 +194,7 @@ func TestAdmissionWebhookCallsBack(t *testing.T) {
 	}
 }
 
-// If an object changes during a webhook call, it is admitted again. If the request has a resourceVersion, it is
-// refused.
+// If an object changes during a webhook call, it is admitted again. A request with a resourceVersion is refused.
 func TestAdmissionIsRepeated(t *testing.T) {
 	h := calling(t)
 	var calls atomic.Int32

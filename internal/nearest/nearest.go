@@ -6,8 +6,8 @@ import "strings"
 // most is the maximal number of wrong letters for words of any length.
 const most = 3
 
-// Word returns the valid word that is nearest to the typed word, or "". One letter in three may be wrong, but at most
-// three letters. If there is no such word, a typed word of at least three letters may be an abbreviation. Then Word
+// Word returns the valid word that is nearest to the typed word, or "". A third of the letters may be wrong, rounded up,
+// but at most three. If there is no such word, a typed word of at least three letters may be an abbreviation. Then Word
 // returns the first valid word that begins with the typed word, or that has fewer than twice as many letters and
 // contains the letters of the typed word in the same order.
 func Word(word string, valid []string) string {

@@ -153,7 +153,7 @@ type Break struct {
 	Line     int      `json:"line,omitempty"`  // the number of the violating line
 	First    int      `json:"first,omitempty"` // for a fight: the numbers of the first and last line of its cycle
 	Last     int      `json:"last,omitempty"`
-	Story    []string `json:"story,omitempty"` // the events as sentences; for a fight, those of its cycle
+	Story    []string `json:"story,omitempty"` // the violating request as a sentence; for a fight, the first of its cycle
 }
 
 const mostStory = 6

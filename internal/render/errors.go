@@ -276,7 +276,7 @@ var (
 	severe   = regexp.MustCompile(`(?i)^(error|fatal|panic|dpanic|critical)\b|\b(level|severity)="?(error|fatal|panic)|^fatal error:`)
 )
 
-// conflict is the end of the message of every 409 Conflict.
+// conflict is the end of the message of a 409 for an outdated resourceVersion.
 const conflict = "; please apply your changes to the latest version and try again"
 
 // frame reports whether a line belongs to a stack trace: it is a file and line, or a function above such a line.

@@ -27,7 +27,8 @@ type Page struct {
 	Before string `json:"before"` // ownership trees before and after the violation
 	After  string `json:"after"`
 
-	// "fails at step 5, found at 61; 2 of 40 choices differ from the default schedule; minimal"
+	// How small the failure is after minimizing: "fails at step 5, found at 61; 2 of 40 choices differ from the default
+	// schedule; minimal". Before, it failed at step 61.
 	Small   string `json:"small,omitempty"`
 	Replay  string `json:"replay,omitempty"`  // the command that replays the run
 	Picture string `json:"picture,omitempty"` // the command that draws the run; set by Draw

@@ -114,7 +114,9 @@ func TestPagesShowWhatIsRun(t *testing.T) {
 
 var bench = regexp.MustCompile(`(?:-bench|-fuzz|-run) '?\^?(Benchmark|Fuzz|Test)?([A-Z]\w+)`)
 
-// Every benchmark, fuzz target and test in a command on a page exists.
+var command = regexp.MustCompile(`(?:cd (\w+) &&\s)?(?:\w+=\S+\s)*go (?:test|run) (?:-C (\w+) )?(?:-\S+ )*(\./[a-z./]+)`)
+
+// Every package, benchmark, fuzz target and test in a command on a page exists.
 func TestCommandsRunSomething(t *testing.T) {
 	var names []string
 	for _, f := range testFiles(t) {
@@ -128,6 +130,11 @@ func TestCommandsRunSomething(t *testing.T) {
 		for _, m := range bench.FindAllStringSubmatch(p.text, -1) {
 			if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, m[1]+m[2]) }) {
 				t.Errorf("%s: %s: there is no such test, benchmark or fuzz target", p.name, m[0])
+			}
+		}
+		for _, m := range command.FindAllStringSubmatch(p.text, -1) {
+			if _, err := os.Stat(filepath.Join(root, m[1], m[2], m[3])); err != nil {
+				t.Errorf("%s: %s: %v", p.name, m[0], err)
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (p *process) Cache(kind string) *view.Cache {
 
 func (p *process) manages(kind string) bool { return p.Actor.manages(kind) }
 
-// follows reports whether known contains objects of a kind.
+// follows reports whether the process reconciles or manages a kind. known contains only objects of these kinds.
 func (p *process) follows(kind string) bool {
 	return p.Actor.For.Kind != "" && (kind == p.Actor.For.Kind || p.manages(kind))
 }

@@ -280,7 +280,7 @@ func rescheduled(key string) (cj string, ok bool) {
 }
 
 // cronJobRoute returns the route of CronJob events. If the schedule or time zone changed, the CronJob is only requeued
-// for its next time. A later event handles missed times of the new schedule.
+// for its next time. Times of the new schedule that have passed are noticed only if another event enqueues it before.
 func cronJobRoute(without *Without) host.Route {
 	own := routing.Own(cronJobKind, &without.Routing)
 	return host.Route{Kind: cronJobKind, Do: func(v host.View, e host.Event, out *host.Effect) {

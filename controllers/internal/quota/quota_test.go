@@ -49,8 +49,7 @@ func TestStatusIsReportedOnce(t *testing.T) {
 	}
 }
 
-// A pod that stays terminating counts until twice its grace period is over. Each pod has its own time, whatever the
-// order of the pods.
+// A pod that stays terminating counts until twice its grace period is over, whatever the order of the pods.
 func TestEachIsWrittenOffInTime(t *testing.T) {
 	for _, graces := range [][2]int64{{10, 60}, {60, 10}} {
 		w := trial.New(trial.Options{})
