@@ -1,9 +1,12 @@
 package scenarios_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 
 	"github.com/threelaws/threelaws/scenarios"
 )
@@ -127,9 +130,9 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	if !last.Expect || len(failures) == 0 || failures[len(failures)-1].Step != last {
 		t.Fatalf("%s: the last step, %s, is not the step that fails: %+v\n%s", f.Law, last, failures, text)
 	}
-	for name, body := range file.Bodies() {
-		if strings.TrimSpace(body) == "" {
-			t.Errorf("%s: section %s is empty", f.Law, name)
+	for _, s := range txtar.Parse([]byte(text)).Files {
+		if len(bytes.TrimSpace(s.Data)) == 0 {
+			t.Errorf("%s: section %s is empty", f.Law, s.Name)
 		}
 	}
 	file = read()

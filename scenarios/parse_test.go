@@ -206,7 +206,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what Format wrote does not parse: %v", err)
 		}
-		if len(a.Steps) != len(b.Steps) || len(a.Bodies()) != len(b.Bodies()) {
+		if len(a.Steps) != len(b.Steps) {
 			t.Fatal("the file changed in a round trip")
 		}
 		for i, s := range a.Steps {
