@@ -199,7 +199,7 @@ func (f *found) firsts() []manifest {
 
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
 
-// copies returns the first error of creating copies of the dependents.
+// copies tries whether the server accepts a copy of each dependent, each in a world of its own. It returns the first error.
 func (f *found) copies(s *operator) error {
 	for _, d := range f.each() {
 		if err := s.makes(d.copied(d.GetName())); err != nil {

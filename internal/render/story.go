@@ -153,7 +153,7 @@ type causes struct {
 	h     *sim.History
 	lines []Line
 	views views
-	of    map[int]int // the position in lines of each record
+	of    map[int]int // by the index of a record: the index of its line in the field lines
 }
 
 // Explain sets the cause of each line: the outdated state that its actor used, and the earlier line that triggered it.

@@ -208,7 +208,7 @@ func list(indexer cache.Indexer, namespace string) []any {
 // Without lists the guards that a mutant disables; see package mutants.
 type Without struct {
 	TakeOwned   bool // create slices without a reference to their Service
-	OwnerUID    bool // treat the slices of an earlier Service of the same name as its own
+	OwnerUID    bool // let a Service take the slices of an earlier Service with its name
 	Stale       bool // reconcile before the cache shows earlier writes
 	Lost        bool // wait for a written slice that is gone
 	Version     bool // update slices without a resourceVersion
