@@ -46,10 +46,10 @@ problem once, with its history:
   lost-owner      an owner reference to an object that does not exist
   foreign-owner   an owner reference to an object in another namespace
 
-If a fight continues, it is printed again each time its duration has doubled. watch reads
-the writer of a field from metadata.managedFields. The program that deleted an object is
-unknown. To find it, use "threelaws judge" with an audit log. watch writes nothing to the
-cluster. docs/use/watch.md has the role that it needs.
+If a fight continues, it is printed again each time the number of its cycles has doubled.
+watch reads the writer of a field from metadata.managedFields. The program that deleted an
+object is unknown. To find it, use "threelaws judge" with an audit log. watch writes nothing
+to the cluster. docs/use/watch.md has the role that it needs.
 
 The exit code is 1 if there is a problem.`,
 		Example: `  threelaws watch --kubeconfig three.kubeconfig
