@@ -202,15 +202,17 @@ var switches string
 
 const trackHead = `# Track record
 
-This page is for readers who ask whether exploration finds real bugs. Each row is a reported ownership bug, with the
-scenario file that finds it again. The controller in the file lacks the fix of the bug. It is an older version (era) of
-the controller, or a mutant, from which one check was removed. Exploration runs this controller under many schedules,
-until a law is violated. The right controller passes the same schedules. An *open* bug is not fixed upstream, and the
-right controller has it too. Then the violation is a lost race (*committed*, see
+This page is for readers who ask whether exploration finds real bugs. Each row of the first table is a reported
+ownership bug, with the scenario file that finds it again. The controller in the file lacks the fix of the bug. This
+controller is an older version (era) of a reference controller, or a mutant: a reference controller from which one check
+was removed. Exploration runs it under many schedules, which are orders of requests, watch events and faults, until a
+law is violated. The current reference controller passes the same schedules. An *open* bug is not fixed upstream, and
+the current reference controller has the bug too. Then the violation is a lost race (*committed*, see
 [design.md](../inside/design.md#the-laws-simlaw)).
 
-Schedules run one after another on one core. *Schedules* is the number of schedules until the bug is found, and *time* is
-the time until then. Both are medians over all seeds. *Steps* is the length of the minimized timeline.
+Schedules run one after another on one core. *In* names the mutant or era. *Schedules* is the number of schedules until
+the bug is found, and *time* is the time until then. Both are medians over all seeds of the random search. *Steps* is
+the number of steps in the minimized timeline.
 `
 
 // unfound is the table of bugs without a file that finds them, with the reasons.
