@@ -2,8 +2,8 @@ package clause
 
 var gcpolicyClauses = []Clause{
 	{ID: "GCPOLICY-1", Category: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
-		Sentence: "Some kinds relied on cascading by the client. In their old API versions a delete without a policy " +
-			"means Orphan. For all other kinds, the garbage collector deletes the dependents.",
+		Sentence: "Clients used to delete the dependents of some kinds. In the old API versions of these kinds, a " +
+			"delete without a policy means Orphan. For all other kinds, the garbage collector deletes the dependents.",
 		Cases: []string{"finalizers/default-policy-"}},
 	{ID: "GCPOLICY-2", Category: Data, About: Server, Source: "controller-ref.md, Default garbage collection policy",
 		Sentence: "The default depends on kind and API version. The strategy of the kind declares the default, and " +
@@ -121,7 +121,7 @@ var kindClauses = []Clause{
 		Only:     []string{"job"}},
 	{ID: "KIND-CRON-1", Category: Routing, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
-		Sentence: "A CronJob works by polling (the old era) and links Jobs by ControllerRef.",
+		Sentence: "The CronJob controller finds its Jobs by polling (the old era), and links them by ControllerRef.",
 		Only:     []string{"cronjob"}},
 	{ID: "KIND-CRON-2", Category: Routing, About: Named,
 		Source:   "controller-ref.md, Controller-specific behavior, CronJob",
@@ -171,16 +171,16 @@ var jobselClauses = []Clause{
 		Cases:    []string{"jobselector/manual-true-"}},
 	{ID: "JOBSEL-5", Category: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "A downloaded Job that is created again, with its UID label and selector, does not overlap with " +
-			"the first. It gets unique labels or a clear error, as from the real server.",
+			"the first. The second Job gets unique labels, or the same error as from the real server.",
 		Cases: []string{"jobselector/copy-job"}},
 	{ID: "JOBSEL-6", Category: Data, About: Server, Source: "selector-generation.md",
-		Sentence: "`manualSelector` is not shown if it was not used.",
+		Sentence: "`manualSelector` is not shown in a Job that did not set it.",
 		Cases:    []string{"jobselector/put-get-roundtrip"},
 		Lacking: "the current server shows manualSelector: false if it was not set, and so does this one; a copy " +
 			"with it changes nothing"},
 	{ID: "JOBSEL-7", Category: Data, About: Server, Source: "selector-generation.md",
 		Sentence: "The conversion between the old version's `autoSelector` and the new one's `manualSelector` " +
-			"follows the proposal's table, and round-trips as it says.",
+			"follows the proposal's table, and a round trip gives the values of that table.",
 		Tests: []string{"controllers/internal/job/conversion.TestTable",
 			"controllers/internal/job/conversion.TestRoundTrip"},
 		Lacking: "conversion in a server: no served version of the API has `autoSelector`"},

@@ -98,8 +98,8 @@ var upgradeClauses = []Clause{
 	{ID: "UPGRADE-1", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
 		Tests: []string{"controllers.TestEras"},
 		Sentence: "Without overlapping selectors, upgrade and downgrade change nothing that a user sees, at any " +
-			"moment and in any order of the processes. They create and delete no object. After an upgrade " +
-			"every dependent has an owner."},
+			"moment and in any order of the processes. An upgrade or downgrade creates and deletes no object. After " +
+			"an upgrade every dependent has an owner."},
 	{ID: "UPGRADE-2", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
 		Tests:    []string{"controllers.TestEras"},
 		Sentence: "With overlapping selectors, a fight before the upgrade stops after it."},
@@ -126,8 +126,9 @@ var downgradeClauses = []Clause{
 
 var skewClauses = []Clause{
 	{ID: "SKEW-1", Category: Crossing, About: Eras, Source: "controller-ref.md, Upgrading",
-		Tests:    []string{"controllers.TestEras"},
-		Sentence: "The same rules hold while two eras run at once (a rolling upgrade, a slow leader change)."},
+		Tests: []string{"controllers.TestEras"},
+		Sentence: "The rules of UPGRADE and DOWNGRADE hold while two eras run at once (a rolling upgrade, a slow " +
+			"leader change)."},
 }
 
 var checklistClauses = []Clause{

@@ -95,10 +95,12 @@ type tick struct {
 
 const checklistHead = `# The proposal's checklist
 
-This page is for readers who know the ControllerRef proposal. It paraphrases the proposal's list of implementation items. An item has a tick
-if all its clauses were evaluated for the current version of the controller (its last era), and held in every schedule.
-The last column names the law of each clause. It also names a mutant that the law kills: a variant of the controller
-without one check. If no law checks an item, the column names what covers it: a recorded case of the real server, a scenario, or a source file.
+This page is for readers who know the ControllerRef proposal. It paraphrases the proposal's list of implementation
+items. Names such as ADOPT-3 are [clauses](clauses.md): requirements that a program can be checked against. An item has
+a tick if all its clauses were evaluated for the current version of the controller (its last era), and held in every
+explored schedule. The last column names each clause with its law. It may also name a mutant that the law kills: a
+variant of the controller without one check, in which the law reports a violation. If no law checks an item, the last
+column names what covers the item: a recorded case of the real server, a scenario, or a source file.
 `
 
 // ChecklistPage returns docs/evidence/checklist.md; root is the directory of this module.

@@ -15,34 +15,35 @@ import (
 
 const clausesHead = `# The clauses
 
-This page is for readers who want to know the source of each law, and what is checked. Each row paraphrases one
-requirement that a program can be checked against. The rows cover all of the ControllerRef proposal (2017), the job
-selector proposal, "Writing Controllers" and the notes of kube-controller-manager. A clause with a law has the law's
-sentence from ` + "`sim/law`" + `. The other clauses have their sentence in ` + "`internal/clause`" + `. The second table,
-[Coverage](#coverage), shows what tests each clause: a law, a scenario, a test, or a recorded case of the real server. A
-law is listed if it kills a mutant and passes the reference controllers. *Lacking* describes a part of a clause that no
+This page is for readers who want to know the source of each law, and what is checked. A *clause* is one requirement of
+a source document that a program can be checked against. A *law* is the code that checks a clause in a run. Each row of
+the first tables paraphrases one clause. The rows cover all of the ControllerRef proposal (2017), the job selector
+proposal, "Writing Controllers" and the notes of kube-controller-manager. The sentence of a clause with a law comes from
+` + "`sim/law`" + `, and of any other clause from ` + "`internal/clause`" + `. The last table, [Coverage](#coverage), shows what tests each
+clause: a law, a scenario, a test, or a recorded case of the real server. *Lacking* describes a part of a clause that no
 test covers. ` + "`threelaws laws`" + ` lists the laws that are checked in a run.
 
 The kinds of clauses:
 
-- **S**: safety, checked at every step.
+- **S**: safety, checked at every step of a run.
 - **L**: liveness, checked when the world has settled, or by finding a cycle.
-- **R**: routing, which queue keys an event may cause.
+- **R**: routing, which queue keys a watch event may enqueue.
 - **V**: validation, what the API server accepts.
 - **D**: defaults and stored data.
-- **X**: upgrade and downgrade between eras.
+- **X**: upgrade and downgrade between eras, which are versions of a controller.
 - **U**: what a user sees.
 
-A violation of a safety clause has one of two strengths. It is *informed* if the actor had seen enough to know that the
-write was a violation. It is *committed* if the write was right for the state that the actor knew, but wrong for the
-stored state. A precondition would have avoided this race. An informed violation fails a run. A committed violation
-fails a run only if the scenario or the caller sets ` + "`strict`" + `.
+A violation of a safety clause has one of two strengths. It is *informed* if the writing process had seen enough to know
+that the write was a violation. It is *committed* if the write was right for the state that the process knew, but wrong
+for the stored state. Usually, a precondition would have avoided this race. An informed violation fails a run. A
+committed violation fails a run only if the scenario or the caller sets ` + "`strict`" + `.
 
 Each law needs evidence from the run: *commits* (writes and refusals), *reads*, *deliveries* (watch events that a
 process received), *syncs*, *queues* (which keys an event enqueued), *settled world*, *table of kinds*. *Syncs* says
-when a sync began and ended, and for which object. Without the evidence that it needs, a law is not judged. The profiles
-are nested: **ownership** is for any controller, **writing** adds the guidelines of Writing Controllers, and
-**upstream** adds conventions of kube-controller-manager's own controllers.
+when a sync (call of a reconcile function) began and ended, and for which object. Without the evidence that it needs, a
+law is not judged. A profile is a set of laws. The profiles are nested: **ownership** is for any controller, **writing**
+adds the guidelines of Writing Controllers, and **upstream** adds conventions of kube-controller-manager's own
+controllers.
 `
 
 // ClausesPage returns docs/evidence/clauses.md.
@@ -74,10 +75,11 @@ func sentence(c *clause.Clause) string {
 
 const coverageHead = `
 ## Coverage
-A scenario covers a clause if a comment of the scenario names the clause, or if the clause's law kills a mutant in the
-scenario. If there are many entries, a row names only the first ones. The last column is the result of exploring the
-scenarios with every controller. It names the controllers whose last era keeps the clause, and the older eras that
-violate it.
+A mutant is a reference controller without one check. A law kills a mutant if it reports a violation of the mutant. A
+scenario covers a clause if a comment of the scenario names the clause, or if the clause's law kills a mutant in the
+scenario. If there are many entries, a cell names only the first ones. The last column is the result of exploring the
+scenarios with every reference controller. It names the controllers whose last era keeps the clause, and the older eras
+that violate it.
 
 | clause | checked by | mutants that it kills | scenarios that cover it | tests and recorded cases | held by |
 |---|---|---|---|---|---|
@@ -200,15 +202,17 @@ var switches string
 
 const trackHead = `# Track record
 
-This page is for readers who ask whether exploration finds real bugs. Each row is a reported ownership bug, with the
-scenario file that finds it again. The controller in the file lacks the fix of the bug. It is an older version (era) of
-the controller, or a mutant, from which one check was removed. Exploration runs this controller under many schedules,
-until a law is violated. The right controller passes the same schedules. An *open* bug is not fixed upstream, and the
-right controller has it too. Then the violation is a lost race (*committed*, see
+This page is for readers who ask whether exploration finds real bugs. Each row of the first table is a reported
+ownership bug, with the scenario file that finds it again. The controller in the file lacks the fix of the bug. This
+controller is an older version (era) of a reference controller, or a mutant: a reference controller from which one check
+was removed. Exploration runs it under many schedules, which are orders of requests, watch events and faults, until a
+law is violated. The current reference controller passes the same schedules. An *open* bug is not fixed upstream, and
+the current reference controller has the bug too. Then the violation is a lost race (*committed*, see
 [design.md](../inside/design.md#the-laws-simlaw)).
 
-Schedules run one after another on one core. *Schedules* is the number of schedules until the bug is found, and *time* is
-the time until then. Both are medians over all seeds. *Steps* is the length of the minimized timeline.
+Schedules run one after another on one core. *In* names the mutant or era. *Schedules* is the number of schedules until
+the bug is found, and *time* is the time until then. Both are medians over all seeds of the random search. *Steps* is
+the number of steps in the minimized timeline.
 `
 
 // unfound is the table of bugs without a file that finds them, with the reasons.

@@ -191,9 +191,10 @@ const pageHead = `# Findings in upstream's own code
 
 This page is for readers who want to see what threelaws found in Kubernetes itself. The controllers of
 kube-controller-manager (k8s.io/kubernetes v1.36.3) run unmodified in simulated clusters, called worlds. Each controller
-is built by its descriptor in kube-controller-manager. The world answers the requests of the controllers, sends their
-watch events, and sets their clock. The laws have no special knowledge of the bugs below. Each schedule was found by
-exploring a world, and was minimized. One command replays it.
+is built by its descriptor in kube-controller-manager. The world answers the requests of the controllers, sends them
+watch events, and sets their clock. A *law* is a check of the run, for example of ownership. The laws have no special
+knowledge of the bugs below. A *schedule* is one order of requests, watch events and faults. Each schedule below was
+found by exploring a world, and was minimized. One command replays a schedule.
 
 The tests of the module ` + "`upstream`" + `, which imports k8s.io/kubernetes, write this page:
 
@@ -209,14 +210,15 @@ cd upstream && go build ./cmd/threelaws-upstream
 ./threelaws-upstream replay hosted/testdata/shrunk/b12-deletes-what-was-released.txtar
 ` + "```" + `
 
-*RACES* marks a lost race: when the controller sent the request, it could not know that the request violates the law.
-*VIOLATES* marks a violation that the controller could have avoided: it had seen enough, or did not send a precondition.
+In the timelines, *RACES* marks a lost race: when the controller sent the request, it could not know that the request
+violates the law. *VIOLATES* marks a violation that the controller could have avoided: it had seen enough, or did not
+send a precondition.
 `
 
 const knownHead = `
 ## Found in upstream's own code
 
-[The track record](track-record.md) lists known bugs. These bugs were found again in upstream's own code.
+[The track record](track-record.md) lists known bugs. The bugs of this table were found again in upstream's own code.
 
 | bug | world | violated law | steps |
 |---|---|---|---|
@@ -240,7 +242,7 @@ func findingsPage(all []*proof) []byte {
 			p.tell(&b)
 		}
 	}
-	b.WriteString("\n## Beyond the collection\n\nThese bugs are not in the track record. As far as we know, they have not been reported.\n")
+	b.WriteString("\n## Beyond the collection\n\nThe bugs of this section are not in the track record. As far as we know, they have not been reported.\n")
 	for _, p := range all {
 		if p.bug == "" {
 			p.tell(&b)
