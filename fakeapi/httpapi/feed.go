@@ -65,8 +65,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready encodes the next frame if an event is available; ok is then true. Otherwise the caller should call ready again
-// when the channel changed is closed. over reports whether the watch has ended.
+// ready encodes the next frame if an event is available; ok is then true. Otherwise over reports whether the watch has
+// ended. If it has not, the caller should call ready again as soon as changed is closed.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {

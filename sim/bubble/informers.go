@@ -50,7 +50,7 @@ func Informers(client kubernetes.Interface, resync time.Duration) informers.Shar
 
 // factory replaces every informer of client-go's factory.
 type factory struct {
-	informers.SharedInformerFactory // its informers are never started; only their arguments are used
+	informers.SharedInformerFactory // never started; gives the type and the indexers of each informer
 	*running[reflect.Type]
 
 	client kubernetes.Interface

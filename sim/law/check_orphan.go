@@ -58,7 +58,7 @@ func (j *Judge) unreleased() {
 	for i := range c.owners {
 		o := &c.owners[i]
 		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) || j.state.selector(o.sub, o.Value) == nil {
-			continue // it is not known which dependents the owner should release
+			continue // the law does not apply to the owner, or nothing says which dependents it should release
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			if !meta.ControlledBy(d.Meta, o.Meta.GetUID()) || !among(o.sub.Owns, d.Ref.Kind) ||

@@ -263,7 +263,8 @@ func (v uncertainCounts) digest() (sum uint64) {
 // forGood reports whether a count includes deleted dependents.
 func forGood(c Count) bool { return c.Once || c.Ever }
 
-// guesses reports whether a count in a process's write may be a guess, of this incarnation or an earlier one.
+// guesses reports whether a count in a process's write may be wrong, because the process has restarted and has not yet
+// received all dependents of the owner. This also holds for a count that an earlier incarnation wrote.
 func (s *State) guesses(p *process, r *sim.Record, owner types.UID) bool {
 	return s.uncertainCounts[owner] || p.incarnation > 0 && p.behind(s, r, owner)
 }

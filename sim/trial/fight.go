@@ -23,7 +23,7 @@ type watch struct {
 
 type tally struct {
 	writes    int // commits, without status writes, since the trial began
-	committed int // the step of the last commit, plus the steps since that do not count (see pass)
+	committed int // the number of the last commit's step, plus the number of later steps that do not count (see pass)
 }
 
 // stepped describes the last step for the fight detector.

@@ -20,9 +20,9 @@ type Settling struct {
 	Steps   int           `json:"steps"`            // number of steps of the world
 	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
 	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
-	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run, and no law was evaluated
+	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run before the world settled
 	Idle    string        `json:"idle,omitempty"`   // describes a loop without writes that ended the call; "" for none
-	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted; if set, no law was evaluated
+	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted; the world is then not judged as settled
 }
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they

@@ -80,8 +80,8 @@ func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
 	return c.LastUpdateTime.Add(time.Duration(*u.d.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// lookAgain requeues the Deployment for its deadline, because no event may come before then. It adds a second, because
-// stored times have no fractions of a second. Upstream requeues every few milliseconds during this last second.
+// lookAgain requeues the Deployment for its deadline, because possibly no event comes before. It adds a second, because
+// stored times have no fractions of a second.
 func (u *rollout) lookAgain() {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == timedOut || complete(u.d, &u.d.Status) {

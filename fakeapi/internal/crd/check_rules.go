@@ -42,7 +42,7 @@ type node struct {
 	alone  *field.Path // the topmost enclosing part in which rules cannot use oldSelf; nil for none
 }
 
-// typed holds the types of a part of a schema for the rules.
+// typed holds a part of a schema in the forms that compiling its CEL rules needs.
 type typed struct {
 	schema *structural.Structural
 	decl   *apiservercel.DeclType

@@ -118,7 +118,8 @@ type Update struct {
 type Scaling struct {
 	Read  func(obj runtime.Object) (want, have int32, selector string)
 	Write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// Absent returns the error for an object without replicas. It is nil if every object has replicas.
+	// Absent returns an error if the object's spec has no replicas, or else nil. The function is nil for kinds whose
+	// objects always have replicas.
 	Absent func(obj runtime.Object) error
 }
 
