@@ -93,9 +93,8 @@ unit:
 	@$(call timed,tests of the quick packages,$(call tests,$$($(GO) list ./... | grep -Ev '$(SLOW)')))
 	@$(call timed,tests of the slow packages,$(call tests,-p $(PACKAGES) $(FIRST) \
 	  $$($(GO) list ./... | grep -E '$(SLOW)' | grep -Ev '/(scenarios/conformance|internal/agent)$$')))
-	@$(call timed,tests of the analyser,(cd lab && $(call tests,./detcheck)))
-	@all=; for m in $(filter-out .,$(TESTED)); do \
-	  ($(call timed,tests of $$m,(cd $$m && $(call tests,./...)))) & all="$$all $$!"; done; \
+	@all=; for m in $(filter-out .,$(TESTED)) lab; do p=./...; [ $$m != lab ] || p=./detcheck; \
+	  ($(call timed,tests of $$m,(cd $$m && $(call tests,$$p)))) & all="$$all $$!"; done; \
 	  failed=0; for one in $$all; do wait $$one || failed=1; done; exit $$failed
 
 # Compares the server and the controllers with Kubernetes' own, and kubectl with what it expects. For a change of
