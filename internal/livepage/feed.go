@@ -42,7 +42,7 @@ type Feed struct {
 
 	mu      sync.Mutex
 	run     *page.Live
-	epoch   int // how often run was built anew from the records of the history, including the first time
+	epoch   int // how often run was built from the records of the history, including the first time
 	marks   int // the number of violations that were added to the page
 	readers int
 }
