@@ -285,8 +285,8 @@ quiet run with the same steps. Differences between quiet runs are ignored.`,
 var verbRace = &Verb{
 	Name: "race", Max: 0,
 	Summary: "let the next user actions race with the controllers",
-	Detail: `In explored runs, the user actions after this step may happen at any time from the first
-step of the controllers on. Unlike settle, race does not run the controllers first.`,
+	Detail: `In explored runs, the user actions after this step may happen before, between and after
+the actions of the controllers. Unlike settle, race does not run the controllers first.`,
 	Example: "apply world.yaml\nrace\ndelete rs/web",
 	paces:   true,
 	run: func(r *Run, s *Step) error {

@@ -272,7 +272,7 @@ func (b *Binary) wait(waits []string) {
 	}
 }
 
-// awaited maps the state of a waiting goroutine to the text that a message uses for what it waits for.
+// awaited maps the state of a waiting goroutine to the name, in messages, of what the goroutine waits for.
 var awaited = map[string]string{
 	"IO wait":             "I/O",
 	"sync.Mutex.Lock":     "a mutex",

@@ -50,7 +50,7 @@ type Tried struct {
 	Name string
 	X    *scenarios.Exploration // nil if the case was not run
 
-	Known []Known // accepted violations that are not in X.Failures
+	Known []Known // accepted violations, which were removed from X.Failures
 }
 
 // Known is an accepted violation, with the reason.

@@ -134,8 +134,8 @@ func shared(a, b []int) (head, tail int) {
 	return head, tail
 }
 
-// yamlOf returns a version as lines of YAML. It leaves out managedFields, which are long and change with every write,
-// and the versions of a CRD. Otherwise these would be most of the page of an operator with large CRDs.
+// yamlOf returns a version of an object as lines of YAML. It leaves out managedFields and a CRD's spec.versions, which
+// are long. Otherwise these would be most of the page of an operator with large CRDs.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
 	if err != nil { // the object has no Go type: use its JSON

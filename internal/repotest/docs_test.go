@@ -114,9 +114,10 @@ func TestPagesShowWhatIsRun(t *testing.T) {
 
 var bench = regexp.MustCompile(`(?:-bench|-fuzz|-run) '?\^?(Benchmark|Fuzz|Test)?([A-Z]\w+)`)
 
-var command = regexp.MustCompile(`(?:cd (\w+) &&\s)?(?:\w+=\S+\s)*go (?:test|run) (?:-C (\w+) )?(?:-\S+ )*(\./[a-z./]+)`)
+var command = regexp.MustCompile(`(?:cd (\w+) &&\s)?(?:\w+=\S+\s)*go (?:test|run) (?:-C (\w+) )?(?:-\S+ )*(\./[a-z./]+)|` +
+	"`((?:fakeapi|sim|scenarios|lab|cli|upstream|kubectltest)/[\\w/.-]+\\.go)`")
 
-// Every package, benchmark, fuzz target and test in a command on a page exists.
+// Every package, benchmark, fuzz target and test in a command on a page exists, and so do files that a page names.
 func TestCommandsRunSomething(t *testing.T) {
 	var names []string
 	for _, f := range testFiles(t) {
@@ -133,7 +134,7 @@ func TestCommandsRunSomething(t *testing.T) {
 			}
 		}
 		for _, m := range command.FindAllStringSubmatch(p.text, -1) {
-			if _, err := os.Stat(filepath.Join(root, m[1], m[2], m[3])); err != nil {
+			if _, err := os.Stat(filepath.Join(root, m[1], m[2], m[3], m[4])); err != nil {
 				t.Errorf("%s: %s: %v", p.name, m[0], err)
 			}
 		}

@@ -75,7 +75,7 @@ func sentence(c *clause.Clause) string {
 
 const coverageHead = `
 ## Coverage
-A mutant is a reference controller without one check. A law kills a mutant if it reports a violation of the mutant. A
+A mutant is a reference controller without one check. A law kills a mutant if it reports the mutant in a run. A
 scenario covers a clause if a comment of the scenario names the clause, or if the clause's law kills a mutant in the
 scenario. If there are many entries, a cell names only the first ones. The last column is the result of exploring the
 scenarios with every reference controller. It names the controllers whose last era keeps the clause, and the older eras

@@ -18,7 +18,7 @@ import (
 // deleted is the generation that marks a slice as deleted by the controller.
 const deleted = -1
 
-// tracker holds the slices that the controller has written, by Service key and uid.
+// tracker holds the slices that the controller has written, by the key of their Service and their own uid.
 type tracker map[string]map[types.UID]written
 
 type written struct {
