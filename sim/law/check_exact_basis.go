@@ -131,20 +131,18 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 	switch {
 	case w.Before == nil && w.isFor(w.NewOwner):
-		if j.lacks(v, r, r.After, nothing) != "" {
-			j.Exercise()
-		}
 		j.madeOnNothing(v, r)
 	case w.Deletes && w.Mine:
 		j.pulledAway(v, r)
 	}
 }
 
-// lacks evaluates the invariant as if the dependent were created while only the objects exist that the function all
-// returns. The result says what is missing, or is "".
-func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, all func(kind string) []runtime.Object) string {
-	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), After: objectOf(dependent), Now: sim.Epoch.Add(r.At), All: all,
-		Get: namedIn(all)})
+// lacks evaluates the invariant as if the dependent were created beside the others of its owner, while only the objects
+// exist that the function all returns. The result says what is missing, or is "".
+func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, others []runtime.Object,
+	all func(kind string) []runtime.Object) string {
+	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), Dependents: others, After: objectOf(dependent),
+		Now: sim.Epoch.Add(r.At), All: all, Get: namedIn(all)})
 }
 
 // nothing returns no objects. A dependent that lacks nothing in such an empty world needs no other object.
@@ -154,18 +152,25 @@ func nothing(string) []runtime.Object { return nil }
 // Informed if the object was also missing in the actor's view when the reconcile began. Otherwise it is Committed.
 func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	w := &j.write
-	what := j.lacks(v, r, r.After, j.state.values)
+	others := j.others(r)
+	if len(others) > 0 || j.lacks(v, r, r.After, nil, nothing) != "" {
+		j.Exercise()
+	}
+	what := j.lacks(v, r, r.After, others, j.state.values)
 	if what == "" {
 		return
 	}
 	s, late := Informed, false
 	k := w.process.work(r)
-	if j.lacks(v, r, r.After, func(kind string) []runtime.Object {
+	believed := func(kind string) []runtime.Object {
 		all, unsure := w.process.believes(&j.state, kind)
 		late = late || unsure || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
 		return all
-	}) == "" || late {
-		s = Committed
+	}
+	for _, known := range w.othersKnown(w.counting(r)) {
+		if j.lacks(v, r, r.After, known, believed) == "" || late {
+			s = Committed
+		}
 	}
 	j.Report(s, "made though "+what)
 }
@@ -201,13 +206,13 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	worst, of, what := Committed, (*Object)(nil), ""
 	for _, d := range j.state.Dependents(uidOf(r.For)) {
 		if meta.Deleting(d.Meta) || d.Meta.GetUID() == gone || !j.state.isActiveOf(w.Actor, uidOf(r.For), d) ||
-			j.lacks(v, r, d.Value, j.state.values) != "" {
+			j.lacks(v, r, d.Value, nil, j.state.values) != "" {
 			continue
 		}
-		if j.lacks(v, r, d.Value, nothing) != "" {
+		if j.lacks(v, r, d.Value, nil, nothing) != "" {
 			j.Exercise()
 		}
-		lacks := j.lacks(v, r, d.Value, left)
+		lacks := j.lacks(v, r, d.Value, nil, left)
 		if lacks == "" {
 			continue
 		}
@@ -230,7 +235,7 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)
 	return e != nil && e.Value != nil && k != nil && (e.Since < k.begun || e.Ahead) &&
-		j.lacks(v, r, e.Value, left) != ""
+		j.lacks(v, r, e.Value, nil, left) != ""
 }
 
 // takenAlong checks an invariant such as EXACT-10 at the deletion of a dependent: another object must be deleted with
@@ -241,21 +246,24 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 		return
 	}
 	j.Exercise()
-	asked := func(all func(kind string) []runtime.Object) string {
-		return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), Before: objectOf(r.Before), Now: sim.Epoch.Add(r.At), All: all,
-			Get: namedIn(all)})
+	asked := func(others []runtime.Object, all func(kind string) []runtime.Object) string {
+		return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), Dependents: others, Before: objectOf(r.Before),
+			Now: sim.Epoch.Add(r.At), All: all, Get: namedIn(all)})
 	}
-	what := asked(j.state.values)
+	what := asked(j.others(r), j.state.values)
 	if what == "" {
 		return
 	}
 	s, late := Informed, false
 	k := w.process.work(r)
-	if asked(func(kind string) []runtime.Object {
+	shown := func(kind string) []runtime.Object {
 		late = late || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
 		return w.process.shows(kind)
-	}) == "" || late {
-		s = Committed
+	}
+	for _, known := range w.othersKnown(w.counting(r)) {
+		if asked(known, shown) == "" || late {
+			s = Committed
+		}
 	}
 	j.Report(s, what)
 }

@@ -112,7 +112,6 @@ func (s *State) with(r *sim.Record, kind string) (all []runtime.Object) {
 // dependents as known when the reconcile began or as changed by the actor since.
 func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	w := &j.write
-	sub := w.Actor
 	if r.SawFor == nil || w.Before != nil && !w.Mine || !w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
 		return
 	}
@@ -121,23 +120,28 @@ func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 		return
 	}
 	j.Exercise()
-	var others []runtime.Object
-	for _, o := range j.state.Dependents(uidOf(r.For)) {
-		if o.Meta.GetUID() != w.uid() && meta.ControlledBy(o.Meta, owner.Meta.GetUID()) && sub.manages(o.Ref.Kind) {
-			others = append(others, objectOf(o.Value))
-		}
-	}
 	after := r.After
 	if w.Deletes {
 		after = nil
 	}
-	what := j.evaluate(v, &Facts{Owner: objectOf(owner.Value), Dependents: others, Before: objectOf(r.Before),
+	what := j.evaluate(v, &Facts{Owner: objectOf(owner.Value), Dependents: j.others(r), Before: objectOf(r.Before),
 		After: objectOf(after), Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get})
 	if what == "" {
 		return
 	}
 	s := informedIf(j.knewBounds(v, r, after))
 	j.Report(s, what)
+}
+
+// others returns the stored dependents of the reconciled owner, without the written object.
+func (j *Judge) others(r *sim.Record) (others []runtime.Object) {
+	w, owner := &j.write, uidOf(r.For)
+	for _, o := range j.state.Dependents(owner) {
+		if o.Meta.GetUID() != w.uid() && meta.ControlledBy(o.Meta, owner) && w.Actor.manages(o.Ref.Kind) {
+			others = append(others, objectOf(o.Value))
+		}
+	}
+	return others
 }
 
 func (w *Write) uid() types.UID {
@@ -176,7 +180,7 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 		return cachedAs(c, namespace, name)
 	}
 	over := func(owner any) bool {
-		for _, others := range [2][]runtime.Object{w.toldOf(k), w.cached(k)} {
+		for _, others := range w.othersKnown(k) {
 			for _, before := range befores {
 				for _, at := range [2]time.Duration{k.at, r.At} {
 					if j.evaluate(v, &Facts{Owner: objectOf(owner), Dependents: others, Before: objectOf(before),
@@ -191,6 +195,15 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	knew := over(r.SawFor)
 	p.owners(k, func(owner any) { knew = knew && over(owner) })
 	return knew && !late
+}
+
+// othersKnown returns the owner's other dependents in the actor's view, in two ways: see toldOf and cached. If k is
+// nil, the actor knows none.
+func (w *Write) othersKnown(k *work) [2][]runtime.Object {
+	if k == nil {
+		return [2][]runtime.Object{}
+	}
+	return [2][]runtime.Object{w.toldOf(k), w.cached(k)}
 }
 
 // toldOf returns the owner's other dependents, as the actor knows them from deliveries and answers.

@@ -35,10 +35,12 @@ type memo struct {
 type When uint8
 
 const (
-	WhenSettled  When = 1 << iota // when the world has settled: for each reconciled object, or for the world
-	BeforeCreate                  // at a create of a dependent; at a delete, as if each other dependent were created
-	AtWrite                       // at each create, update and delete
-	AtDelete                      // when an object begins to terminate, or is removed without having been terminating
+	WhenSettled When = 1 << iota // when the world has settled: for each reconciled object, or for the world
+	// BeforeCreate is at a create of a dependent. At a delete, it is as if each other dependent were created as the
+	// first of its owner.
+	BeforeCreate
+	AtWrite  // at each create, update and delete
+	AtDelete // when an object begins to terminate, or is removed without having been terminating
 )
 
 // Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If they
