@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/threelaws/threelaws/internal/clause"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
@@ -47,7 +48,11 @@ func (a *app) lawsNamed(names []string) ([]*law.Law, error) {
 	}
 	var found []*law.Law
 	for _, name := range names {
-		i := slices.IndexFunc(a.registry.Laws, func(l *law.Law) bool { return l.Name == name || strings.EqualFold(l.ID, name) })
+		id := name
+		if c := clause.ByID(strings.ToUpper(name)); c != nil && c.Invariant != "" {
+			id = c.Invariant
+		}
+		i := slices.IndexFunc(a.registry.Laws, func(l *law.Law) bool { return l.Name == name || strings.EqualFold(l.ID, id) })
 		if i < 0 {
 			return nil, usage("laws: unknown law %s%s", name, suggest(name, a.lawWords()))
 		}

@@ -6,22 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/controllers"
-	"github.com/threelaws/threelaws/controllers/mutants"
-	"github.com/threelaws/threelaws/controllers/reaper"
 	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
 // registry returns the registry of the command line.
-func registry() *scenarios.Registry {
-	manager := controllers.KubeControllerManager()
-	g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: manager.Aliases,
-		Managed: manager.Runs, Absent: manager.Absent, Candidate: manager.Elector,
-		Reaper: reaper.Controller}
-	g.Mutants = mutants.All()
-	return g
-}
+func registry() *scenarios.Registry { return builtin.Registry() }
 
 // All scenarios of the project pass. Two runs of each have the same hash.
 func TestScenarios(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios/builtin"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -18,7 +19,7 @@ var subjects = []*subject{&jobs, &statefulSets, &deployments, &daemonSets, &repl
 	&endpoints, &cronJobs}
 
 // asked has all laws except always-settle, because a world ends after some steps.
-var asked = slices.DeleteFunc(law.All(), func(l *law.Law) bool { return l.Name == "always-settle" })
+var asked = slices.DeleteFunc(builtin.Registry().Laws, func(l *law.Law) bool { return l.Name == "always-settle" })
 
 // further lists additional worlds: those with an earlier false positive, and those with a rare finding.
 var further = map[string][]uint64{

@@ -12,10 +12,13 @@ import (
 
 // Clause is one sentence that a program can be checked against.
 type Clause struct {
-	ID       string // "ADOPT-4"; the law that checks the clause has the same ID
-	Category Category
-	// Sentence is what must hold, in Markdown. If a law checks the clause, Sentence contains only what recorded cases
-	// check in addition to the law.
+	ID string // "ADOPT-4"; the law that checks the clause has the same ID
+	// Invariant is the ID of the invariant that checks the clause, if the clause concerns only some controllers: an
+	// invariant in their contracts, see package controllers.
+	Invariant string
+	Category  Category
+	// Sentence is what must hold, in Markdown. If a law or an invariant checks the clause, Sentence contains only what recorded cases
+	// check in addition.
 	Sentence string
 	Source   string   // document and section
 	About    About    // the actors that the clause concerns
@@ -105,11 +108,11 @@ func All() []*Clause {
 	return all
 }
 
-// ByID returns the clause with an ID, or nil.
+// ByID returns the clause with an ID, or with an invariant with this ID; nil if there is none.
 func ByID(id string) *Clause {
 	for _, s := range Sections() {
 		for i := range s.Clauses {
-			if s.Clauses[i].ID == id {
+			if c := &s.Clauses[i]; c.ID == id || c.Invariant == id && id != "" {
 				return &s.Clauses[i]
 			}
 		}

@@ -111,7 +111,7 @@ var kindClauses = []Clause{
 		Sentence: "If a StatefulSet is deleted with orphaning, and recreated with the same name and selector, it " +
 			"adopts all its pods. No pod restarts.",
 		Only: []string{"statefulset"}},
-	{ID: "KIND-DS", Category: Liveness, About: Named, Source: "controller-ref.md, Controller-specific behavior",
+	{ID: "KIND-DS", Invariant: "one-on-each-node", Category: Liveness, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Only: []string{"daemonset"}},
 	{ID: "KIND-DEPLOY", Category: Safety, About: Named, Source: "controller-ref.md, Controller-specific behavior",
 		Sentence: "A Deployment manages ReplicaSets by ControllerRef. It adopts and releases ReplicaSets, never pods.",
@@ -134,9 +134,9 @@ var kindClauses = []Clause{
 		Sentence: "A ReplicationController sets ControllerRef, adopts and releases, whether or not the garbage " +
 			"collector runs.",
 		Only: []string{"replication"}},
-	{ID: "PODGC-1", Category: Safety, About: Named, Source: "pkg/controller/podgc (v1.36)",
+	{ID: "PODGC-1", Invariant: "keep-runnable-pods", Category: Safety, About: Named, Source: "pkg/controller/podgc (v1.36)",
 		Only: []string{"podgc"}},
-	{ID: "TTL-1", Category: Safety, About: Named, Source: "pkg/controller/ttlafterfinished (v1.36)",
+	{ID: "TTL-1", Invariant: "not-before-ttl", Category: Safety, About: Named, Source: "pkg/controller/ttlafterfinished (v1.36)",
 		Only: []string{"ttl-after-finished"}},
 }
 

@@ -97,7 +97,7 @@ type Mark struct {
 	Race     bool   `json:"race,omitempty"`   // a lost race: the write was right for the outdated state of the actor
 	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the indexes of the records in its cycle
 
-	Invariant bool `json:"-"` // the law is an invariant of a Contract; it may concern any field
+	Invariant bool `json:"-"` // the law is an invariant of a user; it may concern any field
 }
 
 // MarkOf converts a violation.

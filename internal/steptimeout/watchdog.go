@@ -5,6 +5,7 @@ package steptimeout
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"runtime"
 	"strings"
@@ -29,7 +30,13 @@ const patience = 45
 
 var (
 	tick = time.Second
-	bark = func(text string) { panic(text) }
+	bark = func(text string) {
+		if !strings.Contains(text, "\n") {
+			fmt.Fprintln(os.Stderr, text)
+			os.Exit(1)
+		}
+		panic(text)
+	}
 )
 
 // Watch starts a watchdog. The function asking returns the invariant that is being evaluated, or "". It may be called
@@ -66,16 +73,19 @@ var (
 	frame = regexp.MustCompile(`(?m)^(\S[^\n]*)\(.*\n\t(\S+):(\d+)`)
 )
 
-// hangs returns the text of the panic: the stack of the invariant, or of the running controllers, or all stacks.
+// hangs returns the report: one line about the invariant, or the stacks of the running controllers, or all stacks.
 func hangs(after time.Duration, invariant string) string {
 	text := make([]byte, 1<<22)
 	text = text[:runtime.Stack(text, true)]
 	var at []string
 	for g := range strings.SplitSeq(string(text), "\n\n") {
 		m := head.FindStringSubmatch(g)
-		if invariant != "" && strings.Contains(g, "/sim/law.(*Judge).evaluate(") {
-			return fmt.Sprintf("a step has not ended after %v: the Check of invariant %s does not return:\n\n%s", after,
-				invariant, strings.TrimSpace(g))
+		if above, _, ok := strings.Cut(g, "/sim/law.(*Judge)."); ok && invariant != "" {
+			at := ""
+			for _, f := range frame.FindAllStringSubmatch(above, -1) { // the last one is the Check itself
+				at = ": it is at " + f[2] + ":" + f[3]
+			}
+			return fmt.Sprintf("invariant %s: its Check has not returned after %v%s", invariant, after, at)
 		}
 		if m == nil || m[1] == "coroutine" || !strings.Contains(g, "/sim/host.(*worker).syncOnce(") {
 			continue

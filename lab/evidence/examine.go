@@ -140,7 +140,7 @@ func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	var ids []string
 	for _, id := range clause.In(comments(f)) {
 		c := clause.ByID(id)
-		if c != nil && !slices.ContainsFunc(g.Laws, lawOf(id)) && c.About != clause.Server && c.About != clause.Tool {
+		if c != nil && !slices.ContainsFunc(g.Laws, lawOf(c)) && c.About != clause.Server && c.About != clause.Tool {
 			ids = append(ids, id)
 		}
 	}
@@ -200,7 +200,7 @@ func each(ctx context.Context, n int, f func(i int)) {
 type Cover struct {
 	*clause.Clause
 
-	Law       *law.Law // nil for none
+	Law       *law.Law // the law or invariant that checks the clause; nil for none
 	Scenarios []string // files whose comments name the clause
 	Kills     []Kill   // mutants that the law finds
 }
@@ -235,10 +235,8 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	var all []*Cover
 	for _, c := range clause.All() {
 		v := &Cover{Clause: c, Scenarios: pins[c.ID]}
-		for _, l := range g.Laws {
-			if l.ID == c.ID {
-				v.Law, v.Kills = l, kills[l.Name]
-			}
+		if i := slices.IndexFunc(g.Laws, lawOf(c)); i >= 0 {
+			v.Law, v.Kills = g.Laws[i], kills[g.Laws[i].Name]
 		}
 		all = append(all, v)
 	}

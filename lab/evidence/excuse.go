@@ -81,7 +81,9 @@ func erasOf(g *scenarios.Registry, name string) int {
 	return n
 }
 
-func lawOf(id string) func(*law.Law) bool { return func(l *law.Law) bool { return l.ID == id } }
+func lawOf(c *clause.Clause) func(*law.Law) bool {
+	return func(l *law.Law) bool { return l.ID == c.ID || l.ID == c.Invariant }
+}
 
 // unexercised holds the reasons why a clause is not exercised for a controller.
 var unexercised = map[[2]string]string{

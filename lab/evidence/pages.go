@@ -10,7 +10,6 @@ import (
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/internal/clause"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 const clausesHead = `# The clauses
@@ -50,12 +49,13 @@ controllers.
 func ClausesPage(cover []*Cover, r *Examination) []byte {
 	var b strings.Builder
 	b.WriteString(clausesHead)
+	rest := cover
 	for _, s := range clause.Sections() {
 		fmt.Fprintf(&b, "\n## %s\n| id | kind | clause | source |\n|---|---|---|---|\n", s.Title)
-		for i := range s.Clauses {
-			c := &s.Clauses[i]
-			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Category, sentence(c), c.Source)
+		for _, c := range rest[:len(s.Clauses)] {
+			fmt.Fprintf(&b, "| %s | %c | %s | %s |\n", c.ID, c.Category, c.sentence(), c.Source)
 		}
+		rest = rest[len(s.Clauses):]
 	}
 	b.WriteString(coverageHead)
 	for _, c := range cover {
@@ -65,10 +65,10 @@ func ClausesPage(cover []*Cover, r *Examination) []byte {
 	return []byte(b.String())
 }
 
-// sentence returns the text of a clause: the sentence of its law, if any, and the clause's own sentence.
-func sentence(c *clause.Clause) string {
-	if l := law.ByID(c.ID); l != nil {
-		return strings.TrimSpace(l.Sentence + " " + c.Sentence)
+// sentence returns the text of a clause: the sentence of its law or invariant, if any, and the clause's own sentence.
+func (c *Cover) sentence() string {
+	if c.Law != nil {
+		return strings.TrimSpace(c.Law.Sentence + " " + c.Sentence)
 	}
 	return c.Sentence
 }

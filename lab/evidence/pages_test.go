@@ -4,11 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/lab/evidence"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
-	"github.com/threelaws/threelaws/sim/law"
 )
 
 func library(t *testing.T) []*scenarios.File {
@@ -111,7 +109,7 @@ func TestPinThatFailsBreaksItsClause(t *testing.T) {
 		{[]*scenarios.File{older}, evidence.Unexercised}, // a file for another era proves nothing
 		{[]*scenarios.File{right, wrong}, evidence.Breaking},
 	} {
-		g := &scenarios.Registry{Controllers: controllers.Builtin(), Laws: law.All(), Aliases: controllers.KubeControllerManager().Aliases}
+		g := builtin.Registry()
 		r, err := evidence.Examine(t.Context(), x.files, g,
 			evidence.Options{Controller: "replicaset", Era: "current", Schedules: 20})
 		if err != nil {

@@ -97,7 +97,11 @@ func newReport(g *scenarios.Registry, all []ControllerEra, o Options) *Examinati
 	return r
 }
 
+// of returns the tally of a controller for a clause. The ID is that of the clause, or of the law or invariant that checks it.
 func (r *Examination) of(s *ControllerEra, id string) *tally {
+	if c := clause.ByID(id); c != nil {
+		id = c.ID
+	}
 	key := [2]string{s.String(), id}
 	if r.said[key] == nil {
 		r.said[key] = &tally{}
@@ -226,7 +230,7 @@ func (r *Examination) shorten(ctx context.Context, g *scenarios.Registry, o Opti
 	each(ctx, len(jobs), func(i int) {
 		row, w := jobs[i].row, jobs[i].w
 		x, err := scenarios.Explore(ctx, w.file, -1, g, scenarios.ExploreOptions{Schedules: o.Schedules, Seed: 1,
-			Faults: w.faults, LawsOnly: true, Laws: []string{row.ID}, First: true, Budget: shortenBudget,
+			Faults: w.faults, LawsOnly: true, Laws: []string{row.Law}, First: true, Budget: shortenBudget,
 			Workers: 1, Steps: mostSteps})
 		if errs[i] = err; err != nil || len(x.Failures) == 0 {
 			return

@@ -84,6 +84,7 @@
 //	who created an object?                             Object.maker                            state_objects.go
 //	what does a write mean?                            Write, by Write.fill                    write.go
 //	what had the actor read of the object?             Write.Saw, Write.SawOwner               write.go
+//	who wrote a field last?                            managedFields of the stored object; no check needs it
 //	to which sync does the write belong?               Write.counting, process.work            write.go, process.go
 //	what did the actor read of its owner live?         work.read, work.live, work.refuses      process.go, process_sync.go
 //	what do the actor's caches show?                   process.Cache                           process.go, internal/view

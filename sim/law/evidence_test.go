@@ -225,12 +225,12 @@ func TestAnExcuseIsNoQuestion(t *testing.T) {
 			t.exist(a)
 			t.sync("doubles", a, func() { t.commit("doubles", "create", a, nil, pod("p", a).on("n")) })
 		}},
-		{"EXACT-9", "vault", true, func(t *tape) {
+		{"needed-objects-exist", "vault", true, func(t *tape) {
 			v := object("Vault", "v")
 			t.exist(v, owned("Disk", "d", v))
 			t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 		}},
-		{"EXACT-9", "vault", false, func(t *tape) {
+		{"needed-objects-exist", "vault", false, func(t *tape) {
 			v := object("Vault", "v")
 			t.exist(v)
 			t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v)) })
@@ -240,7 +240,7 @@ func TestAnExcuseIsNoQuestion(t *testing.T) {
 		x.tell(tp)
 		j := NewJudge(append(subjects(), Actor{Process: "doubles", Controller: "doubles", For: kind("Double"),
 			Owns: kinds("Pod"), Contract: Contract{Identity: func(o runtime.Object) string { return o.(*thing).Node },
-				AllowDuplicate: func(_, _, _ runtime.Object) bool { return true }}}), All())
+				AllowDuplicate: func(_, _, _ runtime.Object) bool { return true }}}), allLaws())
 		j.Kinds = served
 		tp.observed(j)
 		if n := asks(j, x.law, x.controller); (n > 0) != x.asked {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law"
@@ -64,12 +64,12 @@ func ExampleInvariant() {
 		Check: func(f *law.Facts) string {
 			claims := map[string]string{} // claim -> name of its bucket
 			for _, o := range f.All("Bucket") {
-				b := o.(*metav1.PartialObjectMetadata)
-				claim := b.Labels["claim"]
+				b := o.(*unstructured.Unstructured)
+				claim := b.GetLabels()["claim"]
 				if other, taken := claims[claim]; taken {
-					return other + " and " + b.Name + " are both for " + claim
+					return other + " and " + b.GetName() + " are both for " + claim
 				}
-				claims[claim] = b.Name
+				claims[claim] = b.GetName()
 			}
 			return ""
 		},
@@ -77,8 +77,8 @@ func ExampleInvariant() {
 	operator := law.Actor{Process: "operator", Controller: "operator"}
 	judge := law.NewJudge([]law.Actor{operator}, []*law.Law{oneBucket.Law()})
 	for i, name := range []string{"data", "data-2"} {
-		bucket := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name),
-			Labels: map[string]string{"claim": "web"}}}
+		bucket := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{
+			"name": name, "uid": name, "labels": map[string]any{"claim": "web"}}}}
 		judge.Observe(&sim.Record{Index: i, Op: sim.Commit, Process: "operator", Verb: "create", After: bucket,
 			Object: sim.Ref{Kind: "Bucket", Name: name, UID: name}})
 	}

@@ -9,11 +9,12 @@ import (
 )
 
 // Invariant is a rule for one kind of controller, or for one world, in addition to the laws. If it is in a
-// [Contract], it is checked for that controller. If it is in a casefile.Case or a conformance.Subject, it is checked
-// for the whole world. Exploration, minimization and reports treat it as a law.
+// [Contract], it is checked for that controller, and a write that violates it fails the run only if the controller had
+// seen enough to know that: see [Informed]. If it is in a casefile.Case or a conformance.Subject, it is checked for the
+// whole world, and each violation fails the run. Exploration, minimization and reports treat it as a law.
 type Invariant struct {
-	ID       string // "one-bucket-per-claim"; the ID of a law ("EXACT-11") defines that law for the controller
-	Sentence string // what must hold, in one sentence; may be empty if ID names a law
+	ID       string // "one-bucket-per-claim"; controllers that share an invariant use one ID
+	Sentence string // what must hold, in one sentence
 	When     When   // when Check is called
 	// Check returns what is wrong, or "". It must depend on the facts alone and must not change the objects.
 	Check func(f *Facts) string
@@ -22,7 +23,9 @@ type Invariant struct {
 	Recent time.Duration
 
 	ofWorld, ofContract memo
-	evaluated           atomic.Int64 // number of calls of Check, if ID names a law
+	origin              sync.Once
+	isBuiltin           bool         // see builtin; set by origin
+	evaluated           atomic.Int64 // number of calls of Check, if isBuiltin is set
 }
 
 // memo holds a *Law that is created once. It is typed as any so that Invariant does not depend on Law.

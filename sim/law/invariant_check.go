@@ -3,6 +3,8 @@ package law
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	goruntime "runtime"
 	"runtime/debug"
 	"strings"
 
@@ -24,16 +26,24 @@ func (j *Judge) evaluate(v *Invariant, f *Facts) string {
 			panic(Misuse("invariant " + v.ID + ": its Check panics: " + what + panicked(debug.Stack())))
 		}
 	}()
-	if j.checks[j.current].law.invariant == nil && v.evaluated.Add(1) > trusted {
+	if v.builtin() && v.evaluated.Add(1) > trusted {
 		return v.Check(f)
 	}
 	return j.guarded(v, f)
 }
 
-// trusted is how many calls of Check are guarded (see guarded) if the invariant has the ID of a built-in law, as the
-// invariants of this module's controllers have. The guard takes longer than their Check. For other invariants, all
-// calls are guarded.
+// trusted is how many calls of Check are guarded (see guarded) if Check is code of this module's controllers, because
+// the guard takes longer than their Check. For other invariants, all calls are guarded.
 const trusted = 32
+
+// builtin reports whether Check is code of this module's controllers.
+func (v *Invariant) builtin() bool {
+	v.origin.Do(func() {
+		f := goruntime.FuncForPC(reflect.ValueOf(v.Check).Pointer())
+		v.isBuiltin = f != nil && strings.HasPrefix(f.Name(), "github.com/threelaws/threelaws/controllers/")
+	})
+	return v.isBuiltin
+}
 
 // panicked returns where the code in a stack panicked, as " at file:line".
 func panicked(stack []byte) string {

@@ -5,6 +5,8 @@ package law
 import (
 	"fmt"
 	"strings"
+
+	"github.com/threelaws/threelaws/internal/clause"
 )
 
 // Law returns the law that checks the invariant for a whole world. Each call returns the same value.
@@ -13,33 +15,34 @@ func (v *Invariant) Law() *Law {
 	return v.ofWorld.law.(*Law)
 }
 
-// own returns the law that checks the invariant for controllers with it in their Contract. It returns nil if the
-// invariant has the ID of a built-in law.
+// own returns the law that checks the invariant for controllers with it in their Contract.
 func (v *Invariant) own() *Law {
 	v.ofContract.once.Do(func() {
-		if ByID(v.ID) == nil {
-			v.ofContract.law = v.asLaw(invariantLaw(v.ID, v.When))
+		l := v.asLaw(invariantLaw(v.ID, v.When))
+		if v.When&^WhenSettled != 0 {
+			l.Needs |= Reads | Deliveries
 		}
+		v.ofContract.law = l
 	})
-	l, _ := v.ofContract.law.(*Law)
-	return l
+	return v.ofContract.law.(*Law)
 }
 
 func (v *Invariant) asLaw(asks func(*Judge) Check) *Law {
 	l := &Law{ID: v.ID, Name: v.ID, Sentence: v.Sentence, Source: "an invariant", Needs: Commits,
 		New: asks, invariant: v}
-	if v.When == WhenSettled {
-		l.Needs = Commits | SettledWorld
+	if c := clause.ByID(v.ID); c != nil {
+		l.Source = c.Source
+	}
+	if v.When&WhenSettled != 0 {
+		l.Needs |= SettledWorld
 	}
 	return l
 }
 
-// Laws returns the laws of the contract's invariants, except invariants that have the ID of a built-in law.
+// Laws returns the laws of the contract's invariants.
 func (c *Contract) Laws() (all []*Law) {
 	for _, v := range c.Invariants {
-		if l := v.own(); l != nil {
-			all = append(all, l)
-		}
+		all = append(all, v.own())
 	}
 	return all
 }
@@ -55,7 +58,7 @@ func (v *Invariant) mistake() string {
 		return "invariant " + v.ID + ": Check is nil: it says what is wrong"
 	case v.When == 0:
 		return "invariant " + v.ID + ": When is empty: it would never be asked"
-	case v.Sentence == "" && ByID(v.ID) == nil:
+	case v.Sentence == "":
 		return "invariant " + v.ID + ": Sentence is empty: say what must hold"
 	}
 	return ""
@@ -76,7 +79,7 @@ func CheckInvariants(invariants []*Invariant) error {
 			what = "two invariants have the ID " + v.ID
 		default:
 			for _, l := range All() {
-				if l.Name == v.ID || l.ID == v.ID && !l.byInvariant {
+				if l.Name == v.ID || l.ID == v.ID {
 					what = "invariant " + v.ID + ": a law has that name: give it another ID"
 				}
 			}

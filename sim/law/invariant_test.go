@@ -110,7 +110,8 @@ func TestMistakesInInvariants(t *testing.T) {
 		"invariant mine: When is empty: it would never be asked":             {Invariants: []*Invariant{{ID: "mine", Sentence: "x", Check: ok}}},
 		"Contract.MaxSurge needs Replicas: it is how many more than that an": {MaxSurge: func(runtime.Object) int { return 1 }},
 		"Contract.Counts[0] needs Of, and Is or Each":                        {Counts: []Count{{Name: "ready"}}},
-		"": {Invariants: []*Invariant{{ID: "EXACT-11", When: AtWrite, Check: ok}}},
+		"invariant EXACT-2: a law has that name: give it another ID":         {Invariants: []*Invariant{{ID: "EXACT-2", Sentence: "x", When: AtWrite, Check: ok}}},
+		"": {Invariants: []*Invariant{check(ok)}},
 	} {
 		got := ""
 		if err := c.Check(); err != nil {
@@ -125,10 +126,10 @@ func TestMistakesInInvariants(t *testing.T) {
 	for want, c := range map[string]Contract{
 		"controller rs: Contract.MaxSurge of rs/a is -1: at least 0":                                               {Replicas: one, MaxSurge: func(runtime.Object) int { return -1 }},
 		"controller rs: Contract.Selector of rs/a can match nothing: return nil for an owner that selects nothing": {Selector: func(runtime.Object) labels.Selector { return contradictory }},
-		"invariant KIND-DS: it reads the kind Widget, which the world does not have":                               {Invariants: []*Invariant{{ID: "KIND-DS", When: WhenSettled, Check: widgets}}},
+		"invariant mine: it reads the kind Widget, which the world does not have":                                  {Invariants: []*Invariant{check(widgets)}},
 		"": {Selector: selectorOf, MaxSurge: func(runtime.Object) int { return 0 }},
 	} {
-		j := NewJudge([]Actor{{Process: "rs", Controller: "rs", For: kind("ReplicaSet"), Owns: kinds("Pod"), Contract: c}}, All())
+		j := NewJudge([]Actor{{Process: "rs", Controller: "rs", For: kind("ReplicaSet"), Owns: kinds("Pod"), Contract: c}}, append(All(), c.Laws()...))
 		j.Kinds = served
 		tp, a := &tape{}, set("a", 1)
 		tp.exist(a)
@@ -139,6 +140,37 @@ func TestMistakesInInvariants(t *testing.T) {
 			tp.observed(j)
 		}); got != want || len(j.Violations()) > 0 {
 			t.Errorf("%q, %v, want %q", got, j.Violations(), want)
+		}
+	}
+}
+
+// An invariant of a contract gets the owner's other dependents. A violation is Informed if the controller was shown them.
+func TestInvariantsGetDependents(t *testing.T) {
+	for when, verb := range map[When]string{BeforeCreate: "create", AtWrite: "create", AtDelete: "delete"} {
+		for want, shown := range map[Strength]bool{Informed: true, Committed: false} {
+			alone := &Invariant{ID: "alone", Sentence: "x", When: when, Check: func(f *Facts) string {
+				return strings.Repeat("beside ", len(f.Dependents))
+			}}
+			c := Contract{Invariants: []*Invariant{alone}}
+			j := NewJudge([]Actor{{Process: "rs", Controller: "rs", For: kind("ReplicaSet"), Owns: kinds("Pod"), Contract: c}}, c.Laws())
+			tp, a := &tape{}, set("a", 1)
+			p, q := pod("p", a), pod("q", a)
+			tp.exist(a, p)
+			tp.show("rs", a)
+			if shown {
+				tp.show("rs", p)
+			}
+			before, after := (*thing)(nil), q
+			if verb == "delete" {
+				tp.exist(q)
+				tp.show("rs", q)
+				before, after = q, nil
+			}
+			tp.sync("rs", a, func() { tp.commit("rs", verb, a, before, after) })
+			tp.observed(j)
+			if got := j.Violations(); len(got) != 1 || got[0].Strength != want || !strings.HasSuffix(got[0].Text, "beside ") {
+				t.Errorf("%s, shown: %v: %v", verb, shown, got)
+			}
 		}
 	}
 }

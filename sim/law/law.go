@@ -26,8 +26,7 @@ type Law struct {
 	New   func(j *Judge) Check // returns a new check for one run, see [On]; nil if a test checks the law
 	Where string               // the test that checks the law if New is nil
 
-	byInvariant bool       // the law applies to controllers with an [Invariant] that has its ID
-	invariant   *Invariant // the invariant that the law checks; nil for the laws of this package
+	invariant *Invariant // the invariant that the law checks; nil for the laws of this package
 }
 
 // asks reports whether a law applies to an actor. opaque is 0, 1 (Opaque) or 2 (Outside).
@@ -41,8 +40,8 @@ func (l *Law) asks(opaque int) bool {
 	return l.Outside
 }
 
-// IsInvariant reports whether the law belongs to an [Invariant].
-func (l *Law) IsInvariant() bool { return l.invariant != nil }
+// IsInvariant reports whether the law belongs to an [Invariant] of a user, which may concern any field.
+func (l *Law) IsInvariant() bool { return l.invariant != nil && !l.invariant.builtin() }
 
 // ofPrograms reports whether a law applies to whole programs, for which the starts of reconciles are not known.
 func (l *Law) ofPrograms() bool {

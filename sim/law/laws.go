@@ -10,7 +10,7 @@ import (
 func All() []*Law { return slices.Clone(all) }
 
 var all = cited(slices.Concat(apiLaws, threeLaws, fightLaws, adoptLaws, orphanLaws, watchLaws, writeLaws, gcLaws,
-	finalizerLaws, namespaceLaws, placeLaws, restLaws, exactLaws))
+	finalizerLaws, namespaceLaws, restLaws, exactLaws))
 
 func cited(laws []*Law) []*Law {
 	for _, l := range laws {

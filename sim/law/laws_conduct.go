@@ -168,26 +168,6 @@ var finalizerLaws = []*Law{{
 	New:   On(usedIsKept, sim.Commit),
 }}
 
-var placeLaws = []*Law{{
-	ID: "KIND-DS", Name: "one-on-each-node",
-	Sentence: "Once settled, a DaemonSet has one active pod of its own on each eligible node, and none " +
-		"elsewhere.",
-	Needs: Commits | SettledWorld,
-	New:   invariantLaw("KIND-DS", WhenSettled), byInvariant: true,
-}, {
-	ID: "PODGC-1", Name: "keep-runnable-pods",
-	Sentence: "The pod garbage collector removes only pods that can no longer run, and first writes this to their " +
-		"status. It keeps pods of a node that was deleted a moment ago.",
-	Needs: Commits | Reads | Deliveries,
-	New:   invariantLaw("PODGC-1", AtWrite), byInvariant: true,
-}, {
-	ID: "TTL-1", Name: "not-before-ttl",
-	Sentence: "A controller that deletes expired objects, such as finished Jobs, deletes them once their time " +
-		"is over and not before.",
-	Needs: Commits | Reads | Deliveries | SettledWorld,
-	New:   invariantLaw("TTL-1", AtDelete|WhenSettled), byInvariant: true,
-}}
-
 var namespaceLaws = []*Law{{
 	ID: "NS-1", Name: "empty-before-removal",
 	Sentence: "A terminating namespace is emptied, pods first, and removed when nothing is left; no other " +

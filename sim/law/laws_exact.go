@@ -69,25 +69,6 @@ var exactLaws = []*Law{{
 		"settled, those that are stored.",
 	New: On(exactStatus, sim.Commit, sim.Settled),
 }, {
-	ID: "EXACT-9", Name: "needed-objects-exist",
-	Needs: Commits | Reads | Deliveries | Syncs,
-	Sentence: "(a) No dependent is created without the objects that it needs, or while one of them is " +
-		"terminating. (b) What an existing dependent needs is not deleted.",
-	New: invariantLaw("EXACT-9", BeforeCreate), byInvariant: true,
-}, {
-	ID: "EXACT-10", Name: "tie-before-deleting",
-	Needs:    Commits | Reads | Deliveries,
-	Sentence: "Objects that must be deleted with a dependent are tied to it before its controller deletes it.",
-	New:      invariantLaw("EXACT-10", AtDelete), byInvariant: true,
-}, {
-	ID: "EXACT-11", Name: "stay-within-bounds",
-	Needs: Commits | Reads | Deliveries | Syncs,
-	Sentence: "(a) A rollout or scale-down requests at most the wanted number plus the surge. (b) It removes no " +
-		"working dependent if too few would be left, or before its successor is due. (c) It creates nothing " +
-		"before the objects that must be removed first are gone.",
-	Unchecked: "how a change of the owner's size is distributed",
-	New:       invariantLaw("EXACT-11", AtWrite), byInvariant: true,
-}, {
 	ID: "EXACT-12", Name: "count-once",
 	Needs:    Commits | Reads | Deliveries | Syncs,
 	Sentence: "A status that also counts deleted dependents counts each dependent once.",

@@ -7,17 +7,17 @@ import (
 )
 
 var _ = tells([]story{
-	{"EXACT-11", "as many as are allowed", kept, func(t *tape) {
+	{"stay-within-bounds", "as many as are allowed", kept, func(t *tape) {
 		v, p, q := t.threaded()
 		t.show("vault", v, p, q)
 		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(2)) })
 	}},
-	{"EXACT-11", "more than are allowed", broken, func(t *tape) {
+	{"stay-within-bounds", "more than are allowed", broken, func(t *tape) {
 		v, p, q := t.threaded()
 		t.show("vault", v, p, q)
 		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(3)) })
 	}},
-	{"EXACT-11", "more than are allowed, by its own doing in this sync", broken, func(t *tape) {
+	{"stay-within-bounds", "more than are allowed, by its own doing in this sync", broken, func(t *tape) {
 		v, p, q := t.threaded()
 		t.show("vault", v, p, q)
 		t.sync("vault", v, func() {
@@ -25,12 +25,12 @@ var _ = tells([]story{
 			t.commit("vault", "update", v, q, q.threads(2))
 		})
 	}},
-	{"EXACT-11", "more, with one that was not shown yet", committed, func(t *tape) {
+	{"stay-within-bounds", "more, with one that was not shown yet", committed, func(t *tape) {
 		v, _, q := t.threaded()
 		t.show("vault", v, q)
 		t.sync("vault", v, func() { t.commit("vault", "update", v, q, q.threads(3)) })
 	}},
-	{"EXACT-11", "more, with one that was shown in the middle of the sync", committed, func(t *tape) {
+	{"stay-within-bounds", "more, with one that was shown in the middle of the sync", committed, func(t *tape) {
 		v, p, q := t.threaded()
 		t.show("vault", v, q)
 		t.sync("vault", v, func() {
@@ -38,7 +38,7 @@ var _ = tells([]story{
 			t.commit("vault", "update", v, q, q.threads(3))
 		})
 	}},
-	{"EXACT-11", "more, with one that its cache shows to have less", committed, func(t *tape) {
+	{"stay-within-bounds", "more, with one that its cache shows to have less", committed, func(t *tape) {
 		v, p, q := t.threaded()
 		t.show("vault", v, p, q)
 		t.sync("vault", v, func() { t.commit("vault", "update", v, p, p.threads(2)) })
@@ -220,7 +220,7 @@ func timing() []Actor {
 		return ""
 	}
 	return []Actor{{Process: "ttl", Controller: "ttl", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
-		{ID: "TTL-1", When: AtDelete | WhenSettled, Check: func(f *Facts) string {
+		{ID: "not-before-ttl", When: AtDelete | WhenSettled, Check: func(f *Facts) string {
 			if f.Before != nil {
 				return stays(f.Before.(*thing), f.Now)
 			}
@@ -246,22 +246,22 @@ func failed(minutes int) *thing {
 }
 
 var _ = tells([]story{
-	{"TTL-1", "its time is over", kept, func(t *tape) {
+	{"not-before-ttl", "its time is over", kept, func(t *tape) {
 		r := t.stored(failed(1))
 		t.at += time.Minute
 		t.commit("ttl", "delete", nil, r, nil)
 	}},
-	{"TTL-1", "its time is not over", broken, func(t *tape) {
+	{"not-before-ttl", "its time is not over", broken, func(t *tape) {
 		r := t.stored(failed(1))
 		t.at += 59 * time.Second
 		t.commit("ttl", "delete", nil, r, nil)
 	}},
-	{"TTL-1", "it goes on", broken, func(t *tape) {
+	{"not-before-ttl", "it goes on", broken, func(t *tape) {
 		r := object("Run", "r")
 		t.exist(r)
 		t.commit("ttl", "delete", nil, r, nil)
 	}},
-	{"TTL-1", "it was given more time since it was shown", committed, func(t *tape) {
+	{"not-before-ttl", "it was given more time since it was shown", committed, func(t *tape) {
 		r := failed(0)
 		more := r.as(func(r *thing) { r.Threads = 5 })
 		t.exist(r)
@@ -269,18 +269,18 @@ var _ = tells([]story{
 		t.user(r, more)
 		t.commit("ttl", "delete", nil, more, nil).Saw = value(r)
 	}},
-	{"TTL-1", "another client deletes it", kept, func(t *tape) {
+	{"not-before-ttl", "another client deletes it", kept, func(t *tape) {
 		r := t.stored(failed(1))
 		t.user(r, nil)
 	}},
-	{"TTL-1", "nobody waits for its time to be over", broken, func(t *tape) { t.leaves(failed(1), "", false) }},
-	{"TTL-1", "its time will be over when the clock has cut it short", kept, func(t *tape) {
+	{"not-before-ttl", "nobody waits for its time to be over", broken, func(t *tape) { t.leaves(failed(1), "", false) }},
+	{"not-before-ttl", "its time will be over when the clock has cut it short", kept, func(t *tape) {
 		t.leaves(failed(1), CutShort, false)
 	}},
-	{"TTL-1", "its time was over when the clock cut it short", broken, func(t *tape) {
+	{"not-before-ttl", "its time was over when the clock cut it short", broken, func(t *tape) {
 		t.leaves(failed(0), CutShort, false)
 	}},
-	{"TTL-1", "it is left as its deletion is forbidden", kept, func(t *tape) {
+	{"not-before-ttl", "it is left as its deletion is forbidden", kept, func(t *tape) {
 		r := t.stored(failed(0))
 		t.show("ttl", r)
 		for range 3 {
@@ -291,8 +291,8 @@ var _ = tells([]story{
 		}
 		t.settled()
 	}},
-	{"TTL-1", "nothing is to go", kept, func(t *tape) { t.leaves(object("Run", "r"), "", false) }},
-	{"TTL-1", "it is left while its controller is down", kept, func(t *tape) { t.leaves(failed(1), "", true) }},
+	{"not-before-ttl", "nothing is to go", kept, func(t *tape) { t.leaves(object("Run", "r"), "", false) }},
+	{"not-before-ttl", "it is left while its controller is down", kept, func(t *tape) { t.leaves(failed(1), "", true) }},
 })
 
 // leaves adds that the world settles while an object still exists.

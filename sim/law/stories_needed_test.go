@@ -23,7 +23,7 @@ func vaults() Actor {
 				return ""
 			},
 			Invariants: []*Invariant{
-				{ID: "EXACT-9", When: BeforeCreate, Check: func(f *Facts) string {
+				{ID: "needed-objects-exist", When: BeforeCreate, Check: func(f *Facts) string {
 					node := f.After.(*thing).Node
 					for _, disk := range slices.Concat(f.All("Disk"), f.All("Shelf")) {
 						if m := disk.(*thing); m.Name == node && m.DeletionTimestamp == nil {
@@ -35,7 +35,7 @@ func vaults() Actor {
 					}
 					return ""
 				}},
-				{ID: "EXACT-11", When: AtWrite, Check: func(f *Facts) string {
+				{ID: "stay-within-bounds", When: AtWrite, Check: func(f *Facts) string {
 					if f.After == nil {
 						return ""
 					}
@@ -48,7 +48,7 @@ func vaults() Actor {
 					}
 					return ""
 				}},
-				{ID: "EXACT-10", When: AtDelete, Check: func(f *Facts) string {
+				{ID: "tie-before-deleting", When: AtDelete, Check: func(f *Facts) string {
 					for _, lid := range f.All("Lid") {
 						if m := lid.(*thing); m.Name == f.Before.(*thing).Name && len(m.OwnerReferences) == 0 {
 							return "leaves lid/" + m.Name + " behind, which is to go with it"
@@ -75,18 +75,18 @@ func owned(kind, name string, owner *thing) *thing {
 }
 
 var _ = tells([]story{
-	{"EXACT-9", "made when it is there", kept, func(t *tape) {
+	{"needed-objects-exist", "made when it is there", kept, func(t *tape) {
 		v := t.vault()
 		t.sync("vault", v, func() {
 			t.commit("vault", "create", v, nil, owned("Disk", "d", v))
 			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 		})
 	}},
-	{"EXACT-9", "made before it is there", broken, func(t *tape) {
+	{"needed-objects-exist", "made before it is there", broken, func(t *tape) {
 		v := t.vault()
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 	}},
-	{"EXACT-9", "created although the needed object is terminating", broken, func(t *tape) {
+	{"needed-objects-exist", "created although the needed object is terminating", broken, func(t *tape) {
 		v := object("Vault", "v")
 		d := owned("Disk", "d", v)
 		going := d.dying(ownFinalizer)
@@ -95,12 +95,12 @@ var _ = tells([]story{
 		t.show("vault", v, going)
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 	}},
-	{"EXACT-9", "created although the needed object is terminating, which was not shown yet", committed, func(t *tape) {
+	{"needed-objects-exist", "created although the needed object is terminating, which was not shown yet", committed, func(t *tape) {
 		v, d := t.disk()
 		t.user(d, d.dying(ownFinalizer))
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 	}},
-	{"EXACT-9", "made on one that goes in the middle of the sync", committed, func(t *tape) {
+	{"needed-objects-exist", "made on one that goes in the middle of the sync", committed, func(t *tape) {
 		v := object("Vault", "v")
 		d := owned("Disk", "d", v)
 		going := d.dying(ownFinalizer)
@@ -111,7 +111,7 @@ var _ = tells([]story{
 			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 		})
 	}},
-	{"EXACT-9", "made on one of its own making, which went before it was shown", committed, func(t *tape) {
+	{"needed-objects-exist", "made on one of its own making, which went before it was shown", committed, func(t *tape) {
 		v := t.vault()
 		d := object("Shelf", "d")
 		t.sync("vault", v, func() {
@@ -120,7 +120,7 @@ var _ = tells([]story{
 			t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 		})
 	}},
-	{"EXACT-9", "made on one of its own making, which a list in the middle of the sync has no more", committed,
+	{"needed-objects-exist", "made on one of its own making, which a list in the middle of the sync has no more", committed,
 		func(t *tape) {
 			v := t.vault()
 			d := object("Shelf", "d")
@@ -131,7 +131,7 @@ var _ = tells([]story{
 				t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 			})
 		}},
-	{"EXACT-9", "made on one that it has made its own, which a list in the middle of the sync has no more", committed,
+	{"needed-objects-exist", "made on one that it has made its own, which a list in the middle of the sync has no more", committed,
 		func(t *tape) {
 			v := t.vault()
 			d := owned("Disk", "d", v)
@@ -142,7 +142,7 @@ var _ = tells([]story{
 				t.commit("vault", "create", v, nil, pod("p", v).on("d"))
 			})
 		}},
-	{"EXACT-9", "made on one of its own making, of which it was shown that it is gone", broken, func(t *tape) {
+	{"needed-objects-exist", "made on one of its own making, of which it was shown that it is gone", broken, func(t *tape) {
 		v := t.vault()
 		d := object("Shelf", "d")
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, d) })
@@ -150,14 +150,14 @@ var _ = tells([]story{
 		t.shows("vault", d, nil)
 		t.sync("vault", v, func() { t.commit("vault", "create", v, nil, pod("p", v).on("d")) })
 	}},
-	{"EXACT-9", "deleted when nothing rests on it", kept, func(t *tape) {
+	{"needed-objects-exist", "deleted when nothing rests on it", kept, func(t *tape) {
 		v := object("Vault", "v")
 		d, p := owned("Disk", "d", v), pod("p", v).on("e")
 		t.exist(v, d, owned("Disk", "e", v), p)
 		t.show("vault", v, d, p)
 		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
 	}},
-	{"EXACT-9", "deleted from under one that it knows", broken, func(t *tape) {
+	{"needed-objects-exist", "deleted from under one that it knows", broken, func(t *tape) {
 		v := object("Vault", "v")
 		d := owned("Disk", "d", v)
 		p := pod("p", v).on("d")
@@ -165,14 +165,14 @@ var _ = tells([]story{
 		t.show("vault", v, d, p)
 		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
 	}},
-	{"EXACT-9", "deleted from under one that it does not know", committed, func(t *tape) {
+	{"needed-objects-exist", "deleted from under one that it does not know", committed, func(t *tape) {
 		v := object("Vault", "v")
 		d := owned("Disk", "d", v)
 		t.exist(v, d, pod("p", v).on("d"))
 		t.show("vault", v, d)
 		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
 	}},
-	{"EXACT-9", "deleted while its dependent is terminating", kept, func(t *tape) {
+	{"needed-objects-exist", "deleted while its dependent is terminating", kept, func(t *tape) {
 		v := object("Vault", "v")
 		d := owned("Disk", "d", v)
 		p := pod("p", v).on("d").dying(ownFinalizer)
@@ -180,7 +180,7 @@ var _ = tells([]story{
 		t.show("vault", v, d, p)
 		t.sync("vault", v, func() { t.commit("vault", "delete", v, d, nil) })
 	}},
-	{"EXACT-9", "the user deletes it", kept, func(t *tape) {
+	{"needed-objects-exist", "the user deletes it", kept, func(t *tape) {
 		v := object("Vault", "v")
 		d := owned("Disk", "d", v)
 		t.exist(v, d, pod("p", v).on("d"))
@@ -246,25 +246,25 @@ var _ = tells([]story{
 		t.sync("vault", v, func() { t.commit("vault", "update", v, l, l.owned(plain(v))) })
 	}},
 
-	{"EXACT-10", "tied to it before", kept, func(t *tape) {
+	{"tie-before-deleting", "tied to it before", kept, func(t *tape) {
 		v, p, l := t.lidded()
 		t.sync("vault", v, func() {
 			t.commit("vault", "update", v, l, l.owned(plain(p)))
 			t.commit("vault", "delete", v, p, nil)
 		})
 	}},
-	{"EXACT-10", "left behind", broken, func(t *tape) {
+	{"tie-before-deleting", "left behind", broken, func(t *tape) {
 		v, p, _ := t.lidded()
 		t.sync("vault", v, func() { t.commit("vault", "delete", v, p, nil) })
 	}},
-	{"EXACT-10", "left behind, which was not shown", committed, func(t *tape) {
+	{"tie-before-deleting", "left behind, which was not shown", committed, func(t *tape) {
 		v := object("Vault", "v")
 		p := pod("p", v)
 		t.exist(v, p, object("Lid", "p"))
 		t.show("vault", v, p)
 		t.sync("vault", v, func() { t.commit("vault", "delete", v, p, nil) })
 	}},
-	{"EXACT-10", "tied when the sync began, and let go in the middle of it", committed, func(t *tape) {
+	{"tie-before-deleting", "tied when the sync began, and let go in the middle of it", committed, func(t *tape) {
 		v := object("Vault", "v")
 		p := pod("p", v)
 		l := owned("Lid", "p", p)
@@ -276,7 +276,7 @@ var _ = tells([]story{
 			t.commit("vault", "delete", v, p, nil)
 		})
 	}},
-	{"EXACT-10", "the user deletes it", kept, func(t *tape) {
+	{"tie-before-deleting", "the user deletes it", kept, func(t *tape) {
 		_, p, _ := t.lidded()
 		t.user(p, nil)
 	}},

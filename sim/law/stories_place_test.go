@@ -21,7 +21,7 @@ func placing() []Actor {
 			AllowDuplicate: func(owner, a, b runtime.Object) bool {
 				return owner.(*thing).Surge > 0 && a.(*thing).Name != b.(*thing).Name
 			},
-			Invariants: []*Invariant{{ID: "KIND-DS", When: WhenSettled, Check: func(f *Facts) string {
+			Invariants: []*Invariant{{ID: "one-on-each-node", When: WhenSettled, Check: func(f *Facts) string {
 				if have, want := len(f.Dependents), len(f.All("Node")); have != want {
 					return "has " + strconv.Itoa(have) + " for " + strconv.Itoa(want) + " nodes"
 				}
@@ -46,7 +46,7 @@ func placing() []Actor {
 				return ""
 			}}},
 		{Process: "pg", Controller: "podgc", Contract: Contract{Profile: Upstream, Invariants: []*Invariant{
-			{ID: "PODGC-1", When: AtWrite, Recent: time.Minute, Check: func(f *Facts) string {
+			{ID: "keep-runnable-pods", When: AtWrite, Recent: time.Minute, Check: func(f *Facts) string {
 				if f.Get("Node", "", f.Before.(*thing).Node) != nil && f.After != nil {
 					return "its node is there"
 				}
@@ -54,7 +54,7 @@ func placing() []Actor {
 			}}}}},
 		{Process: "cleaner", Controller: "cleaner", For: kind("Policy"), Contract: Contract{
 			MayEdit: kinds("ReplicationController"), Invariants: []*Invariant{
-				{ID: "PODGC-1", When: AtWrite, Check: func(f *Facts) string {
+				{ID: "keep-runnable-pods", When: AtWrite, Check: func(f *Facts) string {
 					if f.Before.(*thing).Name == "kept" {
 						return "it is to be kept"
 					}
@@ -83,18 +83,18 @@ var _ = tells([]story{
 		t.settled()
 	}},
 
-	{"KIND-DS", "one for each", kept, func(t *tape) {
+	{"one-on-each-node", "one for each", kept, func(t *tape) {
 		t.node("n1")
 		a := object("DaemonSet", "a")
 		t.exist(a, pod("p", a).on("n1"))
 		t.settled()
 	}},
-	{"KIND-DS", "one is lacking", broken, func(t *tape) {
+	{"one-on-each-node", "one is lacking", broken, func(t *tape) {
 		t.node("n1")
 		t.exist(object("DaemonSet", "a"), pod("p", nil).on("n1"))
 		t.settled()
 	}},
-	{"KIND-DS", "lacking while its controller is down", kept, func(t *tape) {
+	{"one-on-each-node", "lacking while its controller is down", kept, func(t *tape) {
 		t.node("n1")
 		a := object("DaemonSet", "a")
 		t.exist(a, pod("p", a).on("n1"))
@@ -104,7 +104,7 @@ var _ = tells([]story{
 		t.settled()
 	}},
 
-	{"KIND-DS", "something failed that nobody was woken for", kept, func(t *tape) {
+	{"one-on-each-node", "something failed that nobody was woken for", kept, func(t *tape) {
 		t.node("n1")
 		a := object("DaemonSet", "a")
 		p := pod("p", a).on("n1").as(func(o *thing) { o.Failed = true })
@@ -115,7 +115,7 @@ var _ = tells([]story{
 		t.deliver("ds", nil, object("Node", "n2"))
 		t.settled()
 	}},
-	{"KIND-DS", "something failed, and it was looked at since", broken, func(t *tape) {
+	{"one-on-each-node", "something failed, and it was looked at since", broken, func(t *tape) {
 		t.node("n1")
 		a := object("DaemonSet", "a")
 		p := pod("p", a).on("n1").as(func(o *thing) { o.Failed = true })
@@ -126,24 +126,24 @@ var _ = tells([]story{
 		t.settled()
 	}},
 
-	{"PODGC-1", "its node is gone", kept, func(t *tape) {
+	{"keep-runnable-pods", "its node is gone", kept, func(t *tape) {
 		p := pod("p", nil).on("n1")
 		t.exist(p)
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
-	{"PODGC-1", "its node is there", broken, func(t *tape) {
+	{"keep-runnable-pods", "its node is there", broken, func(t *tape) {
 		n, p := t.node("n1"), pod("p", nil).on("n1")
 		t.exist(p)
 		t.show("pg", n)
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
-	{"PODGC-1", "its node is there, but was not shown", broken, func(t *tape) {
+	{"keep-runnable-pods", "its node is there, but was not shown", broken, func(t *tape) {
 		t.node("n1")
 		p := pod("p", nil).on("n1")
 		t.exist(p)
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
-	{"PODGC-1", "its node was not there when it looked", committed, func(t *tape) {
+	{"keep-runnable-pods", "its node was not there when it looked", committed, func(t *tape) {
 		p := pod("p", nil).on("n1")
 		t.exist(p)
 		n := object("Node", "n1")
@@ -152,14 +152,14 @@ var _ = tells([]story{
 		t.exist(n)
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
-	{"PODGC-1", "its node went a moment ago", broken, func(t *tape) {
+	{"keep-runnable-pods", "its node went a moment ago", broken, func(t *tape) {
 		n, p := t.node("n1"), pod("p", nil).on("n1")
 		t.exist(p)
 		t.user(n, nil)
 		t.refuse("pg", "get", nil, n, nil, 404, "not found")
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
-	{"PODGC-1", "its node went a while ago", kept, func(t *tape) {
+	{"keep-runnable-pods", "its node went a while ago", kept, func(t *tape) {
 		n, p := t.node("n1"), pod("p", nil).on("n1")
 		t.exist(p)
 		t.user(n, nil)
@@ -167,7 +167,7 @@ var _ = tells([]story{
 		t.refuse("pg", "get", nil, n, nil, 404, "not found")
 		t.commit("pg", "patch", nil, p, p.as(func(*thing) {}))
 	}},
-	{"PODGC-1", "its node came back, and went again", kept, func(t *tape) {
+	{"keep-runnable-pods", "its node came back, and went again", kept, func(t *tape) {
 		n, p := t.node("n1"), pod("p", nil).on("n1")
 		t.exist(p)
 		t.user(n, nil)

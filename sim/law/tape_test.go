@@ -1,7 +1,9 @@
 package law
 
 import (
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -309,9 +311,22 @@ func served(apiVersion, kind string) (namespaced, ok bool) {
 
 func judge(t *tape) *Judge { return judgeWith(t, 0) }
 
+// allLaws returns all laws, and those of the subjects' invariants.
+var allLaws = sync.OnceValue(func() []*Law {
+	all := All()
+	for _, s := range subjects() {
+		for _, l := range s.Laws() {
+			if !slices.ContainsFunc(all, func(k *Law) bool { return k.ID == l.ID }) {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+})
+
 // judgeWith judges a history with a limited memory.
 func judgeWith(t *tape, memory int) *Judge {
-	j := NewJudge(subjects(), All())
+	j := NewJudge(subjects(), allLaws())
 	j.Memory = memory
 	j.Kinds = served
 	t.observed(j)

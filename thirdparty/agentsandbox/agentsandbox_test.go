@@ -43,8 +43,9 @@ func TestAgentSandbox(t *testing.T) {
 			in(host.Controller{Name: "sandboxclaim", For: v1alpha1.GroupVersion.WithKind("SandboxClaim"),
 				Owns: []schema.GroupVersionKind{core.GroupVersion.WithKind("Sandbox")},
 				Contract: law.Contract{
-					MayEdit:    pods,
-					Invariants: []*law.Invariant{{ID: "PODGC-1", When: law.AtWrite, Check: ofNoPool}},
+					MayEdit: pods,
+					Invariants: []*law.Invariant{{ID: "pods-of-pools-only",
+						Sentence: "A claim changes only Pods of a pool.", When: law.AtWrite, Check: ofNoPool}},
 				}}, func(m ctrl.Manager) error {
 				return (&extensions.SandboxClaimReconciler{Client: m.GetClient(), Scheme: m.GetScheme(),
 					Tracer: untraced{}, Recorder: m.GetEventRecorderFor("sandboxclaim-controller")}).

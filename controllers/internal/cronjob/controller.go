@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/invariant"
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -38,9 +39,7 @@ func New(without Without) host.Controller {
 		Selects: func(runtime.Object, map[string]string) bool { return false }}
 	c := declared("current")
 	c.Contract.Profile = law.Upstream
-	c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-		return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
-	}}}
+	c.Contract.Invariants = []*law.Invariant{invariant.Bounds(exceedsBounds)}
 	c.Contract.Counted = func(owner runtime.Object) int { return len(owner.(*batchv1.CronJob).Status.Active) }
 	c.New = func(env *host.Env) host.Reconciler { return newReconciler(&without, env) }
 	c.Routes = []host.Route{cronJobRoute(&without), jobs.Route(jobKind)}
@@ -203,22 +202,21 @@ type Without struct {
 	History     bool // clean up finished Jobs while the CronJob is terminating (RULES J91)
 }
 
-// exceedsBounds is the check of EXACT-11 for a deleted Job. It calls forgets for an ended Job. A running Job of the
+// exceedsBounds is the check of stay-within-bounds for a deleted Job. It calls forgets for an ended Job. A running Job of the
 // last scheduled time must not be deleted, because only the Job of a later time may replace it. exceedsBounds reads the
 // scheduled time from the Job's name, which cannot change.
-func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
-	_ func(kind string) []runtime.Object) string {
-	cj, job := owner.(*batchv1.CronJob), before
-	if after != nil {
+func exceedsBounds(f *law.Facts) string {
+	if f.After != nil {
 		return ""
 	}
-	if how := finished(job.(*batchv1.Job)); how != "" {
-		return forgets(cj, job.(*batchv1.Job), how, others)
+	cj, job := f.Owner.(*batchv1.CronJob), f.Before.(*batchv1.Job)
+	if how := finished(job); how != "" {
+		return forgets(cj, job, how, f.Dependents)
 	}
-	if !running(job.(*batchv1.Job)) {
+	if !running(job) {
 		return ""
 	}
-	digits, named := strings.CutPrefix(job.(*batchv1.Job).Name, cj.Name+"-")
+	digits, named := strings.CutPrefix(job.Name, cj.Name+"-")
 	minutes, err := strconv.ParseInt(digits, 10, 64)
 	times, unreadable := schedule(cj)
 	if !named || err != nil || unreadable != nil {
@@ -226,7 +224,7 @@ func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after 
 	}
 	at := time.Unix(minutes*60, 0).UTC()
 	scheduled := times.Next(at.Add(-time.Second)).Equal(at) // if false, another client created the Job
-	if scheduled && !at.After(now) && times.Next(at).After(now) {
+	if scheduled && !at.After(f.Now) && times.Next(at).After(f.Now) {
 		return "deleted before the next is due"
 	}
 	return ""

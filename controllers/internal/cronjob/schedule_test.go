@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 func at(text string) time.Time {
@@ -93,7 +95,9 @@ func TestScheduleIsInUTC(t *testing.T) {
 	}
 }
 
-func TestExceedsBounds(t *testing.T) {
+var bounds = New(Without{}).Contract.Invariants[0]
+
+func TestStayWithinBounds(t *testing.T) {
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: batchv1.CronJobSpec{Schedule: "*/2 * * * *"}}
 	for _, c := range []struct {
 		name, job string
@@ -112,17 +116,17 @@ func TestExceedsBounds(t *testing.T) {
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: c.job,
 			Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
 		now := time.Unix(0, 0).Add(c.after)
-		if got := exceedsBounds(cj, nil, job, nil, now, nil); (got != "") != c.too {
+		if got := bounds.Check(&law.Facts{Owner: cj, Before: job, Now: now}); (got != "") != c.too {
 			t.Errorf("%s: %q", c.name, got)
 		}
-		if exceedsBounds(cj, nil, job, job, now, nil)+exceedsBounds(cj, nil, nil, job, now, nil) != "" {
+		if bounds.Check(&law.Facts{Owner: cj, Before: job, After: job, Now: now})+bounds.Check(&law.Facts{Owner: cj, After: job, Now: now}) != "" {
 			t.Errorf("%s: a write was reported as a deletion", c.name)
 		}
 	}
 	unreadable := &batchv1.CronJob{ObjectMeta: cj.ObjectMeta, Spec: batchv1.CronJobSpec{Schedule: "now and then"}}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10",
 		Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
-	if exceedsBounds(unreadable, nil, job, nil, time.Unix(660, 0), nil) != "" {
+	if bounds.Check(&law.Facts{Owner: unreadable, Before: job, Now: time.Unix(660, 0)}) != "" {
 		t.Error("a schedule that cannot be parsed has a next time")
 	}
 }
@@ -153,7 +157,7 @@ func TestHistory(t *testing.T) {
 	} {
 		cj := &batchv1.CronJob{Spec: batchv1.CronJobSpec{SuccessfulJobsHistoryLimit: x.limit,
 			FailedJobsHistoryLimit: x.limit}}
-		if got := exceedsBounds(cj, x.others, x.which, nil, time.Time{}, nil); (got != "") != x.forgotten {
+		if got := bounds.Check(&law.Facts{Owner: cj, Dependents: x.others, Before: x.which}); (got != "") != x.forgotten {
 			t.Errorf("%s: %q", x.name, got)
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
+	"github.com/threelaws/threelaws/controllers/internal/invariant"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 	"github.com/threelaws/threelaws/controllers/internal/routing"
@@ -110,19 +111,15 @@ func New(o Options) host.Controller {
 		},
 	}
 	if o.Era == ControllerRef || o.Era == Current {
-		c.Contract.Invariants = []*law.Invariant{{ID: "KIND-DS", When: law.WhenSettled, Check: onEachNode}}
+		c.Contract.Invariants = []*law.Invariant{{ID: "one-on-each-node", When: law.WhenSettled, Check: onEachNode,
+			Sentence: "Once settled, a DaemonSet has one active pod of its own on each eligible node, and none elsewhere."}}
 	}
 	if o.Era == Current {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Routes = append(c.Routes, revisionRoute(&o))
 		c.Contract.RetryOf = retries
 		c.Contract.Invariants = append(c.Contract.Invariants,
-			&law.Invariant{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
-				return lacks(f.Owner, f.After, f.All)
-			}},
-			&law.Invariant{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-				return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
-			}})
+			invariant.NeededObjects(lacks), invariant.Bounds(exceedsBounds))
 	}
 	return c
 }

@@ -37,10 +37,10 @@ func active(obj runtime.Object) bool {
 	return ok && !pod.Ended(p)
 }
 
-// onEachNode is the check of KIND-DS. The deletion of a node enqueues no set. So a pod that waits for a deleted node is
+// onEachNode is the check of one-on-each-node. The deletion of a node enqueues no set. So a pod that waits for a deleted node is
 // reported only after a later reconcile of its set.
 func onEachNode(f *law.Facts) string {
-	what := amiss(f.Owner, f.Dependents, f.All)
+	what := misplaced(f.Owner, f.Dependents, f.All)
 	if what == "" && f.Reconciled {
 		if what = waitsForMissingNode(f.Owner, f.Dependents, f.All); what != "" {
 			what += ", and was looked at since"
@@ -52,10 +52,10 @@ func onEachNode(f *law.Facts) string {
 	return "has " + what
 }
 
-// amiss describes a violation of KIND-DS, or returns "". It reports a node that lacks its pod, has too many pods, or
+// misplaced describes a violation of one-on-each-node, or returns "". It reports a node that lacks its pod, has too many pods, or
 // has a pod that may not stay. It also reports a status that counts too many nodes. A pod that may not stay is reported
 // only if it is bound, because node events do not affect other pods. Pods on missing nodes are not checked.
-func amiss(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
+func misplaced(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
 		return "" // a set without a usable selector is not reconciled
@@ -140,11 +140,11 @@ func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) 
 	return ""
 }
 
-// lacks returns a description if a pod's revision does not exist. A revision with the expected name is enough, even if
+// lacks is the check of needed-objects-exist. It returns a description if a pod's revision does not exist. A revision with the expected name is enough, even if
 // another owner has it (RULES G72).
-func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
-	set := owner.(*appsv1.DaemonSet)
-	p, ok := obj.(*corev1.Pod)
+func lacks(f *law.Facts) string {
+	set := f.Owner.(*appsv1.DaemonSet)
+	p, ok := f.After.(*corev1.Pod)
 	if !ok {
 		return ""
 	}
@@ -152,7 +152,7 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	if hash == "" {
 		return "it is of no revision"
 	}
-	for _, obj := range all(history.Kind.Kind) {
+	for _, obj := range f.All(history.Kind.Kind) {
 		r := obj.(*appsv1.ControllerRevision)
 		if r.Namespace == set.Namespace && r.DeletionTimestamp == nil && r.Labels[hashLabel] == hash &&
 			(metav1.IsControlledBy(r, set) || r.Name == set.Name+"-"+hash) {
@@ -162,17 +162,16 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	return "ds/" + set.Name + " has no revision " + hash
 }
 
-// exceedsBounds is the check of EXACT-11. It describes how the deletion of a pod, or a creation beside another pod,
+// exceedsBounds is the check of stay-within-bounds. It describes how the deletion of a pod, or a creation beside another pod,
 // exceeds the bounds of an update. A pod that is not available or must leave its node may always be deleted.
-func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
-	all func(kind string) []runtime.Object) string {
-	l := newLook(owner.(*appsv1.DaemonSet), others, now, all(nodeKind.Kind))
-	was, _ := before.(*corev1.Pod)
-	is, _ := after.(*corev1.Pod)
+func exceedsBounds(f *law.Facts) string {
+	l := newLook(f.Owner.(*appsv1.DaemonSet), f.Dependents, f.Now, f.All(nodeKind.Kind))
+	was, _ := f.Before.(*corev1.Pod)
+	is, _ := f.After.(*corev1.Pod)
 	switch {
-	case was != nil && after == nil && pod.Active(was) && l.stay[identity(was)] && l.available(was):
+	case was != nil && f.After == nil && pod.Active(was) && l.stay[identity(was)] && l.available(was):
 		return l.deprives(was)
-	case is != nil && before == nil:
+	case is != nil && f.Before == nil:
 		return l.crowds(is)
 	}
 	return ""

@@ -3,7 +3,6 @@ package daemonset
 import (
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,19 +11,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+var (
+	invariants                = New(Options{Era: Current}).Contract.Invariants
+	oneOnEach, needed, bounds = invariants[0], invariants[1], invariants[2]
 )
 
 // The laws report nodes without exactly one pod, and pods that wait for a missing node.
-func TestAmiss(t *testing.T) {
+func TestOneOnEachNode(t *testing.T) {
 	revision := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "r"}}
 	tainted := nodeNamed("n", corev1.Taint{Key: "k", Effect: corev1.TaintEffectNoExecute})
 	for _, c := range []struct {
-		name                       string
-		node                       *corev1.Node
-		own                        []*corev1.Pod
-		surge                      string
-		counts                     int32
-		amiss, waitsForMissingNode string
+		name             string
+		node             *corev1.Node
+		own              []*corev1.Pod
+		surge            string
+		counts           int32
+		want, reconciled string // what is wrong, also if the set was reconciled since
 	}{
 		{"one", nodeNamed("n"), []*corev1.Pod{daemon("a", "n")}, "0", 1, "", ""},
 		{"none", nodeNamed("n"), nil, "0", 0, "none on n", ""},
@@ -38,8 +43,7 @@ func TestAmiss(t *testing.T) {
 			"pods on 0 nodes, and counts 1 in its status", ""},
 		{"two", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "0", 1,
 			"more than one on n", ""},
-		{"two while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "1", 1, "",
-			""},
+		{"two while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "1", 1, "", ""},
 		{"two of a template", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n")}, "1", 1,
 			"more than one on n", ""},
 		{"three while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new"),
@@ -48,11 +52,9 @@ func TestAmiss(t *testing.T) {
 		{"one that waits, and may not stay", tainted, []*corev1.Pod{daemon("a", "n", "waiting")}, "0", 1, "", ""},
 		{"waits for a node that is gone", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m", "waiting")},
 			"0", 1, "", "one that waits for node m, which is gone"},
-		{"is on a node that is gone", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m")}, "0", 1, "",
-			""},
+		{"is on a node that is gone", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m")}, "0", 1, "", ""},
 		{"waits, and goes", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m", "waiting", "going")},
-			"0", 1,
-			"", ""},
+			"0", 1, "", ""},
 		{"waited, and has ended", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "m", "waiting", "ended")},
 			"0", 1, "", ""},
 	} {
@@ -64,21 +66,23 @@ func TestAmiss(t *testing.T) {
 			own = append(own, p)
 		}
 		all := func(string) []runtime.Object { return []runtime.Object{c.node} }
-		if got := amiss(set, own, all); got != c.amiss {
-			t.Errorf("%s: amiss %q, want %q", c.name, got, c.amiss)
+		f := law.Facts{Owner: set, Dependents: own, All: all}
+		if got := oneOnEach.Check(&f); got != c.want && got != "has "+c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if got := waitsForMissingNode(set, own, all); got != c.waitsForMissingNode {
-			t.Errorf("%s: waitsForMissingNode %q, want %q", c.name, got, c.waitsForMissingNode)
+		f.Reconciled = true
+		if got := oneOnEach.Check(&f); !strings.Contains(got, c.want+c.reconciled) || (got == "") != (c.want+c.reconciled == "") {
+			t.Errorf("%s: reconciled since: %q, want %q", c.name, got, c.want+c.reconciled)
 		}
-		if set.Spec.Selector = nil; amiss(set, own, all) != "" || waitsForMissingNode(set, own, all) != "" {
-			t.Errorf("%s: amiss reports a set that is not reconciled", c.name)
+		if set.Spec.Selector = nil; oneOnEach.Check(&f) != "" {
+			t.Errorf("%s: a set that is not reconciled is reported", c.name)
 		}
 	}
 }
 
 // A pod's revision exists if a revision in the same namespace has the pod's hash, and the set controls it or it has the
 // expected name.
-func TestLacks(t *testing.T) {
+func TestNeededObjects(t *testing.T) {
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "log", UID: "me"}}
 	there := func(change func(r *appsv1.ControllerRevision)) *appsv1.ControllerRevision {
 		r := &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "log-new",
@@ -101,11 +105,12 @@ func TestLacks(t *testing.T) {
 		"another hash": {func(r *appsv1.ControllerRevision) { r.Labels = nil }, true},
 	} {
 		all := func(string) []runtime.Object { return []runtime.Object{there(c.change)} }
-		if got := lacks(set, daemon("p", "n", "new"), all); (got != "") != c.lacks {
+		lacks := func(o runtime.Object) string { return needed.Check(&law.Facts{Owner: set, After: o, All: all}) }
+		if got := lacks(daemon("p", "n", "new")); (got != "") != c.lacks {
 			t.Errorf("%s: %q", name, got)
 		}
-		if lacks(set, there(c.change), all) != "" || lacks(set, &corev1.Pod{}, all) == "" {
-			t.Errorf("%s: lacks reports a revision, or does not report a pod without a revision", name)
+		if lacks(there(c.change)) != "" || lacks(&corev1.Pod{}) == "" {
+			t.Errorf("%s: a revision is reported, or a pod without a revision is not", name)
 		}
 	}
 }
@@ -190,7 +195,7 @@ func TestExceedsBounds(t *testing.T) {
 			nodes = append(nodes, node)
 		}
 		all := func(string) []runtime.Object { return nodes }
-		got := exceedsBounds(set, x.others, x.was, x.is, time.Time{}, all)
+		got := bounds.Check(&law.Facts{Owner: set, Dependents: x.others, Before: x.was, After: x.is, All: all})
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/threelaws/threelaws/controllers/internal/invariant"
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 	"github.com/threelaws/threelaws/controllers/internal/template"
@@ -145,14 +146,12 @@ func New(o Options) host.Controller {
 		New:    func(env *host.Env) host.Reconciler { return newReconciler(&o, env) },
 		Routes: routes(&o),
 		Contract: law.Contract{
-			Selector: selector,
-			Ignores:  func(owner runtime.Object) bool { return selector(owner) == nil },
-			Identity: identity,
-			Counts:   counts(),
-			Invariants: []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-				return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
-			}}},
-			Profile: law.Upstream,
+			Selector:   selector,
+			Ignores:    func(owner runtime.Object) bool { return selector(owner) == nil },
+			Identity:   identity,
+			Counts:     counts(),
+			Invariants: []*law.Invariant{invariant.Bounds(exceedsBounds)},
+			Profile:    law.Upstream,
 		},
 	}
 }

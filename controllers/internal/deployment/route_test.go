@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // cached holds the content of the caches, by kind.
@@ -149,7 +149,8 @@ func TestSelectsNoneWithoutLabels(t *testing.T) {
 }
 
 // The laws report how a scaled ReplicaSet exceeds the bounds of a rollout.
-func TestExceedsBounds(t *testing.T) {
+func TestStayWithinBounds(t *testing.T) {
+	bounds := New(Options{Era: Current}).Contract.Invariants[0]
 	sized := func(name, image string, size, available int32) *appsv1.ReplicaSet {
 		rs := setOf(name, image, size, "1")
 		rs.Status.AvailableReplicas = available
@@ -193,7 +194,7 @@ func TestExceedsBounds(t *testing.T) {
 				rs.Spec.Template = u.d.Spec.Template
 			}
 		}
-		got := exceedsBounds(u.d, c.others, c.before, c.after, time.Time{}, nil)
+		got := bounds.Check(&law.Facts{Owner: u.d, Dependents: c.others, Before: c.before, After: c.after})
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -7,13 +7,12 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/threelaws/threelaws/controllers/internal/template"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // sizes returns the annotations of ReplicaSets that store the Deployment's size, without and with the surge.
@@ -238,23 +237,22 @@ func keepsHistory(d *appsv1.Deployment) (int, bool) {
 	return int(*n), true
 }
 
-// exceedsBounds is the check of EXACT-11. It describes how scaling, creating or deleting a ReplicaSet exceeds the
+// exceedsBounds is the check of stay-within-bounds. It describes how scaling, creating or deleting a ReplicaSet exceeds the
 // bounds of a rollout. For a paused or resized Deployment it checks only deletions.
-func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
-	_ func(kind string) []runtime.Object) string {
-	if after == nil {
-		if rs := before.(*appsv1.ReplicaSet); size(rs) > 0 || rs.Status.Replicas > 0 {
+func exceedsBounds(f *law.Facts) string {
+	if f.After == nil {
+		if rs := f.Before.(*appsv1.ReplicaSet); size(rs) > 0 || rs.Status.Replicas > 0 {
 			return "deleted while it has pods"
 		}
 		return ""
 	}
-	d, rs := owner.(*appsv1.Deployment), after.(*appsv1.ReplicaSet)
+	d, rs := f.Owner.(*appsv1.Deployment), f.After.(*appsv1.ReplicaSet)
 	was := &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: new(int32)}}
-	if before != nil {
-		was = before.(*appsv1.ReplicaSet)
+	if f.Before != nil {
+		was = f.Before.(*appsv1.ReplicaSet)
 	}
-	sets := make([]*appsv1.ReplicaSet, len(others))
-	for i, obj := range others {
+	sets := make([]*appsv1.ReplicaSet, len(f.Dependents))
+	for i, obj := range f.Dependents {
 		sets[i] = obj.(*appsv1.ReplicaSet)
 	}
 	all := rollout{d: d, sets: append(sets[:len(sets):len(sets)], was)}

@@ -21,9 +21,7 @@ func TestUpToDate(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(s *policyv1.PodDisruptionBudgetStatus){
 		"no condition": func(s *policyv1.PodDisruptionBudgetStatus) { s.Conditions = nil },
-		"its status": func(s *policyv1.PodDisruptionBudgetStatus) {
-			s.Conditions[0].Status = metav1.ConditionFalse
-		},
+		"its status":   func(s *policyv1.PodDisruptionBudgetStatus) { s.Conditions[0].Status = metav1.ConditionFalse },
 		"its reason": func(s *policyv1.PodDisruptionBudgetStatus) {
 			s.Conditions[0].Reason = policyv1.SyncFailedReason
 		},

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/threelaws/threelaws/controllers/internal/invariant"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/controllers/internal/ref"
 	"github.com/threelaws/threelaws/controllers/internal/routing"
@@ -55,9 +56,7 @@ func New(o Options) host.Controller {
 	}
 	if o.Era == Current {
 		c.Contract.Counts = slices.Concat(counts, onces)
-		c.Contract.Invariants = []*law.Invariant{{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-			return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
-		}}}
+		c.Contract.Invariants = []*law.Invariant{invariant.Bounds(exceedsBounds)}
 		c.Backoff = host.Backoff{First: time.Second, Longest: time.Minute}
 	}
 	if o.Era != Current {

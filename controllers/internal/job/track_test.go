@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // A condition differs if any field differs, but a false one may be missing.
@@ -145,7 +145,8 @@ func TestWants(t *testing.T) {
 }
 
 // The deletion of a running pod may leave too few pods, unless the state of the pods may already end the Job.
-func TestExceedsBounds(t *testing.T) {
+func TestStayWithinBounds(t *testing.T) {
+	bounds := New(Options{Era: Current}).Contract.Invariants[0]
 	works := func(name string) *corev1.Pod { return aPod(name) }
 	uncounted := func(succeeded, failed int) func(j *batchv1.Job) {
 		return func(j *batchv1.Job) {
@@ -188,11 +189,13 @@ func TestExceedsBounds(t *testing.T) {
 		for _, p := range c.others {
 			others = append(others, p)
 		}
-		if got := exceedsBounds(a.job, others, works("a"), nil, time.Time{}, nil); (got != "") != c.too {
+		f := law.Facts{Owner: a.job, Dependents: others, Before: works("a")}
+		if got := bounds.Check(&f); (got != "") != c.too {
 			t.Errorf("%s: %q", name, got)
 		}
-		if exceedsBounds(a.job, others, aPod("a", phase(corev1.PodFailed)), nil, time.Time{}, nil) != "" ||
-			exceedsBounds(a.job, others, works("a"), works("a"), time.Time{}, nil) != "" {
+		ended, kept := f, f
+		ended.Before, kept.After = aPod("a", phase(corev1.PodFailed)), works("a")
+		if bounds.Check(&ended)+bounds.Check(&kept) != "" {
 			t.Errorf("%s: a pod that has ended, or that is not deleted, counts as lost", name)
 		}
 	}

@@ -2,7 +2,6 @@ package job
 
 import (
 	"fmt"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -123,17 +122,16 @@ func unlessLeft(owner runtime.Object, n int) int {
 	return n
 }
 
-// exceedsBounds is the check of EXACT-11. It returns a description if the deletion of a running pod leaves fewer pods
+// exceedsBounds is the check of stay-within-bounds. It returns a description if the deletion of a running pod leaves fewer pods
 // than a Job wants. It skips Jobs that may have ended, because upstream deletes pods before it writes the condition. It
 // also skips Indexed Jobs, because their pods are not interchangeable.
-func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, _ time.Time,
-	_ func(kind string) []runtime.Object) string {
-	j := owner.(*batchv1.Job)
-	if after != nil || !pod.Active(before.(*corev1.Pod)) || wants(j) <= 0 || indexed(j) || endsOtherwise(j) {
+func exceedsBounds(f *law.Facts) string {
+	j := f.Owner.(*batchv1.Job)
+	if f.After != nil || !pod.Active(f.Before.(*corev1.Pod)) || wants(j) <= 0 || indexed(j) || endsOtherwise(j) {
 		return ""
 	}
 	active, succeeded, lost := 0, 0, 0
-	for _, obj := range others {
+	for _, obj := range f.Dependents {
 		switch p := obj.(*corev1.Pod); {
 		case pod.Active(p):
 			active++

@@ -22,7 +22,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -73,9 +72,13 @@ func New(o Options) host.Controller {
 	}
 	return host.Controller{
 		Name: "podgc", Contract: law.Contract{Profile: law.Upstream, Invariants: []*law.Invariant{
-			{ID: "PODGC-1", When: law.AtWrite, Recent: quarantine, Check: func(f *law.Facts) string {
-				return spares(f.Before, f.After == nil, f.Get)
-			}},
+			{
+				ID: "keep-runnable-pods",
+				Sentence: "The pod garbage collector removes only pods that can no longer run, and first writes this to " +
+					"their status. It keeps pods of a node that was deleted a moment ago.",
+				When: law.AtWrite, Recent: quarantine,
+				Check: takesRunnable,
+			},
 		}},
 		New: func(env *host.Env) host.Reconciler {
 			env.Queue.Add(round)
@@ -232,22 +235,22 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// spares is the check of PODGC-1. It returns why a pod must not be marked or removed now, or "". A pod that has not
+// takesRunnable is the check of keep-runnable-pods. It returns why a pod must not be marked or removed now, or "". A pod that has not
 // ended must not be removed. It may be marked if its node does not exist, or if it is terminating and has no node or a
 // node out of service.
-func spares(obj runtime.Object, deletes bool, get func(kind, namespace, name string) runtime.Object) string {
-	pod, ok := obj.(*corev1.Pod)
+func takesRunnable(f *law.Facts) string {
+	pod, ok := f.Before.(*corev1.Pod)
 	switch {
 	case !ok, pod.Status.Phase == corev1.PodSucceeded, pod.Status.Phase == corev1.PodFailed:
 		return ""
-	case deletes:
+	case f.After == nil:
 		return "removed without being marked Failed"
 	case pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil:
 		return "marked Failed while it waits for a node"
 	case pod.Spec.NodeName == "":
 		return ""
 	}
-	node, there := get(nodeKind.Kind, "", pod.Spec.NodeName).(*corev1.Node)
+	node, there := f.Get(nodeKind.Kind, "", pod.Spec.NodeName).(*corev1.Node)
 	switch {
 	case !there:
 		return ""

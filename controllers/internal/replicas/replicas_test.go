@@ -65,14 +65,12 @@ func TestCost(t *testing.T) {
 func TestSame(t *testing.T) {
 	zero, one := int32(0), int32(1)
 	for name, change := range map[string]func(s *appsv1.ReplicaSetStatus){
-		"replicas":             func(s *appsv1.ReplicaSetStatus) { s.Replicas++ },
-		"fullyLabeledReplicas": func(s *appsv1.ReplicaSetStatus) { s.FullyLabeledReplicas++ },
-		"readyReplicas":        func(s *appsv1.ReplicaSetStatus) { s.ReadyReplicas++ },
-		"availableReplicas":    func(s *appsv1.ReplicaSetStatus) { s.AvailableReplicas++ },
-		"observedGeneration":   func(s *appsv1.ReplicaSetStatus) { s.ObservedGeneration++ },
-		"conditions": func(s *appsv1.ReplicaSetStatus) {
-			s.Conditions = make([]appsv1.ReplicaSetCondition, 1)
-		},
+		"replicas":                func(s *appsv1.ReplicaSetStatus) { s.Replicas++ },
+		"fullyLabeledReplicas":    func(s *appsv1.ReplicaSetStatus) { s.FullyLabeledReplicas++ },
+		"readyReplicas":           func(s *appsv1.ReplicaSetStatus) { s.ReadyReplicas++ },
+		"availableReplicas":       func(s *appsv1.ReplicaSetStatus) { s.AvailableReplicas++ },
+		"observedGeneration":      func(s *appsv1.ReplicaSetStatus) { s.ObservedGeneration++ },
+		"conditions":              func(s *appsv1.ReplicaSetStatus) { s.Conditions = make([]appsv1.ReplicaSetCondition, 1) },
 		"terminatingReplicas":     func(s *appsv1.ReplicaSetStatus) { s.TerminatingReplicas = &one },
 		"no terminatingReplicas":  func(s *appsv1.ReplicaSetStatus) { s.TerminatingReplicas = nil },
 		"nothing":                 func(*appsv1.ReplicaSetStatus) {},

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
+	"github.com/threelaws/threelaws/controllers/internal/invariant"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -27,18 +28,13 @@ func declare(c *host.Controller, g Era) {
 		c.Owns = append(c.Owns, history.Kind)
 		c.Contract.Unwatched = []schema.GroupVersionKind{history.Kind}
 		c.Contract.Invariants = []*law.Invariant{
-			{ID: "EXACT-9", When: law.BeforeCreate, Check: func(f *law.Facts) string {
-				return lacks(f.Owner, f.After, f.All)
-			}},
-			{ID: "EXACT-10", When: law.AtDelete, Check: func(f *law.Facts) string {
-				if what := strands(f.Owner, f.Before, f.All); what != "" {
-					return "leaves " + what + " behind, which is to go with it"
-				}
-				return ""
-			}},
-			{ID: "EXACT-11", When: law.AtWrite, Check: func(f *law.Facts) string {
-				return exceedsBounds(f.Owner, f.Dependents, f.Before, f.After, f.Now, f.All)
-			}},
+			invariant.NeededObjects(lacks),
+			{
+				ID:       "tie-before-deleting",
+				Sentence: "Objects that must be deleted with a dependent are tied to it before its controller deletes it.",
+				When:     law.AtDelete, Check: leavesClaim,
+			},
+			invariant.Bounds(exceedsBounds),
 		}
 	}
 	c.Contract.Ignores = func(owner runtime.Object) bool { return selector(owner) == nil }
@@ -87,16 +83,16 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	return of(set)
 }
 
-// lacks describes an object that a pod needs and that does not exist or is terminating: its revision, or a claim from
+// lacks is the check of needed-objects-exist. It describes an object that a pod needs and that does not exist or is terminating: its revision, or a claim from
 // the set's templates. If scaling down deletes claims, a claim of an earlier pod with the name counts as terminating
 // (RULES F66).
-func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
-	set := owner.(*appsv1.StatefulSet)
-	p, ok := obj.(*corev1.Pod)
+func lacks(f *law.Facts) string {
+	set := f.Owner.(*appsv1.StatefulSet)
+	p, ok := f.After.(*corev1.Pod)
 	if !ok {
 		return ""
 	}
-	if !slices.ContainsFunc(all(history.Kind.Kind), func(obj runtime.Object) bool {
+	if !slices.ContainsFunc(f.All(history.Kind.Kind), func(obj runtime.Object) bool {
 		r := obj.(*appsv1.ControllerRevision)
 		return r.Name == revisionOf(p) && r.Namespace == set.Namespace && r.DeletionTimestamp == nil
 	}) {
@@ -104,7 +100,7 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	}
 	for i := range set.Spec.VolumeClaimTemplates {
 		name, there := claimName(set, set.Spec.VolumeClaimTemplates[i].Name, ordinal(p)), false
-		for _, obj := range all(claimKind.Kind) {
+		for _, obj := range f.All(claimKind.Kind) {
 			claim := obj.(*corev1.PersistentVolumeClaim)
 			if claim.Name != name || claim.Namespace != set.Namespace {
 				continue
@@ -122,11 +118,11 @@ func lacks(owner, obj runtime.Object, all func(kind string) []runtime.Object) st
 	return ""
 }
 
-// strands returns a claim that should be deleted with an unwanted pod and that the pod does not own yet. It skips
-// claims of other controllers, and of an earlier pod or set with the name.
-func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object) string {
-	set := parent.(*appsv1.StatefulSet)
-	p, ok := obj.(*corev1.Pod)
+// leavesClaim is the check of tie-before-deleting. It describes a claim that should be deleted with an unwanted pod and
+// that the pod does not own yet. It skips claims of other controllers, and of an earlier pod or set with the name.
+func leavesClaim(f *law.Facts) string {
+	set := f.Owner.(*appsv1.StatefulSet)
+	p, ok := f.Before.(*corev1.Pod)
 	if !ok || !member(set, p.Name, &Without{}) {
 		return ""
 	}
@@ -135,14 +131,14 @@ func strands(parent, obj runtime.Object, all func(kind string) []runtime.Object)
 	}
 	for i := range set.Spec.VolumeClaimTemplates {
 		name := claimName(set, set.Spec.VolumeClaimTemplates[i].Name, ordinal(p))
-		for _, obj := range all(claimKind.Kind) {
+		for _, obj := range f.All(claimKind.Kind) {
 			claim := obj.(*corev1.PersistentVolumeClaim)
 			if claim.Name != name || claim.Namespace != set.Namespace || claim.DeletionTimestamp != nil ||
 				recreatedOwns(claim, set, Kind) || recreatedOwns(claim, p, pod.Kind) || owner(claim, p) != nil {
 				continue
 			}
 			if c := metav1.GetControllerOfNoCopy(claim); c == nil || c.UID == set.UID {
-				return "pvc/" + name
+				return "leaves pvc/" + name + " behind, which is to go with it"
 			}
 		}
 	}
@@ -172,22 +168,21 @@ func counts() []law.Count {
 	}
 }
 
-// exceedsBounds is the check of EXACT-11. It describes why a pod is deleted or created too early. An ended pod may
+// exceedsBounds is the check of stay-within-bounds. It describes why a pod is deleted or created too early. An ended pod may
 // always be deleted.
-func exceedsBounds(owner runtime.Object, others []runtime.Object, before, after runtime.Object, now time.Time,
-	_ func(kind string) []runtime.Object) string {
-	l := row{set: owner.(*appsv1.StatefulSet), now: now, pods: map[int]*corev1.Pod{}}
-	for _, obj := range others {
+func exceedsBounds(f *law.Facts) string {
+	l := row{set: f.Owner.(*appsv1.StatefulSet), now: f.Now, pods: map[int]*corev1.Pod{}}
+	for _, obj := range f.Dependents {
 		if p, ok := obj.(*corev1.Pod); ok && p.Name == nameOf(l.set, ordinal(p)) {
 			l.pods[ordinal(p)] = p
 		}
 	}
-	was, _ := before.(*corev1.Pod)
-	is, _ := after.(*corev1.Pod)
+	was, _ := f.Before.(*corev1.Pod)
+	is, _ := f.After.(*corev1.Pod)
 	switch {
 	case is != nil && was == nil && l.waits():
 		return l.until(ordinal(is), "made")
-	case was == nil || after != nil || pod.Ended(was) || was.Name != nameOf(l.set, ordinal(was)):
+	case was == nil || f.After != nil || pod.Ended(was) || was.Name != nameOf(l.set, ordinal(was)):
 		return ""
 	case wants(l.set, ordinal(was)):
 		return l.replaces(ordinal(was))

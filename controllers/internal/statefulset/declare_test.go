@@ -3,7 +3,6 @@ package statefulset
 import (
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,10 +14,16 @@ import (
 
 	"github.com/threelaws/threelaws/controllers/internal/history"
 	"github.com/threelaws/threelaws/controllers/internal/pod"
+	"github.com/threelaws/threelaws/sim/law"
+)
+
+var (
+	invariants           = New(Options{Era: Current}).Contract.Invariants
+	needed, tied, bounds = invariants[0], invariants[1], invariants[2]
 )
 
 // The laws report what a pod needs that does not exist, and a claim that should be deleted with its pod.
-func TestLacksAndStrands(t *testing.T) {
+func TestNeededObjects(t *testing.T) {
 	replicas := int32(1)
 	now := metav1.Now()
 	of := func(kind schema.GroupVersionKind, name, uid string) []metav1.OwnerReference {
@@ -37,40 +42,24 @@ func TestLacksAndStrands(t *testing.T) {
 	}
 	const gone = `there is no revision "web-r"`
 	for _, c := range []struct {
-		name           string
-		change         func(f *fixture)
-		lacks, strands string
+		name          string
+		change        func(f *fixture)
+		lacks, leaves string
 	}{
 		{"all is there", nil, "", "pvc/data-web-1"},
-		{"the revision is elsewhere", func(f *fixture) {
-			f.r.Namespace = "b"
-		}, gone, "pvc/data-web-1"},
-		{"the revision is another", func(f *fixture) {
-			f.r.Name = "web-s"
-		}, gone, "pvc/data-web-1"},
-		{"the revision goes", func(f *fixture) {
-			f.r.DeletionTimestamp = &now
-		}, gone, "pvc/data-web-1"},
-		{"the claim is elsewhere", func(f *fixture) {
-			f.c.Namespace = "b"
-		}, "there is no pvc/data-web-1", ""},
-		{"the claim is another's", func(f *fixture) {
-			f.c.Name = "data-web-2"
-		}, "there is no pvc/data-web-1", ""},
-		{"the claim goes", func(f *fixture) {
-			f.c.DeletionTimestamp = &now
-		}, "pvc/data-web-1 is going", ""},
-		{"the claim is an earlier pod's", func(f *fixture) {
-			f.c.OwnerReferences = of(pod.Kind, "web-1", "former")
-		},
+		{"the revision is elsewhere", func(f *fixture) { f.r.Namespace = "b" }, gone, "pvc/data-web-1"},
+		{"the revision is another", func(f *fixture) { f.r.Name = "web-s" }, gone, "pvc/data-web-1"},
+		{"the revision goes", func(f *fixture) { f.r.DeletionTimestamp = &now }, gone, "pvc/data-web-1"},
+		{"the claim is elsewhere", func(f *fixture) { f.c.Namespace = "b" }, "there is no pvc/data-web-1", ""},
+		{"the claim is another's", func(f *fixture) { f.c.Name = "data-web-2" }, "there is no pvc/data-web-1", ""},
+		{"the claim goes", func(f *fixture) { f.c.DeletionTimestamp = &now }, "pvc/data-web-1 is going", ""},
+		{"the claim is an earlier pod's", func(f *fixture) { f.c.OwnerReferences = of(pod.Kind, "web-1", "former") },
 			"pvc/data-web-1 is going", ""},
 		{"the claim is an earlier pod's, and kept", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "former")
 			f.s.Spec.PersistentVolumeClaimRetentionPolicy = nil
 		}, "", ""},
-		{"the claim is an earlier set's", func(f *fixture) {
-			f.c.OwnerReferences = of(Kind, "web", "former")
-		}, "", ""},
+		{"the claim is an earlier set's", func(f *fixture) { f.c.OwnerReferences = of(Kind, "web", "former") }, "", ""},
 		{"the claim was an earlier pod's, among others", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "former")
 			f.c.OwnerReferences[0].Controller = nil
@@ -79,27 +68,19 @@ func TestLacksAndStrands(t *testing.T) {
 			f.c.OwnerReferences = of(Kind, "web", "former")
 			f.c.OwnerReferences[0].Controller = nil
 		}, "", ""},
-		{"the claim is the set's", func(f *fixture) {
-			f.c.OwnerReferences = of(Kind, "web", "set")
-		}, "", "pvc/data-web-1"},
-		{"the claim is the pod's", func(f *fixture) {
-			f.c.OwnerReferences = of(pod.Kind, "web-1", "pod")
-		}, "", ""},
+		{"the claim is the set's", func(f *fixture) { f.c.OwnerReferences = of(Kind, "web", "set") }, "", "pvc/data-web-1"},
+		{"the claim is the pod's", func(f *fixture) { f.c.OwnerReferences = of(pod.Kind, "web-1", "pod") }, "", ""},
 		{"the claim is the pod's, which does not control it", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "pod")
 			f.c.OwnerReferences[0].Controller = nil
 		}, "", ""},
-		{"the claim is another owner's", func(f *fixture) {
-			f.c.OwnerReferences = of(pod.Kind, "db-0", "db")
-		}, "", ""},
+		{"the claim is another owner's", func(f *fixture) { f.c.OwnerReferences = of(pod.Kind, "db-0", "db") }, "", ""},
 		{"the pod is wanted", func(f *fixture) {
 			f.s.Spec.Replicas = nil
 			f.s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 1}
 		},
 			"", ""},
-		{"the pod is no member", func(f *fixture) {
-			f.p.Name = "web-01"
-		}, "", ""},
+		{"the pod is no member", func(f *fixture) { f.p.Name = "web-01" }, "", ""},
 	} {
 		set := &appsv1.StatefulSet{ObjectMeta: meta("web")}
 		set.UID, set.Spec.Replicas = "set", &replicas
@@ -118,14 +99,15 @@ func TestLacksAndStrands(t *testing.T) {
 			}
 			return []runtime.Object{claim}
 		}
-		if got := lacks(set, p, all); got != c.lacks {
+		if got := needed.Check(&law.Facts{Owner: set, After: p, All: all}); got != c.lacks {
 			t.Errorf("%s: lacks %q, want %q", c.name, got, c.lacks)
 		}
-		if got := strands(set, p, all); got != c.strands {
-			t.Errorf("%s: strands %q, want %q", c.name, got, c.strands)
+		if got := tied.Check(&law.Facts{Owner: set, Before: p, All: all}); !strings.Contains(got, c.leaves) ||
+			(got == "") != (c.leaves == "") {
+			t.Errorf("%s: %q, want %q", c.name, got, c.leaves)
 		}
-		if lacks(set, r, all) != "" || strands(set, r, all) != "" {
-			t.Errorf("%s: a revision lacks or strands something", c.name)
+		if needed.Check(&law.Facts{Owner: set, After: r, All: all})+tied.Check(&law.Facts{Owner: set, Before: r, All: all}) != "" {
+			t.Errorf("%s: a revision lacks or leaves something", c.name)
 		}
 	}
 }
@@ -200,7 +182,7 @@ func TestExceedsBounds(t *testing.T) {
 		if x.is != "" {
 			is = named(x.is)
 		}
-		got := exceedsBounds(set, others, was, is, time.Time{}, nil)
+		got := bounds.Check(&law.Facts{Owner: set, Dependents: others, Before: was, After: is})
 		if (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}

@@ -33,7 +33,11 @@ var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "ttl-after-finished", Contract: law.Contract{Profile: law.Upstream, Invariants: []*law.Invariant{
-			{ID: "TTL-1", When: law.AtDelete | law.WhenSettled, Check: inTime},
+			{
+				ID:       "not-before-ttl",
+				Sentence: "A finished Job is deleted once its ttlSecondsAfterFinished have passed, and not before.",
+				When:     law.AtDelete | law.WhenSettled, Check: inTime,
+			},
 		}},
 		New: func(env *host.Env) host.Reconciler {
 			return &cleaner{without: without, env: env, jobs: env.Informer(kind).GetIndexer()}
@@ -112,7 +116,7 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 // lifetime is longer than the TTL of any Job, which is at most 68 years.
 const lifetime = 100 * 365 * 24 * time.Hour
 
-// inTime is the check of TTL-1: a Job is deleted when its lifetime is over, and not earlier. In a settled world no Job
+// inTime is the check of not-before-ttl: a Job is deleted when its lifetime is over, and not earlier. In a settled world no Job
 // is left whose lifetime is over. If the world stays as it is (f.Forever), no Job is left whose lifetime will end.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
@@ -130,7 +134,7 @@ func inTime(f *law.Facts) string {
 	return ""
 }
 
-// stays returns why a Job must not be deleted yet (TTL-1), or "".
+// stays returns why a Job must not be deleted yet or "".
 func stays(obj runtime.Object, now time.Time) string {
 	j, ok := obj.(*batchv1.Job)
 	switch {
