@@ -22,7 +22,8 @@ import (
 // admitCreate runs the mutating admission plugins for a new object, in the real server's order. It refuses an object
 // if its CRD or namespace is terminating, if the namespace does not exist, or if a plugin or webhook fails.
 // [call.permitCreate] makes all other refusals.
-func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
+func (c *call) admitCreate(w *draft) error {
+	obj, m := w.obj, w.m
 	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
 	}
@@ -38,7 +39,7 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) err
 	mutated := false
 	if c.hooked(mutatingHooks) {
 		plugins := func() error { return c.completeNew(obj, m) }
-		if mutated, err = c.mutated(admissionv1.Create, obj, nil, dryRun, plugins); err != nil {
+		if mutated, err = c.mutated(admissionv1.Create, obj, nil, w.dryRun, plugins); err != nil {
 			return err
 		}
 	}
@@ -147,13 +148,13 @@ func (c *call) admitNamespace(m metav1.Object) error {
 
 // admitUpdate runs the plugins for an update, and then compares resource versions. It runs a kind's own plugin only
 // for an update of the main resource that changes more than metadata.
-func (c *call) admitUpdate(ed *edit, w *draft) error {
+func (c *call) admitUpdate(w *draft) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
 	obj, old := w.obj, w.old.obj
 	plugins := func() error { return nil }
-	if admit := c.k.row.Admit; admit != nil && !w.onlyMeta && ed.way == &c.k.row.Main && c.s.plugged(c.k.row.Plugin) {
+	if admit := c.k.row.Admit; admit != nil && !w.onlyMeta && w.way == &c.k.row.Main && c.s.plugged(c.k.row.Plugin) {
 		plugins = func() error { return admit(obj, old) }
 	}
 	if err := plugins(); err != nil {
@@ -204,11 +205,11 @@ func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryR
 }
 
 // admitDelete refuses to delete the namespaces that always exist.
-func (c *call) admitDelete(old *entry) error {
+func (c *call) admitDelete(w *draft) error {
 	if c.k != namespaceKind || !c.s.plugged(namespaceLifecycle) {
 		return nil
 	}
-	switch name := old.meta.GetName(); name {
+	switch name := w.old.meta.GetName(); name {
 	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
 		return apierrors.NewForbidden(c.k.groupResource(), name, errors.New("this namespace may not be deleted"))
 	}

@@ -20,9 +20,9 @@ type call struct {
 	now      time.Time
 	warnings []string
 	events   []Event
-	kept     runtime.Object // the object in the storage version, if it was converted
-	itself   bool           // set for the server's own calls, which skip webhooks
-	tries    int            // number of times that a deletion found its object changed
+	itself   bool  // set for the server's own calls, which skip webhooks
+	tries    int   // number of times that a deletion found its object changed
+	draft    draft // the current write
 }
 
 // askedPort is a node port that a request sets for the Service port with index i.
