@@ -100,8 +100,8 @@ func (c *call) validateCreate(w *draft) error {
 	return err
 }
 
-// convertCreate converts the object to the storage version by a webhook. It returns the webhook's error, or 404 or 500
-// if the CRD changed during a webhook call.
+// convertCreate converts the object to the storage version by a webhook. It returns the webhook's error, or 503 if
+// the CRD has changed during a webhook call.
 func (c *call) convertCreate(w *draft) error {
 	if err := c.keep(w.obj); err != nil || c.s.calls == w.calls {
 		return err

@@ -16,8 +16,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// findUpdate finds the stored object. It refuses a missing object with 404, and an object that cannot be converted to
-// the version of the request with 500.
+// findUpdate converts the stored object to the version of the request. It refuses a missing object with 404, and returns
+// the error of the conversion.
 func (c *call) findUpdate(w *draft) (err error) {
 	if w.stored == nil {
 		return c.errNotFound(c.req.Name)
@@ -32,7 +32,7 @@ func (c *call) findUpdate(w *draft) (err error) {
 // errors of w.make: 400, 409, 415 or 422.
 func (c *call) decodeUpdate(w *draft) error {
 	if w.body != nil {
-		if err := c.conditionUID(w.old, metadata.Of(w.body).GetUID()); err != nil {
+		if err := c.matchUID(w.old, metadata.Of(w.body).GetUID()); err != nil {
 			return err
 		}
 	}
@@ -43,8 +43,8 @@ func (c *call) decodeUpdate(w *draft) error {
 	return nil
 }
 
-// convertUpdate converts the new state to the storage version by a webhook. It returns the webhook's error, an error if
-// the CRD changed during a webhook call, or errRaced if the stored object did.
+// convertUpdate converts the new state to the storage version by a webhook. It returns the webhook's error, 503 if
+// the CRD has changed during a webhook call, and errRaced if the stored object has.
 func (c *call) convertUpdate(w *draft) error {
 	switch err := c.keep(w.obj); {
 	case err != nil || c.s.calls == w.calls:
@@ -197,16 +197,20 @@ func (c *call) replaced(w *draft) error {
 	return nil
 }
 
-// conditionUID returns an error if a write requires another UID than the stored one.
-func (c *call) conditionUID(e *entry, asked types.UID) error {
-	if asked != "" && asked != e.meta.GetUID() {
-		return c.errPrecondition(e, "UID", string(asked), string(e.meta.GetUID()))
+// matchUID returns the storage layer's error if an update requires another UID than the stored one.
+func (c *call) matchUID(e *entry, asked types.UID) error {
+	have := e.meta.GetUID()
+	if asked == "" || asked == have {
+		return nil
 	}
-	return nil
+	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
+		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
+			"Precondition failed: UID in precondition: %s, UID in object meta: %s",
+		c.k.row.StoragePrefix(), e.key, asked, have))
 }
 
 // conditionMeta returns an error if a request requires another UID or resourceVersion than the stored ones. nil is
-// not compared. The error text differs from that of the storage layer, which errPrecondition returns.
+// not compared. The error text differs from that of the storage layer, which matchUID returns.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
 	m := e.meta
@@ -238,12 +242,4 @@ func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
 			*pre.ResourceVersion, old.meta.GetResourceVersion()))
 	}
 	return nil
-}
-
-// errPrecondition returns the storage layer's error for a wrong UID or resourceVersion.
-func (c *call) errPrecondition(e *entry, what, asked, have string) error {
-	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
-		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
-			"Precondition failed: %s in precondition: %s, %s in object meta: %s",
-		c.k.row.StoragePrefix(), e.key, what, asked, what, have))
 }
