@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
@@ -93,7 +95,29 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 }
 
 // matchDelete refuses another UID or resourceVersion than the stored ones with 409.
-func (c *call) matchDelete(w *draft) error { return c.precondition(w.old, w.opts.Preconditions) }
+func (c *call) matchDelete(w *draft) error {
+	m, pre := w.old.meta, w.opts.Preconditions
+	switch {
+	case pre == nil:
+		return nil
+	case c.k.row.Terminate != nil:
+		return c.conditionMeta(w.old, pre.UID, pre.ResourceVersion)
+	}
+	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
+	if pre.UID != nil && *pre.UID != m.GetUID() {
+		return apierrors.NewConflict(gr, m.GetName(), fmt.Errorf(
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
+				"deleted and then recreated",
+			*pre.UID, m.GetUID()))
+	}
+	if pre.ResourceVersion != nil && *pre.ResourceVersion != m.GetResourceVersion() {
+		return apierrors.NewConflict(gr, m.GetName(), fmt.Errorf(
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The "+
+				"object might have been modified",
+			*pre.ResourceVersion, m.GetResourceVersion()))
+	}
+	return nil
+}
 
 // reviewDelete calls the policies and webhooks for a deletion, and returns their errors. If the object has changed in
 // the meantime, it returns errRaced, and the write begins again with the current entry.
@@ -112,9 +136,22 @@ func (c *call) reviewDelete(w *draft) error {
 	return err
 }
 
-// storeDelete removes the object, or marks it as terminating. In a dry run it does neither. It has no errors.
+// storeDelete removes the object, or marks it as terminating. In a dry run it does neither. It has no errors. A kind
+// such as a Namespace marks its objects itself, and keeps them while its function Held returns true.
 func (c *call) storeDelete(w *draft) error {
 	old, opts := w.old, w.opts
+	switch {
+	case c.k.row.Terminate == nil:
+	case old.meta.GetDeletionTimestamp() == nil:
+		w.obj = c.k.row.Terminate(old.obj, opts, c.now)
+		if !w.dryRun {
+			c.commit(c.s.writable(c.k), old, old.key, w.obj, metadata.Of(w.obj))
+		}
+		return nil
+	case c.k.row.Held != nil && c.k.row.Held(old.obj):
+		w.obj = old.obj
+		return nil
+	}
 	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
 		opts.GracePeriodSeconds = new(int64(1))
 	}
@@ -277,30 +314,6 @@ func (c *call) deleteCollection() Response {
 		}
 	}
 	return found
-}
-
-// matchTerminate is matchDelete with the texts of a kind with its own procedure.
-func (c *call) matchTerminate(w *draft) error {
-	if pre := w.opts.Preconditions; pre != nil {
-		return c.conditionMeta(w.old, pre.UID, pre.ResourceVersion)
-	}
-	return nil
-}
-
-// storeTerminate is the procedure of a kind such as a Namespace. The first request marks the object. Later requests do
-// not change it while the kind's function Held returns true; then the deletion continues with deleteStages. It has no
-// errors.
-func (c *call) storeTerminate(w *draft) error {
-	switch old := w.old; {
-	case old.meta.GetDeletionTimestamp() == nil:
-		w.obj = c.k.row.Terminate(old.obj, w.opts, c.now)
-		if !w.dryRun {
-			c.commit(c.s.writable(c.k), old, old.key, w.obj, metadata.Of(w.obj))
-		}
-	case c.k.row.Held != nil && c.k.row.Held(old.obj):
-		w.obj = old.obj
-	}
-	return nil
 }
 
 // still returns an object's current entry after a webhook call. It returns an error if the CRD has changed, the object

@@ -222,24 +222,3 @@ func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	}
 	return nil
 }
-
-// precondition returns an error if a delete requires another UID or resourceVersion than the stored ones.
-func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
-	if pre == nil {
-		return nil
-	}
-	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
-	if pre.UID != nil && *pre.UID != old.meta.GetUID() {
-		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
-				"deleted and then recreated",
-			*pre.UID, old.meta.GetUID()))
-	}
-	if pre.ResourceVersion != nil && *pre.ResourceVersion != old.meta.GetResourceVersion() {
-		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The "+
-				"object might have been modified",
-			*pre.ResourceVersion, old.meta.GetResourceVersion()))
-	}
-	return nil
-}

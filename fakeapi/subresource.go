@@ -274,7 +274,7 @@ func (c *call) take(e *entry, pod string) {
 // disrupt adds the condition DisruptionTarget to the Pod, except in a dry run, and deletes the Pod.
 func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	if len(opts.DryRun) == 0 {
-		if err := c.precondition(old, opts.Preconditions); err != nil {
+		if err := c.matchDelete(&draft{old: old, opts: &opts}); err != nil {
 			return err
 		}
 		r := c.modify(edit{way: &c.k.row.ForStatus, make: (*call).disrupted})

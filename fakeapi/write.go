@@ -39,20 +39,12 @@ var updateStages = []stage{
 	(*call).storeUpdate,
 }
 
-// deleteStages are the stages of the deletion of one object.
+// deleteStages are the stages of the deletion of one object, which the request has found.
 var deleteStages = []stage{
 	(*call).matchDelete,
 	(*call).admitDelete,
 	(*call).reviewDelete,
 	(*call).storeDelete,
-}
-
-// terminateStages come before deleteStages if the kind has its own procedure, as a Namespace has.
-var terminateStages = []stage{
-	(*call).matchTerminate,
-	(*call).admitDelete,
-	(*call).reviewDelete,
-	(*call).storeTerminate,
 }
 
 // edit is what a request asks for. The function that begins the write sets it: create, update, patch and so on.
@@ -134,16 +126,9 @@ func (c *call) modify(ed edit) Response {
 // remove deletes an object, or marks it as terminating. If the object changes during a webhook call, remove tries again.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) error {
 	c.draft = draft{edit: edit{dryRun: len(opts.DryRun) > 0}, old: old, opts: &opts}
-	for {
-		var err error
-		if c.k.row.Terminate != nil {
-			err = c.pass(terminateStages)
-		}
-		if err == nil && c.draft.obj == nil {
-			err = c.pass(deleteStages)
-		}
-		if err != errRaced {
-			return err
-		}
+	err := c.pass(deleteStages)
+	for err == errRaced {
+		err = c.pass(deleteStages)
 	}
+	return err
 }
