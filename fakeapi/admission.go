@@ -19,9 +19,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// admitCreate runs the mutating admission plugins for a new object, in the real server's order. It refuses an object
-// if its CRD or namespace is terminating, if the namespace does not exist, or if a plugin or webhook fails.
-// [call.permitCreate] makes all other refusals.
+// admitCreate runs the mutating admission plugins and webhooks for a new object, in the real server's order. It refuses
+// a missing namespace with 404, and a terminating namespace or CRD with 403. It returns the 403 of a plugin, and the
+// error of a webhook.
 func (c *call) admitCreate(w *draft) error {
 	obj, m := w.obj, w.m
 	if c.k.custom != nil && c.k.custom.Terminating {
@@ -146,8 +146,9 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-// admitUpdate runs the plugins for an update, and then compares resource versions. It runs a kind's own plugin only
-// for an update of the main resource that changes more than metadata.
+// admitUpdate runs the mutating plugins and webhooks for an update, and then compares resource versions. It refuses a
+// missing namespace with 404, returns the error of a plugin or webhook, and refuses another resource version with 409.
+// It runs a kind's own plugin only for an update of the main resource that changes more than metadata.
 func (c *call) admitUpdate(w *draft) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
@@ -204,7 +205,7 @@ func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryR
 	return nil
 }
 
-// admitDelete refuses to delete the namespaces that always exist.
+// admitDelete refuses to delete the namespaces that always exist with 403.
 func (c *call) admitDelete(w *draft) error {
 	if c.k != namespaceKind || !c.s.plugged(namespaceLifecycle) {
 		return nil

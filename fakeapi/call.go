@@ -25,12 +25,6 @@ type call struct {
 	draft    draft // the current write
 }
 
-// askedPort is a node port that a request sets for the Service port with index i.
-type askedPort struct {
-	i    int
-	port int32
-}
-
 // serverCall returns a call for a write that the server makes itself during c.
 func (c *call) serverCall(k *Kind, subresource string) *call {
 	return &call{s: c.s, k: k, now: c.now, itself: true,

@@ -119,8 +119,8 @@ func (c *call) matchDelete(w *draft) error {
 	return nil
 }
 
-// reviewDelete calls the policies and webhooks for a deletion, and returns their errors. If the object has changed in
-// the meantime, it returns errRaced, and the write begins again with the current entry.
+// reviewDelete evaluates the policies and webhooks for a deletion, and returns their errors. It returns errRaced if the
+// object has changed during a webhook call, and 404 if it is gone; see still for the others.
 func (c *call) reviewDelete(w *draft) error {
 	calls := c.s.calls
 	if c.posted() {
@@ -136,7 +136,7 @@ func (c *call) reviewDelete(w *draft) error {
 	return err
 }
 
-// storeDelete removes the object, or marks it as terminating. In a dry run it does neither. It has no errors. A kind
+// storeDelete removes the object, or marks it as terminating. In a dry run it does neither. It refuses nothing. A kind
 // such as a Namespace marks its objects itself, and keeps them while its function Held returns true.
 func (c *call) storeDelete(w *draft) error {
 	old, opts := w.old, w.opts

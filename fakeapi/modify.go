@@ -28,8 +28,8 @@ func (c *call) findUpdate(w *draft) (err error) {
 	return err
 }
 
-// decodeUpdate makes the new state. It refuses another UID than the stored one with 409, and otherwise returns the
-// errors of w.make: 400, 409, 415 or 422.
+// decodeUpdate makes the new state. It refuses another UID than the stored one with 409, and returns the errors of
+// w.make, such as 400 or 422 for a patch.
 func (c *call) decodeUpdate(w *draft) error {
 	if w.body != nil {
 		if err := c.matchUID(w.old, metadata.Of(w.body).GetUID()); err != nil {
@@ -43,8 +43,8 @@ func (c *call) decodeUpdate(w *draft) error {
 	return nil
 }
 
-// convertUpdate converts the new state to the storage version by a webhook. It returns the webhook's error, 503 if
-// the CRD has changed during a webhook call, and errRaced if the stored object has.
+// convertUpdate converts the new state as convertCreate does, with the same errors. It returns errRaced if the stored
+// object has changed during a webhook call.
 func (c *call) convertUpdate(w *draft) error {
 	switch err := c.keep(w.obj); {
 	case err != nil || c.s.calls == w.calls:

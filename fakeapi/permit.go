@@ -39,7 +39,8 @@ func (c *call) permitCreate(w *draft) error {
 	return c.validated(admissionv1.Create, w.obj, nil, w.dryRun)
 }
 
-// permitUpdate is permitCreate for an update. Most plugins skip updates of subresources, and of metadata alone.
+// permitUpdate is permitCreate for an update, with the same errors. Most plugins skip updates of subresources, and of
+// metadata alone.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {

@@ -10,11 +10,11 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// A write passes through the stages of a list, in order. Each stage is a method of call that sets fields of the draft,
-// or returns the error that refuses the request. The comment of a stage names its errors.
+// stage is one step of a write. It sets fields of w, which is c.draft, or returns the error that refuses the request. The
+// comment of a stage says what it refuses.
 type stage func(c *call, w *draft) error
 
-// createStages are the stages of a create. An update or an apply of a missing object has the same stages.
+// createStages are the stages of a create, in order. An update or an apply of a missing object has the same stages.
 var createStages = []stage{
 	(*call).decodeCreate,
 	(*call).admitCreate,
@@ -26,8 +26,8 @@ var createStages = []stage{
 	(*call).storeCreate,
 }
 
-// updateStages are the stages of an update, a patch or an apply of a stored object. A binding and the first part of
-// an eviction have the same stages.
+// updateStages are the stages of an update, a patch or an apply of a stored object, in order. A write of a Scale, a
+// binding, and the first part of an eviction have the same stages.
 var updateStages = []stage{
 	(*call).findUpdate,
 	(*call).decodeUpdate,
@@ -39,7 +39,7 @@ var updateStages = []stage{
 	(*call).storeUpdate,
 }
 
-// deleteStages are the stages of the deletion of one object, which the request has found.
+// deleteStages are the stages of the deletion of one stored object, in order.
 var deleteStages = []stage{
 	(*call).matchDelete,
 	(*call).admitDelete,
@@ -47,7 +47,8 @@ var deleteStages = []stage{
 	(*call).storeDelete,
 }
 
-// edit is what a request asks for. The function that begins the write sets it: create, update, patch and so on.
+// edit is what a request asks for. The function that begins the write sets it: create, update, patch, rescale, bind or
+// disrupt.
 type edit struct {
 	way     *registry.Update // nil for a create
 	make    stage            // sets draft.obj and draft.onlyMeta from the request and draft.old
@@ -56,8 +57,8 @@ type edit struct {
 	creates bool // the write creates a missing object
 }
 
-// draft is the state of one attempt to write one object. It is a field of call because a write then allocates nothing
-// for its stages.
+// draft is the state of one attempt to write one object. It is a field of call, which makes one write at a time, so that
+// a write needs no allocation for its stages.
 type draft struct {
 	edit
 	calls  int    // the number of webhook calls when the attempt began: other requests may run during a later call
