@@ -16,12 +16,6 @@ import (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// askedPort is a node port that a request sets for the Service port with index i.
-type askedPort struct {
-	i    int
-	port int32
-}
-
 // askedPorts returns the node ports in a request that the stored Service does not have.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)
