@@ -7,7 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// createStages are the stages of a create, in order. An update or an apply of a missing object has the same stages.
+// createStages are the stages of a create, in kube-apiserver's order, which decides the error that a client sees first.
+// An update or an apply of a missing object has the same stages. See draft for what each stage sets.
 var createStages = []stage{
 	(*call).decodeCreate,
 	(*call).admitCreate,
@@ -20,7 +21,7 @@ var createStages = []stage{
 }
 
 // updateStages are the stages of an update, a patch or an apply of a stored object, in order. A write of a Scale, a
-// binding, and the first part of an eviction have the same stages.
+// binding, and the first part of an eviction have the same stages. The options and the body are checked before.
 var updateStages = []stage{
 	(*call).findUpdate,
 	(*call).decodeUpdate,
@@ -32,7 +33,7 @@ var updateStages = []stage{
 	(*call).storeUpdate,
 }
 
-// deleteStages are the stages of the deletion of one stored object, in order.
+// deleteStages are the stages of the deletion of one stored object, in order. The options are checked before.
 var deleteStages = []stage{
 	(*call).matchDelete,
 	(*call).admitDelete,
@@ -71,6 +72,7 @@ func (c *call) modify(ed edit) Response {
 			stages, code = createStages, http.StatusCreated
 		}
 		err := c.pass(stages)
+		// another request may have created the object during a webhook call
 		if missing && c.s.calls != c.draft.calls && apierrors.IsAlreadyExists(err) {
 			err = errRaced
 		}
