@@ -84,7 +84,7 @@ func (c *call) modify(ed edit) Response {
 	return refuse(errOutOfTime())
 }
 
-// remove deletes an object, or marks it as terminating. If the object changes during a webhook call, remove tries again.
+// remove deletes an object, or marks it as terminating. It tries again if the object changes during a webhook call.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) error {
 	c.draft = draft{edit: edit{dryRun: len(opts.DryRun) > 0}, old: old, opts: &opts}
 	err := c.pass(deleteStages)
