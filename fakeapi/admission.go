@@ -19,10 +19,11 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// admitCreate runs the mutating admission plugins for a new object, in the real server's order. It refuses an object
-// if its CRD or namespace is terminating, if the namespace does not exist, or if a plugin or webhook fails.
-// [call.permitCreate] makes all other refusals.
-func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
+// admitCreate runs the mutating admission plugins and webhooks for a new object, in the real server's order. It refuses
+// a missing namespace with 404, and a terminating namespace or CRD with 403. It returns the 403 of a plugin, and the
+// error of a webhook.
+func (c *call) admitCreate(w *draft) error {
+	obj, m := w.obj, w.m
 	if c.k.custom != nil && c.k.custom.Terminating {
 		return errTerminating(c.k, m.GetName())
 	}
@@ -38,7 +39,7 @@ func (c *call) admitCreate(obj runtime.Object, m metav1.Object, dryRun bool) err
 	mutated := false
 	if c.hooked(mutatingHooks) {
 		plugins := func() error { return c.completeNew(obj, m) }
-		if mutated, err = c.mutated(admissionv1.Create, obj, nil, dryRun, plugins); err != nil {
+		if mutated, err = c.mutated(admissionv1.Create, obj, nil, w.dryRun, plugins); err != nil {
 			return err
 		}
 	}
@@ -145,15 +146,16 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-// admitUpdate runs the plugins for an update, and then compares resource versions. It runs a kind's own plugin only
-// for an update of the main resource that changes more than metadata.
-func (c *call) admitUpdate(ed *edit, w *draft) error {
+// admitUpdate runs the mutating plugins and webhooks for an update, and then compares resource versions. It refuses a
+// missing namespace with 404, returns the error of a plugin or webhook, and refuses another resource version with 409.
+// It runs a kind's own plugin only for an update of the main resource that changes more than metadata.
+func (c *call) admitUpdate(w *draft) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
 	}
 	obj, old := w.obj, w.old.obj
 	plugins := func() error { return nil }
-	if admit := c.k.row.Admit; admit != nil && !w.onlyMeta && ed.way == &c.k.row.Main && c.s.plugged(c.k.row.Plugin) {
+	if admit := c.k.row.Admit; admit != nil && !w.onlyMeta && w.way == &c.k.row.Main && c.s.plugged(c.k.row.Plugin) {
 		plugins = func() error { return admit(obj, old) }
 	}
 	if err := plugins(); err != nil {
@@ -203,12 +205,12 @@ func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryR
 	return nil
 }
 
-// admitDelete refuses to delete the namespaces that always exist.
-func (c *call) admitDelete(old *entry) error {
+// admitDelete refuses to delete the namespaces that always exist with 403.
+func (c *call) admitDelete(w *draft) error {
 	if c.k != namespaceKind || !c.s.plugged(namespaceLifecycle) {
 		return nil
 	}
-	switch name := old.meta.GetName(); name {
+	switch name := w.old.meta.GetName(); name {
 	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
 		return apierrors.NewForbidden(c.k.groupResource(), name, errors.New("this namespace may not be deleted"))
 	}

@@ -20,9 +20,48 @@ type call struct {
 	now      time.Time
 	warnings []string
 	events   []Event
-	kept     runtime.Object // the object in the storage version, if it was converted
-	itself   bool           // set for the server's own calls, which skip webhooks
-	tries    int            // number of times that a deletion found its object changed
+	itself   bool  // set for the server's own calls, which skip webhooks
+	tries    int   // number of times that a deletion found its object changed
+	draft    draft // the current write
+}
+
+// stage is one step of a write. It sets fields of w, which is c.draft, or returns the error that refuses the request. The
+// comment of a stage says what it refuses.
+type stage func(c *call, w *draft) error
+
+// edit is what a request asks for. The function that begins the write sets it: create, update, patch, rescale, bind or
+// disrupt.
+type edit struct {
+	way     *registry.Update // nil for a create
+	make    stage            // sets draft.obj and draft.onlyMeta from the request and draft.old
+	body    runtime.Object   // the server's copy of the body; nil for a create and a patch
+	dryRun  bool
+	creates bool // the write creates a missing object
+}
+
+// draft is the state of one attempt to write one object. It is a field of call, which makes one write at a time, so that
+// a write needs no allocation for its stages.
+type draft struct {
+	edit
+	calls  int    // the number of webhook calls when the attempt began: other requests may run during a later call
+	stored *entry // set by modify: the stored object of an update, or nil
+
+	// old is the object before the write, in the version of the request, or nil. findUpdate or remove sets it, and
+	// reviewDelete replaces it.
+	old *entry
+	// obj is the object after the write, and in the end the object of the response. The decode stages set obj and m. A
+	// store stage may replace obj.
+	obj runtime.Object
+	m   metav1.Object // the metadata of obj
+	// onlyMeta tells that obj differs from old only in metadata, and shares everything else. decodeUpdate sets it, and
+	// admitUpdate clears it.
+	onlyMeta  bool
+	key       string                // set by nameCreate
+	generated tally                 // set by nameCreate: the count of generated names to store with the object
+	asked     []askedPort           // set by validateCreate or decodeUpdate: the node ports that the request sets
+	kept      runtime.Object        // set by a convert or store stage: obj in the storage version, if it differs
+	opts      *metav1.DeleteOptions // set by remove
+	gone      bool                  // set by storeDelete: the deletion removes the object
 }
 
 // askedPort is a node port that a request sets for the Service port with index i.

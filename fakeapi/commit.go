@@ -64,25 +64,25 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 // stored returns the object in the storage version, and the form to store if that is different.
 func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, differs *stale) {
 	if !c.k.asks() {
-		c.kept = c.k.row.View.Keep(obj)
+		c.draft.kept = c.k.row.View.Keep(obj)
 	}
 	if c.k.custom != nil {
-		raw := c.kept
-		if c.kept = c.k.stored.custom.Defaulted(raw); c.kept != raw {
+		raw := c.draft.kept
+		if c.draft.kept = c.k.stored.custom.Defaulted(raw); c.draft.kept != raw {
 			differs = &stale{raw: raw}
 		}
 	}
-	m := metadata.Of(c.kept)
+	m := metadata.Of(c.draft.kept)
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(m)
 	}
 	m.SetResourceVersion(version)
-	return c.kept, differs
+	return c.draft.kept, differs
 }
 
 func (c *call) keep(obj runtime.Object) (err error) {
 	if c.k.asks() {
-		c.kept, err = c.k.convert(obj, true)
+		c.draft.kept, err = c.k.convert(obj, true)
 	}
 	return err
 }

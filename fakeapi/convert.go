@@ -199,8 +199,8 @@ func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error)
 
 // present converts the objects of a response to the requested version, or lets r.Finish convert them over the network.
 func (c *call) present(k *Kind, r Response) Response {
-	if c.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
-		r.Object = c.kept
+	if c.draft.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
+		r.Object = c.draft.kept
 	}
 	each := func(f func(runtime.Object) runtime.Object) {
 		r.Object = f(r.Object)

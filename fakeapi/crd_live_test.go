@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
@@ -23,11 +22,9 @@ import (
 func things(t testing.TB, versions string) *crd.Definition {
 	t.Helper()
 	d := &crd.Definition{}
-	if err := yaml.UnmarshalStrict([]byte(`{metadata: {name: things.example.com}, spec: {group: example.com,
+	parse(t, `{metadata: {name: things.example.com}, spec: {group: example.com,
   scope: Namespaced, names: {plural: things, singular: thing, kind: Thing, listKind: Everything},
-  versions: `+versions+`}}`), d); err != nil {
-		t.Fatal(err)
-	}
+  versions: `+versions+`}}`, d)
 	return d
 }
 

@@ -42,13 +42,9 @@ func widgetDefinition(t testing.TB) *crd.Definition {
 	d := &crd.Definition{}
 	text := `{metadata: {name: widgets.example.com}, spec: {group: example.com, scope: Namespaced,
   names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList, shortNames: [wd]}}}`
-	if err := yaml.UnmarshalStrict([]byte(text), d); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, text, d)
 	props := &apiextensionsv1.JSONSchemaProps{}
-	if err := yaml.UnmarshalStrict([]byte(widgetSchema), props); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, widgetSchema, props)
 	selector := ".status.selector"
 	for _, name := range []string{"v1", "v2"} {
 		p := props.DeepCopy()

@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
@@ -21,13 +22,19 @@ func (c *call) create() Response {
 			return refuse(errOptions("CreateOptions", errs))
 		}
 	}
+	c.draft = draft{edit: edit{make: (*call).newObject, dryRun: len(c.req.Create.DryRun) > 0}, calls: c.s.calls}
+	return c.written(http.StatusCreated, c.pass(createStages))
+}
+
+// newObject makes the object of a create from the body.
+func (c *call) newObject(w *draft) error {
 	obj, err := c.copyIn(c.req.Object)
 	if err != nil {
-		return refuse(err)
+		return err
 	}
 	m := metadata.Of(obj)
 	if err := c.matchNamespace(m); err != nil {
-		return refuse(err)
+		return err
 	}
 	m.SetCreationTimestamp(metav1.Time{})
 	m.SetUID("")
@@ -35,52 +42,32 @@ func (c *call) create() Response {
 	m.SetDeletionGracePeriodSeconds(nil)
 	m.SetSelfLink("")
 	c.dedupOwners(m, false)
-	if c.s.opts.ManagedFields {
-		obj = c.manage(nil, obj, c.req.Create.FieldManager)
-		m = metadata.Of(obj)
-	}
-	return c.insert(obj, m, len(c.req.Create.DryRun) > 0)
+	w.obj = c.manage(nil, obj, c.req.Create.FieldManager)
+	return nil
 }
 
-// draft holds the state of one write, which its stages share.
-type draft struct {
-	old       *entry // nil for a create
-	obj       runtime.Object
-	m         metav1.Object // the metadata of obj
-	key       string
-	onlyMeta  bool // only metadata differs from old
-	dryRun    bool
-	asked     []askedPort // the node ports that the request for a Service sets
-	generated tally       // the count of generated names to store with a created object
+// decodeCreate makes the new object. It returns the errors of w.make, such as 400 for another namespace than that of the
+// request, and refuses the uid of a missing object with 409.
+func (c *call) decodeCreate(w *draft) error {
+	if err := w.make(c, w); err != nil {
+		return err
+	}
+	w.m = metadata.Of(w.obj)
+	if !w.creates {
+		return nil
+	}
+	if w.m.GetUID() != "" {
+		return c.errConflict(c.req.Name,
+			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found",
+				w.m.GetUID()))
+	}
+	c.dedupOwners(w.m, true)
+	w.m.SetResourceVersion("") // a missing object has no revision to compare
+	return nil
 }
 
-// insert performs a create in stages. It may change obj.
-func (c *call) insert(obj runtime.Object, m metav1.Object, dryRun bool) Response {
-	w, calls := draft{obj: obj, m: m, dryRun: dryRun}, c.s.calls
-	err := c.admitCreate(obj, m, dryRun)
-	if err == nil {
-		c.name(&w)
-		err = c.validateNew(&w)
-	}
-	if err == nil {
-		err = c.permitCreate(obj, m, dryRun)
-	}
-	if err == nil {
-		err = c.convertNew(&w, calls)
-	}
-	if err == nil {
-		err = c.charge(&w)
-	}
-	if err == nil {
-		err = c.storeNew(&w)
-	}
-	if err != nil {
-		return refuse(err)
-	}
-	return Response{Object: obj, Code: http.StatusCreated}
-}
-
-func (c *call) name(w *draft) {
+// nameCreate sets the name if the server chooses it, the uid, and the creation time. It refuses nothing.
+func (c *call) nameCreate(w *draft) error {
 	t, m := c.s.writable(c.k), w.m
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		w.generated = c.generate(t, m)
@@ -99,9 +86,11 @@ func (c *call) name(w *draft) {
 	if w.dryRun {
 		m.SetUID(c.s.dryUID(c.k, w.key))
 	}
+	return nil
 }
 
-func (c *call) validateNew(w *draft) error {
+// validateCreate sets the fields that the server owns, and refuses an invalid object with 422.
+func (c *call) validateCreate(w *draft) error {
 	w.asked = c.askedPorts(w.obj, nil)
 	err := c.beforeCreate(w.obj, w.m)
 	if err != nil && c.k == jobKind && !w.dryRun { // never reuse the uid: the error may show it, as a label of the Job
@@ -111,20 +100,30 @@ func (c *call) validateNew(w *draft) error {
 	return err
 }
 
-// convertNew converts the object to the storage version. calls is the server's number of webhook calls when the create
-// began: during a later call, other requests may have run.
-func (c *call) convertNew(w *draft, calls int) error {
-	if err := c.keep(w.obj); err != nil || c.s.calls == calls {
+// convertCreate converts the object to the storage version if a webhook or a function does so. It returns the error of
+// the conversion, or 503 if the CRD has changed during a webhook call.
+func (c *call) convertCreate(w *draft) error {
+	if err := c.keep(w.obj); err != nil || c.s.calls == w.calls {
 		return err
 	}
 	if c.s.current(c.k) != c.k {
 		return c.errRedefined()
 	}
-	c.identify(w.m, w.key, w.dryRun)
+	// during a call, another request may have created and deleted an object with the same name
+	id := uid(c.k, w.key, c.s.tables[c.k.ordinal].gone(w.key)+c.s.born)
+	if w.dryRun || id == w.m.GetUID() {
+		return nil
+	}
+	w.m.SetUID(id)
+	if w.kept != nil {
+		metadata.Of(w.kept).SetUID(id)
+	}
 	return nil
 }
 
-func (c *call) storeNew(w *draft) error {
+// storeCreate stores the object. It refuses a resourceVersion with 500, a name in use with 409, and a too large object
+// with 500.
+func (c *call) storeCreate(w *draft) error {
 	if rv := w.m.GetResourceVersion(); rv != "" && !w.dryRun {
 		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
 			return errRVOnCreate
@@ -155,19 +154,6 @@ func (c *call) storeNew(w *draft) error {
 		e.stale = defaulted
 	}
 	return nil
-}
-
-// identify sets the uid again after a webhook call. During the call, another request may have created and deleted an
-// object with the same name.
-func (c *call) identify(m metav1.Object, key string, dryRun bool) {
-	id := uid(c.k, key, c.s.tables[c.k.ordinal].gone(key)+c.s.born)
-	if dryRun || id == m.GetUID() {
-		return
-	}
-	m.SetUID(id)
-	if c.kept != nil {
-		metadata.Of(c.kept).SetUID(id)
-	}
 }
 
 func (c *call) beforeCreate(obj runtime.Object, m metav1.Object) error {

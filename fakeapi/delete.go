@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
@@ -39,13 +41,9 @@ func (c *call) delete() Response {
 	if err != nil {
 		return refuse(err)
 	}
-	obj, gone, err := c.remove(old, opts)
-	if err != nil {
-		return refuse(err)
-	}
-	r := Response{Object: obj, Code: http.StatusOK}
+	r := c.written(http.StatusOK, c.remove(old, opts))
 	//lint:ignore SA1019 old clients send orphanDependents
-	if !gone && opts.OrphanDependents != nil && !*opts.OrphanDependents {
+	if r.Err == nil && !c.draft.gone && opts.OrphanDependents != nil && !*opts.OrphanDependents {
 		r.Code = http.StatusAccepted
 	}
 	return r
@@ -96,80 +94,103 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// reviewedDeletion calls the webhooks for a deletion, and returns the current entry. If that is another one than old,
-// the object has changed in the meantime, and the caller must check the new entry.
-func (c *call) reviewedDeletion(old *entry, dryRun bool) (*entry, error) {
-	calls := c.s.calls
-	if c.posted() {
-		return old, nil
+// matchDelete refuses another UID or resourceVersion than the stored ones with 409.
+func (c *call) matchDelete(w *draft) error {
+	m, pre := w.old.meta, w.opts.Preconditions
+	switch {
+	case pre == nil:
+		return nil
+	case c.k.row.Terminate != nil:
+		return c.conditionMeta(w.old, pre.UID, pre.ResourceVersion)
 	}
-	if err := c.review(admissionv1.Delete, nil, old.obj, dryRun); err != nil {
-		return nil, err
+	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
+	if pre.UID != nil && *pre.UID != m.GetUID() {
+		return apierrors.NewConflict(gr, m.GetName(), fmt.Errorf(
+			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
+				"deleted and then recreated",
+			*pre.UID, m.GetUID()))
 	}
-	if c.s.calls == calls {
-		return old, nil
+	if pre.ResourceVersion != nil && *pre.ResourceVersion != m.GetResourceVersion() {
+		return apierrors.NewConflict(gr, m.GetName(), fmt.Errorf(
+			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The "+
+				"object might have been modified",
+			*pre.ResourceVersion, m.GetResourceVersion()))
 	}
-	return c.still(old)
+	return nil
 }
 
-// remove deletes an object, or marks it as terminating. It reports whether the object is gone (in a dry run: would be).
-func (c *call) remove(old *entry, opts metav1.DeleteOptions) (runtime.Object, bool, error) {
-	if c.k.row.Terminate != nil {
-		obj, done, err := c.terminate(old, &opts)
-		if done || err != nil {
-			return obj, false, err
+// reviewDelete evaluates the policies and webhooks for a deletion, and returns their errors. It returns errRaced if the
+// object has changed during a webhook call, and 404 if it is gone; see still for the others.
+func (c *call) reviewDelete(w *draft) error {
+	calls := c.s.calls
+	if c.posted() {
+		return nil
+	}
+	if err := c.review(admissionv1.Delete, nil, w.old.obj, w.dryRun); err != nil || c.s.calls == calls {
+		return err
+	}
+	now, err := c.still(w.old)
+	if err == nil && now != w.old {
+		w.old, err = now, errRaced
+	}
+	return err
+}
+
+// storeDelete removes the object, or marks it as terminating. In a dry run it does neither. It refuses nothing. A kind
+// such as a Namespace marks its objects itself, and keeps them while its function Held returns true.
+func (c *call) storeDelete(w *draft) error {
+	old, opts := w.old, w.opts
+	switch {
+	case c.k.row.Terminate == nil:
+	case old.meta.GetDeletionTimestamp() == nil:
+		w.obj = c.k.row.Terminate(old.obj, opts, c.now)
+		if !w.dryRun {
+			c.commit(c.s.writable(c.k), old, old.key, w.obj, metadata.Of(w.obj))
 		}
-	}
-	if err := c.precondition(old, opts.Preconditions); err != nil {
-		return nil, false, err
-	}
-	if err := c.admitDelete(old); err != nil {
-		return nil, false, err
-	}
-	now, err := c.reviewedDeletion(old, len(opts.DryRun) > 0)
-	if err != nil {
-		return nil, false, err
-	}
-	if now != old {
-		return c.remove(now, opts)
+		return nil
+	case c.k.row.Held != nil && c.k.row.Held(old.obj):
+		w.obj = old.obj
+		return nil
 	}
 	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
 		opts.GracePeriodSeconds = new(int64(1))
 	}
 	obj := c.k.row.Shallow(old.obj)
 	m := metadata.Of(obj)
-	graceful, pending := c.beGraceful(obj, m, &opts)
+	graceful, pending := c.beGraceful(obj, m, opts)
 	if pending {
-		return c.deleted(old.obj, old.meta), false, nil
+		w.obj = c.deleted(old.obj, old.meta)
+		return nil
 	}
-	c.setDeletionFinalizers(m, &opts)
+	c.setDeletionFinalizers(m, opts)
 	if !graceful {
 		if len(m.GetFinalizers()) == 0 {
-			return c.removeNow(old, opts.DryRun)
+			c.removeNow(w)
+			return nil
 		}
 		c.markDeleting(m)
 	}
-	stored := old
-	if unchanged(true, obj, old, m) {
-		obj = old.obj
-	} else if len(opts.DryRun) == 0 {
-		stored = c.commit(c.s.writable(c.k), old, old.key, obj, m)
+	if w.obj = obj; unchanged(true, obj, old, m) {
+		w.obj = old.obj
+	} else if !w.dryRun {
+		w.old = c.commit(c.s.writable(c.k), old, old.key, obj, m)
 	}
-	if len(m.GetFinalizers()) > 0 || graceful && *opts.GracePeriodSeconds > 0 {
-		return obj, false, nil
+	switch {
+	case len(m.GetFinalizers()) > 0 || graceful && *opts.GracePeriodSeconds > 0:
+	case w.dryRun:
+		w.gone = true
+	default:
+		c.removeNow(w)
 	}
-	if len(opts.DryRun) > 0 {
-		return obj, true, nil
-	}
-	return c.removeNow(stored, nil)
+	return nil
 }
 
-func (c *call) removeNow(old *entry, dryRun []string) (runtime.Object, bool, error) {
-	last := old.obj
-	if len(dryRun) == 0 {
-		last = c.drop(c.s.writable(c.k), old)
+func (c *call) removeNow(w *draft) {
+	last, m := w.old.obj, w.old.meta
+	if !w.dryRun {
+		last = c.drop(c.s.writable(c.k), w.old)
 	}
-	return c.deleted(last, old.meta), true, nil
+	w.obj, w.gone = c.deleted(last, m), true
 }
 
 // deleted returns the object in the response to a delete: the deleted object, or a Status that names it.
@@ -288,40 +309,11 @@ func (c *call) deleteCollection() Response {
 		if old == nil {
 			continue
 		}
-		if _, _, err := c.remove(old, opts); err != nil {
+		if err := c.remove(old, opts); err != nil {
 			return refuse(err)
 		}
 	}
 	return found
-}
-
-// terminate deletes an object of a kind with its own procedure, such as a Namespace. The first request marks the
-// object. Later requests do not change it while the kind's function Held returns true. done reports whether the
-// deletion needs no further step.
-func (c *call) terminate(old *entry, opts *metav1.DeleteOptions) (obj runtime.Object, done bool, err error) {
-	if pre := opts.Preconditions; pre != nil {
-		if err := c.conditionMeta(old, pre.UID, pre.ResourceVersion); err != nil {
-			return nil, false, err
-		}
-	}
-	if err := c.admitDelete(old); err != nil {
-		return nil, false, err
-	}
-	now, err := c.reviewedDeletion(old, len(opts.DryRun) > 0)
-	if err != nil {
-		return nil, false, err
-	}
-	if now != old {
-		return c.terminate(now, opts)
-	}
-	if old.meta.GetDeletionTimestamp() != nil {
-		return old.obj, c.k.row.Held != nil && c.k.row.Held(old.obj), nil
-	}
-	marked := c.k.row.Terminate(old.obj, opts, c.now)
-	if len(opts.DryRun) == 0 {
-		c.commit(c.s.writable(c.k), old, old.key, marked, metadata.Of(marked))
-	}
-	return marked, true, nil
 }
 
 // still returns an object's current entry after a webhook call. It returns an error if the CRD has changed, the object

@@ -36,6 +36,9 @@ func refuse(err error) Response {
 // seconds.
 const mostTries = 10
 
+// errRaced is the error of a stage that begins the write again: its object has changed during a webhook call.
+var errRaced = errors.New("the object has changed during a webhook call")
+
 func errOutOfTime() error {
 	return apierrors.NewTimeoutError("request did not complete within requested timeout - context deadline exceeded", 0)
 }

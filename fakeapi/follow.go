@@ -137,7 +137,7 @@ func (c *call) deleteObjects(d *crd.Definition) {
 		return true
 	})
 	for _, e := range all {
-		if _, _, err := own.remove(e, metav1.DeleteOptions{}); err != nil {
+		if err := own.remove(e, metav1.DeleteOptions{}); err != nil {
 			panic("fakeapi: " + e.key + " of " + d.Name + " is not deleted with its definition: " + err.Error())
 		}
 	}

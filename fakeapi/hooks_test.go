@@ -33,9 +33,7 @@ func allow(patch string) func(*asked) *answer {
 }
 
 func deny(result *metav1.Status) func(*asked) *answer {
-	return func(*asked) *answer {
-		return &answer{Result: result}
-	}
+	return func(*asked) *answer { return &answer{Result: result} }
 }
 
 // configure creates a configuration with one webhook for ConfigMaps. Fields in more replace those of the webhook.
@@ -45,8 +43,7 @@ func configure(t testing.TB, s *Server, kind *Kind, name, more string) {
 		more += `,"rules":[{"operations":["*"],"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]`
 	}
 	text := fmt.Sprintf(`{"metadata":{"name":"c-%s"},"webhooks":[{"name":"%s.example.com","sideEffects":"None",
-		"admissionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1"}%s}]}`, name, name,
-		more)
+		"admissionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1"}%s}]}`, name, name, more)
 	made[runtime.Object](t, s, kind, text)
 }
 
@@ -287,10 +284,25 @@ func TestWebhooksSeeTheirVersion(t *testing.T) {
 	}
 }
 
+const everything = `,"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]`
+
 // No webhook reviews webhook configurations, because it could prevent its own removal.
 func TestWebhooksDoNotReviewThemselves(t *testing.T) {
 	s := New(Options{Webhooks: answers{"h.example.com": deny(nil)}})
-	configure(t, s, validatingHooks, "h", `,"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],`+
-		`"resources":["*"]}]`)
+	configure(t, s, validatingHooks, "h", everything)
 	must(t, s, &Request{Verb: Delete, Kind: validatingHooks, Name: "c-h"})
+}
+
+// Each deletion is reviewed once, also that of a terminating object.
+func TestWebhooksReviewDeletionsOnce(t *testing.T) {
+	n, d := 0, widgetDefinition(t)
+	s := New(Options{Webhooks: answers{"h.example.com": func(r *asked) *answer { n++; return allow("")(r) }}})
+	d.Finalizers = []string{"x/f"}
+	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: d})
+	configure(t, s, validatingHooks, "h", everything)
+	for want := range 2 {
+		if must(t, s, &Request{Verb: Delete, Kind: definitionKind, Name: d.Name}); n != want+1 {
+			t.Errorf("%d reviews of %d deletions", n, want+1)
+		}
+	}
 }

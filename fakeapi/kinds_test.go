@@ -12,12 +12,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+func parse(t testing.TB, text string, into any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func made[T runtime.Object](t testing.TB, s *Server, k *Kind, text string) T {
 	t.Helper()
 	obj := k.New()
-	if err := yaml.UnmarshalStrict([]byte(text), obj); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, text, obj)
 	return must(t, s, &Request{Verb: Create, Kind: k, Namespace: "default", Object: obj}).Object.(T)
 }
 

@@ -2,7 +2,6 @@ package fakeapi
 
 import (
 	"fmt"
-	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -17,94 +16,51 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// edit is one change of an object by a request.
-type edit struct {
-	way    *registry.Update
-	uid    types.UID // the UID that the object must have; "" for any
-	dryRun bool
-	// creates is set if the edit creates a missing object.
-	creates bool
-	// make returns the new object. old is the stored object, or nil. If onlyMeta is true, obj differs from old only
-	// in metadata, and shares everything else with old.
-	make func(old *entry) (obj runtime.Object, onlyMeta bool, err error)
+// findUpdate converts the stored object to the version of the request. It refuses a missing object with 404, and returns
+// the error of the conversion.
+func (c *call) findUpdate(w *draft) (err error) {
+	if w.stored == nil {
+		return c.errNotFound(c.req.Name)
+	}
+	if w.old = w.stored; c.k.stored != nil {
+		w.old, err = c.k.entry(w.stored)
+	}
+	return err
 }
 
-// modify applies an edit. If the object changes during a webhook call, modify tries again, up to mostTries times.
-func (c *call) modify(ed *edit) Response {
-	warned := len(c.warnings)
-	for range mostTries {
-		if r, done := c.try(ed); done {
-			return r
-		}
-		c.warnings, c.kept = c.warnings[:warned], nil
-	}
-	return refuse(errOutOfTime())
-}
-
-// try applies the edit once. done is false if the object was changed, deleted or created during a webhook call.
-func (c *call) try(ed *edit) (r Response, done bool) {
-	calls := c.s.calls
-	stored := c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name)
-	if stored == nil {
-		r := c.modifyMissing(ed)
-		raced := c.s.calls != calls && ed.creates && r.Err != nil && apierrors.IsAlreadyExists(r.Err)
-		return r, !raced
-	}
-	old := stored
-	if c.k.stored != nil {
-		var err error
-		if old, err = c.k.entry(stored); err != nil {
-			return refuse(err), true
+// decodeUpdate makes the new state. It refuses another UID than the stored one with 409, and returns the errors of
+// w.make, such as 400 or 422 for a patch.
+func (c *call) decodeUpdate(w *draft) error {
+	if w.body != nil {
+		if err := c.matchUID(w.old, metadata.Of(w.body).GetUID()); err != nil {
+			return err
 		}
 	}
-	w := draft{old: old, dryRun: ed.dryRun}
-	err := c.edit(ed, &w)
-	if err == nil {
-		err = c.admitUpdate(ed, &w)
-	}
-	if err == nil {
-		err = c.beforeUpdate(ed.way, &w)
-	}
-	if err == nil {
-		err = c.permitUpdate(&w)
-	}
-	if err == nil {
-		err = c.keep(w.obj)
-	}
-	if err == nil && c.s.calls != calls {
-		if c.s.current(c.k) != c.k {
-			err = c.errRedefined()
-		} else if c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name) != stored {
-			return r, false
-		}
-	}
-	if err == nil && !w.onlyMeta {
-		err = c.charge(&w)
-	}
-	if err == nil {
-		err = c.storeChange(&w)
-	}
-	if err != nil {
-		return refuse(err), true
-	}
-	return Response{Object: w.obj, Code: http.StatusOK}, true
-}
-
-// edit sets the new state of an object in w.
-func (c *call) edit(ed *edit, w *draft) (err error) {
-	if err = c.conditionUID(w.old, ed.uid); err != nil {
-		return err
-	}
-	if w.obj, w.onlyMeta, err = ed.make(w.old); err != nil {
+	if err := w.make(c, w); err != nil {
 		return err
 	}
 	w.m, w.asked = metadata.Of(w.obj), c.askedPorts(w.obj, w.old.obj)
 	return nil
 }
 
-// storeChange stores the new state, or removes a terminating object without finalizers for which mayGo returns true. In
-// a dry run it does neither. If nothing has changed, the response contains the stored object.
-func (c *call) storeChange(w *draft) error {
+// convertUpdate converts the new state as convertCreate does, with the same errors. It returns errRaced if the stored
+// object has changed during a webhook call.
+func (c *call) convertUpdate(w *draft) error {
+	switch err := c.keep(w.obj); {
+	case err != nil || c.s.calls == w.calls:
+		return err
+	case c.s.current(c.k) != c.k:
+		return c.errRedefined()
+	case c.s.lookup(c.s.tables[c.k.ordinal], c.req.Namespace, c.req.Name) != w.stored:
+		return errRaced
+	}
+	return nil
+}
+
+// storeUpdate stores the new state, or removes a terminating object without finalizers for which mayGo returns true. In
+// a dry run it does neither. If nothing has changed, the response contains the stored object. It refuses a too large
+// object with 500.
+func (c *call) storeUpdate(w *draft) error {
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(w.m) // first: a write that only sets the controller field then changes nothing
 	}
@@ -122,25 +78,6 @@ func (c *call) storeChange(w *draft) error {
 		c.commit(c.s.writable(c.k), w.old, w.old.key, w.obj, w.m)
 	}
 	return nil
-}
-
-func (c *call) modifyMissing(ed *edit) Response {
-	if !ed.creates {
-		return refuse(c.errNotFound(c.req.Name))
-	}
-	obj, _, err := ed.make(nil)
-	if err != nil {
-		return refuse(err)
-	}
-	m := metadata.Of(obj)
-	if m.GetUID() != "" {
-		return refuse(c.errConflict(c.req.Name,
-			fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found",
-				m.GetUID())))
-	}
-	c.dedupOwners(m, true)
-	m.SetResourceVersion("") // a missing object has no revision to compare
-	return c.insert(obj, m, ed.dryRun)
 }
 
 // mayGo reports whether a terminating object without finalizers can be removed.
@@ -171,9 +108,9 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	return nil
 }
 
-// beforeUpdate sets the server-owned fields of the new state, and validates the new state.
-func (c *call) beforeUpdate(way *registry.Update, w *draft) error {
-	obj, m, onlyMeta, old, oldMeta := w.obj, w.m, w.onlyMeta, w.old.obj, w.old.meta
+// validateUpdate sets the fields of the new state that the server owns, and refuses an invalid state with 422.
+func (c *call) validateUpdate(w *draft) error {
+	way, obj, m, onlyMeta, old, oldMeta := w.way, w.obj, w.m, w.onlyMeta, w.old.obj, w.old.meta
 	m.SetGeneration(oldMeta.GetGeneration())
 	if way.Prepare != nil && !(onlyMeta && way.Keeps) {
 		way.Prepare(obj, old, c.now)
@@ -224,15 +161,7 @@ func (c *call) begin(obj runtime.Object, m metav1.Object, old runtime.Object) er
 	return nil
 }
 
-// whole returns the make function of an edit that may change any field.
-func whole(make func(old *entry) (runtime.Object, error)) func(*entry) (runtime.Object, bool, error) {
-	return func(old *entry) (runtime.Object, bool, error) {
-		obj, err := make(old)
-		return obj, false, err
-	}
-}
-
-func (c *call) update(w *registry.Update) Response {
+func (c *call) update(way *registry.Update) Response {
 	if o := &c.req.Update; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" {
 		if errs := metav1validation.ValidateUpdateOptions(o); len(errs) > 0 {
 			return refuse(errOptions("UpdateOptions", errs))
@@ -250,33 +179,38 @@ func (c *call) update(w *registry.Update) Response {
 		return refuse(err)
 	}
 	c.dedupOwners(m, false)
-	return c.modify(&edit{
-		way: w, uid: m.GetUID(), dryRun: len(c.req.Update.DryRun) > 0, creates: c.k.CreateOnUpdate &&
-			c.req.Subresource == "",
-		make: func(old *entry) (runtime.Object, bool, error) {
-			var live runtime.Object
-			if old != nil {
-				live = old.obj
-			}
-			next := obj
-			if c.mayAsk() { // make may be called again
-				next = obj.DeepCopyObject()
-			}
-			return c.manage(live, next, c.req.Update.FieldManager), false, nil
-		},
-	})
+	return c.modify(edit{way: way, make: (*call).replaced, body: obj, dryRun: len(c.req.Update.DryRun) > 0,
+		creates: c.k.CreateOnUpdate && c.req.Subresource == ""})
 }
 
-// conditionUID returns an error if a write requires another UID than the stored one.
-func (c *call) conditionUID(e *entry, asked types.UID) error {
-	if asked != "" && asked != e.meta.GetUID() {
-		return c.errPrecondition(e, "UID", string(asked), string(e.meta.GetUID()))
+// replaced makes the new state of an update from the body.
+func (c *call) replaced(w *draft) error {
+	var live runtime.Object
+	if w.old != nil {
+		live = w.old.obj
 	}
+	next := w.body
+	if c.mayAsk() { // there may be another attempt
+		next = next.DeepCopyObject()
+	}
+	w.obj = c.manage(live, next, c.req.Update.FieldManager)
 	return nil
 }
 
+// matchUID returns the storage layer's error if an update requires another UID than the stored one.
+func (c *call) matchUID(e *entry, asked types.UID) error {
+	have := e.meta.GetUID()
+	if asked == "" || asked == have {
+		return nil
+	}
+	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
+		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
+			"Precondition failed: UID in precondition: %s, UID in object meta: %s",
+		c.k.row.StoragePrefix(), e.key, asked, have))
+}
+
 // conditionMeta returns an error if a request requires another UID or resourceVersion than the stored ones. nil is
-// not compared. The error text differs from that of the storage layer, which errPrecondition returns.
+// not compared. The error text differs from that of the storage layer, which matchUID returns.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
 	m := e.meta
@@ -287,33 +221,4 @@ func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 		return c.errConflict(m.GetName(), fmt.Sprintf(text, "ResourceVersion", *version, m.GetResourceVersion()))
 	}
 	return nil
-}
-
-// precondition returns an error if a delete requires another UID or resourceVersion than the stored ones.
-func (c *call) precondition(old *entry, pre *metav1.Preconditions) error {
-	if pre == nil {
-		return nil
-	}
-	gr := schema.GroupResource{Group: c.k.GVK.Group, Resource: c.k.GVK.Kind}
-	if pre.UID != nil && *pre.UID != old.meta.GetUID() {
-		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the UID in the precondition (%s) does not match the UID in record (%s). The object might have been "+
-				"deleted and then recreated",
-			*pre.UID, old.meta.GetUID()))
-	}
-	if pre.ResourceVersion != nil && *pre.ResourceVersion != old.meta.GetResourceVersion() {
-		return apierrors.NewConflict(gr, old.meta.GetName(), fmt.Errorf(
-			"the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The "+
-				"object might have been modified",
-			*pre.ResourceVersion, old.meta.GetResourceVersion()))
-	}
-	return nil
-}
-
-// errPrecondition returns the storage layer's error for a wrong UID or resourceVersion.
-func (c *call) errPrecondition(e *entry, what, asked, have string) error {
-	return c.errConflict(e.meta.GetName(), fmt.Sprintf(
-		"StorageError: invalid object, Code: 4, Key: /registry/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: "+
-			"Precondition failed: %s in precondition: %s, %s in object meta: %s",
-		c.k.row.StoragePrefix(), e.key, what, asked, what, have))
 }

@@ -19,38 +19,38 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-func (c *call) patch(w *registry.Update) Response {
+func (c *call) patch(way *registry.Update) Response {
 	if o := &c.req.PatchO; len(o.DryRun) > 0 || o.FieldManager != "" || o.FieldValidation != "" || o.Force != nil ||
 		c.req.PatchType == types.ApplyPatchType {
 		if errs := metav1validation.ValidatePatchOptions(o, c.req.PatchType); len(errs) > 0 {
 			return refuse(errOptions("PatchOptions", errs))
 		}
 	}
-	ed := &edit{way: w, dryRun: len(c.req.PatchO.DryRun) > 0}
+	ed := edit{way: way, make: (*call).patched, dryRun: len(c.req.PatchO.DryRun) > 0}
 	if c.k.custom != nil && !slices.Contains(customPatches, string(c.req.PatchType)) {
 		return refuse(errCustomPatch())
 	}
 	switch c.req.PatchType {
 	case types.ApplyPatchType:
-		return c.apply(ed)
+		ed.make, ed.creates = (*call).applied, c.req.Subresource == ""
 	case types.StrategicMergePatchType, types.MergePatchType, types.JSONPatchType:
 	default:
 		return refuse(apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", c.k.groupResource(),
 			c.req.Name, "", 0, true))
 	}
-	ed.make = c.patched
 	return c.modify(ed)
 }
 
-func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error) {
-	obj = c.patchMeta(old)
-	onlyMeta = obj != nil
+// patched makes the new state by the patch.
+func (c *call) patched(w *draft) (err error) {
+	old, obj := w.old, c.patchMeta(w.old)
+	w.onlyMeta = obj != nil
 	if obj == nil {
 		obj = c.patchReplicas(old)
 	}
 	if obj == nil {
 		if obj, err = c.patchWhole(old.obj); err != nil {
-			return nil, false, err
+			return err
 		}
 	}
 	if c.s.manages(old.meta) {
@@ -61,9 +61,10 @@ func (c *call) patched(old *entry) (obj runtime.Object, onlyMeta bool, err error
 		m.SetManagedFields(nil)
 	}
 	if err := c.matchNamespace(m); err != nil {
-		return nil, false, err
+		return err
 	}
-	return obj, onlyMeta, c.matchName(m)
+	w.obj = obj
+	return c.matchName(m)
 }
 
 // patchMeta applies a patch of metadata alone, without encoding the object as JSON. It returns nil if it cannot.
@@ -105,21 +106,15 @@ func (c *call) patchReplicas(old *entry) runtime.Object {
 	return obj
 }
 
-func (c *call) apply(ed *edit) Response {
-	ed.creates = c.req.Subresource == ""
-	ed.make = whole(c.applied)
-	return c.modify(ed)
-}
-
-// applied merges the applied configuration into the stored object.
-func (c *call) applied(old *entry) (runtime.Object, error) {
-	live := c.k.row.Empty()
+// applied makes the new state by merging the applied configuration into the stored object.
+func (c *call) applied(w *draft) error {
+	old, live := w.old, c.k.row.Empty()
 	if old != nil {
 		live = old.obj.DeepCopyObject()
 	}
 	obj, err := c.merge(c.k, c.req.Subresource, live)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m := metadata.Of(obj)
 	if old != nil {
@@ -128,9 +123,10 @@ func (c *call) applied(old *entry) (runtime.Object, error) {
 		c.keepTimes(m, nil)
 	}
 	if err := c.matchNamespace(m); err != nil {
-		return nil, err
+		return err
 	}
-	return obj, c.matchName(m)
+	w.obj = obj
+	return c.matchName(m)
 }
 
 func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.Object, error) {

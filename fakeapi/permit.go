@@ -12,11 +12,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// permitCreate runs the validating admission plugins for a complete, valid object. As in the real server, a name that
-// is in use is refused later: even a create that fails with 409 is charged to quotas.
-func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) error {
+// permitCreate runs the validating admission plugins, policies and webhooks for a complete, valid object. It refuses
+// with 403, or returns the error of a webhook. As in the real server, a name that is in use is refused later: even a
+// create that fails with 409 is charged to quotas.
+func (c *call) permitCreate(w *draft) error {
 	var err error
-	switch o := obj.(type) {
+	switch o := w.obj.(type) {
 	case *corev1.Pod:
 		err = admission.Limit(c.s.limitRanges(o.Namespace), o)
 		if err == nil && o.Spec.Overhead != nil && c.s.plugged(runtimeClass) {
@@ -30,15 +31,16 @@ func (c *call) permitCreate(obj runtime.Object, m metav1.Object, dryRun bool) er
 		}
 	}
 	if err == nil {
-		err = c.mayOwn(m, nil)
+		err = c.mayOwn(w.m, nil)
 	}
 	if err != nil {
-		return c.errForbidden(m, err)
+		return c.errForbidden(w.m, err)
 	}
-	return c.validated(admissionv1.Create, obj, nil, dryRun)
+	return c.validated(admissionv1.Create, w.obj, nil, w.dryRun)
 }
 
-// permitUpdate is permitCreate for an update. Most plugins skip updates of subresources, and of metadata alone.
+// permitUpdate is permitCreate for an update, with the same errors. Most plugins skip updates of subresources, and of
+// metadata alone.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
@@ -116,8 +118,12 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 }
 
 // charge adds a write to the quotas of its namespace, and checks the addresses and node ports of a Service. In a dry
-// run it only checks. The quotas stay charged even if the write fails later.
+// run it only checks. The quotas stay charged even if the write fails later. It refuses an exceeded quota with 403, and
+// an address or port with 422.
 func (c *call) charge(w *draft) error {
+	if w.onlyMeta {
+		return nil
+	}
 	if err := c.spendQuota(w); err != nil {
 		return err
 	}

@@ -50,8 +50,7 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 		why := error(nil)
 		if a.port < firstNodePort || a.port > lastNodePort {
 			why = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d",
-				firstNodePort,
-				lastNodePort)
+				firstNodePort, lastNodePort)
 		}
 		c.s.Each(serviceKind, func(other runtime.Object) bool {
 			o := other.(*corev1.Service)

@@ -75,9 +75,7 @@ spec:
 func portals(t testing.TB, change func(*apiextensionsv1.JSONSchemaProps)) (*Server, *Kind) {
 	t.Helper()
 	d := &crd.Definition{}
-	if err := yaml.UnmarshalStrict([]byte(portalYAML), d); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, portalYAML, d)
 	if change != nil {
 		spec := d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 		change(&spec)
@@ -160,9 +158,7 @@ func TestRulesOfWhatWasThere(t *testing.T) {
 		t.Fatal(got)
 	}
 	strict := &crd.Definition{}
-	if err := yaml.UnmarshalStrict([]byte(portalYAML), strict); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, portalYAML, strict)
 	strict.ResourceVersion = s.Lookup(definitionKind, "", strict.Name).(metav1.Object).GetResourceVersion()
 	if r, _ := s.Do(time.Unix(0, 0), &Request{Verb: Update, Kind: definitionKind, Name: strict.Name,
 		Object: strict}); r.Err != nil {

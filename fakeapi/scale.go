@@ -8,7 +8,6 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -19,7 +18,7 @@ import (
 )
 
 func (c *call) rescale() Response {
-	ed := &edit{way: &c.k.row.Main}
+	ed := edit{way: &c.k.row.Main}
 	switch c.req.Verb {
 	case Update:
 		asked, ok := c.req.Object.(*autoscalingv1.Scale)
@@ -33,20 +32,12 @@ func (c *call) rescale() Response {
 		if err := c.matchName(asked); err != nil {
 			return refuse(err)
 		}
-		ed.uid, ed.dryRun = asked.UID, len(c.req.Update.DryRun) > 0
-		ed.make = whole(func(old *entry) (runtime.Object, error) { return c.scaled(old, asked) })
+		ed.make, ed.body, ed.dryRun = (*call).scaled, asked, len(c.req.Update.DryRun) > 0
 	case Patch:
 		if c.k.custom != nil && !slices.Contains(customPatches, string(c.req.PatchType)) {
 			return refuse(errCustomPatch())
 		}
-		ed.dryRun = len(c.req.PatchO.DryRun) > 0
-		ed.make = whole(func(old *entry) (runtime.Object, error) {
-			asked, err := c.patchedScale(old)
-			if err != nil {
-				return nil, err
-			}
-			return c.scaled(old, asked)
-		})
+		ed.make, ed.dryRun = (*call).scaled, len(c.req.PatchO.DryRun) > 0
 	}
 	r := c.modify(ed)
 	if r.Err == nil {
@@ -72,38 +63,46 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaled returns the stored object with the replicas of the Scale.
-func (c *call) scaled(old *entry, asked *autoscalingv1.Scale) (runtime.Object, error) {
+// scaled makes the new state from the stored object and the replicas of the Scale in the body, or the patched Scale.
+func (c *call) scaled(w *draft) (err error) {
+	old := w.old
+	asked, ok := w.body.(*autoscalingv1.Scale)
+	if !ok {
+		if asked, err = c.patchedScale(old); err != nil {
+			return err
+		}
+	}
 	if c.k.custom == nil { // the CRD's schema validates custom objects
 		if errs := validation.Scale(asked, c.k.Namespaced); len(errs) > 0 {
-			return nil, apierrors.NewInvalid(scales.GVK.GroupKind(), asked.Name, errs)
+			return apierrors.NewInvalid(scales.GVK.GroupKind(), asked.Name, errs)
 		}
 	} else if asked.Spec.Replicas == noReplicas {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty",
+		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty",
 			c.k.custom.Version.Subresources.Scale.SpecReplicasPath))
 	}
 	if asked.UID != "" {
 		if err := c.conditionMeta(old, &asked.UID, nil); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	obj := c.k.row.Shallow(old.obj)
 	c.k.row.Scale.Write(obj, asked.Spec.Replicas)
 	m := metadata.Of(obj)
+	w.obj = obj
 	if asked.ResourceVersion != "" {
 		m.SetResourceVersion(asked.ResourceVersion)
 	}
 	if c.req.PatchType != types.ApplyPatchType && !c.s.manages(old.meta) {
-		return obj, nil
+		return nil
 	}
 	if c.req.PatchType != types.ApplyPatchType {
 		if err := c.manageScale(old, asked); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	m.SetManagedFields(asked.ManagedFields)
 	c.keepTimes(m, old.meta.GetManagedFields())
-	return obj, nil
+	return nil
 }
 
 const noReplicas = math.MinInt32

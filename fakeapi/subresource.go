@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
@@ -71,32 +70,31 @@ func (c *call) bind() Response {
 	if err := c.review(admissionv1.Create, asked, nil, len(c.req.Create.DryRun) > 0); err != nil {
 		return refuse(err)
 	}
-	bind := whole(func(old *entry) (runtime.Object, error) {
-		return c.bound(old.obj.(*corev1.Pod), asked)
-	})
-	r := c.modify(&edit{way: &bare, uid: asked.UID, dryRun: len(c.req.Create.DryRun) > 0, make: bind})
+	r := c.modify(edit{way: &bare, make: (*call).bound, body: asked, dryRun: len(c.req.Create.DryRun) > 0})
 	if r.Err == nil {
 		r = Response{Object: success(), Code: http.StatusCreated}
 	}
 	return r
 }
 
-// bound returns a Pod with the node, labels and annotations of a binding.
-func (c *call) bound(p *corev1.Pod, b *corev1.Binding) (*corev1.Pod, error) {
+// bound makes the new state from the stored Pod and the node, labels and annotations of the binding in the body.
+func (c *call) bound(w *draft) error {
+	p, b := w.old.obj.(*corev1.Pod), w.body.(*corev1.Binding)
 	switch {
 	case p.DeletionTimestamp != nil:
-		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", p.Name))
+		return c.errConflict(p.Name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", p.Name))
 	case p.Spec.NodeName != "":
-		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s is already assigned to node %q", p.Name, p.Spec.NodeName))
+		return c.errConflict(p.Name, fmt.Sprintf("pod %s is already assigned to node %q", p.Name, p.Spec.NodeName))
 	case len(p.Spec.SchedulingGates) > 0:
-		return nil, c.errConflict(p.Name, fmt.Sprintf("pod %s has non-empty .spec.schedulingGates", p.Name))
+		return c.errConflict(p.Name, fmt.Sprintf("pod %s has non-empty .spec.schedulingGates", p.Name))
 	}
 	bound := *p
 	bound.Spec.NodeName, bound.Status.NominatedNodeName = b.Target.Name, ""
 	bound.Labels, bound.Annotations = merged(p.Labels, b.Labels), merged(p.Annotations, b.Annotations)
 	bound.Status.Conditions = withCondition(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodScheduled,
 		Status: corev1.ConditionTrue, LastTransitionTime: metadata.Seconds(c.now)})
-	return &bound, nil
+	w.obj = &bound
+	return nil
 }
 
 func merged(m, more map[string]string) map[string]string {
@@ -276,16 +274,10 @@ func (c *call) take(e *entry, pod string) {
 // disrupt adds the condition DisruptionTarget to the Pod, except in a dry run, and deletes the Pod.
 func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 	if len(opts.DryRun) == 0 {
-		if err := c.precondition(old, opts.Preconditions); err != nil {
+		if err := c.matchDelete(&draft{old: old, opts: &opts}); err != nil {
 			return err
 		}
-		r := c.modify(&edit{way: &c.k.row.ForStatus, make: whole(func(old *entry) (runtime.Object, error) {
-			p := *old.obj.(*corev1.Pod)
-			p.Status.Conditions = withCondition(p.Status.Conditions, corev1.PodCondition{
-				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI",
-				Message: "Eviction API: evicting", LastTransitionTime: metadata.Seconds(c.now)})
-			return &p, nil
-		})})
+		r := c.modify(edit{way: &c.k.row.ForStatus, make: (*call).disrupted})
 		if r.Err != nil {
 			return r.Err
 		}
@@ -297,8 +289,17 @@ func (c *call) disrupt(old *entry, opts metav1.DeleteOptions) error {
 			opts.Preconditions = &metav1.Preconditions{UID: pre.UID, ResourceVersion: &version}
 		}
 	}
-	_, _, err := c.remove(old, opts)
-	return err
+	return c.remove(old, opts)
+}
+
+// disrupted makes the new state of a Pod that is evicted.
+func (c *call) disrupted(w *draft) error {
+	p := *w.old.obj.(*corev1.Pod)
+	p.Status.Conditions = withCondition(p.Status.Conditions, corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI",
+		Message: "Eviction API: evicting", LastTransitionTime: metadata.Seconds(c.now)})
+	w.obj = &p
+	return nil
 }
 
 // withCondition returns the conditions with want, which replaces the condition of the same type. If its status stays,
