@@ -240,20 +240,19 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// Of two processes that work on one shard, the one that writes second ends, and the file stays complete.
+// Of two processes that work on one shard, the second that writes gets an error, and the file stays complete.
 func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, head, Shard{0, 1}, drawn(0, 20))
 	a, err1 := Open(dir, head, Shard{0, 1}, func(*Record) error { return nil })
 	b, err2 := Open(dir, head, Shard{0, 1}, func(*Record) error { return nil })
-	err := errors.Join(err1, err2, a.Append(drawn(20, 30)))
-	if err != nil {
+	if err := errors.Join(err1, err2, a.Append(drawn(20, 30))); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Append(drawn(20, 40)); err == nil || !strings.Contains(err.Error(), path+": another process works on this shard") {
 		t.Errorf("the second process: %v", err)
 	}
-	if err := errors.Join(a.Append(drawn(30, 100)), a.Close(), b.Close()); err != nil || !strings.Contains(merged(t, path), `[[0,100]]`) {
+	if err := errors.Join(a.Append(drawn(30, 100)), a.Close(), b.Close()); err != nil || !strings.Contains(merged(t, path), "[[0,100]]") {
 		t.Errorf("the first process: %v, %s", err, merged(t, path))
 	}
 }
