@@ -98,14 +98,14 @@ func TestBadShards(t *testing.T) {
 	}
 	must(t, os.WriteFile("file", nil, 0o644))
 	for args, want := range map[string]string{
-		explore + "--shard 2/2":                      "--shard: 2/2: shards count from 0, so the last one is 1/2",
-		"check --shard 9/3":                          "--shard: 9/3: shards count from 0",
-		explore + "--results r --shard 0/2 --seed 2": "with other settings: strategy=mix seed=1",
-		explore + "--results file":                   "results: mkdir file: not a directory",
-		"merge":                                      "merge takes result files, or folders of them",
-		"merge nothing":                              "nothing",
-		"merge out":                                  "no results: no file is named *.jsonl",
-		"merge testdata/settles.txtar":               "testdata/settles.txtar:1: this is not a result of threelaws",
+		explore + "--shard 2/2":                          "--shard: 2/2: shards count from 0, so the last one is 1/2",
+		"check --shard 9/3":                              "--shard: 9/3: shards count from 0",
+		explore + "--results r --shard 0/2 --seed 2":     "with other settings: strategy=mix seed=1",
+		explore + "testdata/fights.txtar --results file": "--results: mkdir file: not a directory",
+		"merge":                        "merge takes result files, or folders of them",
+		"merge nothing":                "nothing",
+		"merge out":                    "no results: no file is named *.jsonl",
+		"merge testdata/settles.txtar": "testdata/settles.txtar:1: this is not a result of threelaws",
 	} {
 		os.MkdirAll("out", 0o755)
 		got := typed(t, args)
