@@ -30,8 +30,8 @@ MODULES := $(TESTED) kubectltest upstream lab
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|internal/agent)(/|$$)
 
-.PHONY: soak all test test-long patches begin fmt vet detcheck unit upstream race run build bench forever fuzz survey differential \
-  definitions thirdparty evidence mutate browser picture update clean
+.PHONY: soak all test test-long patches begin fmt vet detcheck unit upstream campaign workflows race run build bench forever \
+  fuzz survey differential definitions thirdparty evidence mutate browser picture update clean
 
 all: test build
 
@@ -103,6 +103,22 @@ upstream:
 	@for m in upstream kubectltest; do \
 	  echo "vet $$m"; (cd $$m && $(GO) vet ./...); \
 	  $(call timed,tests of $$m,(cd $$m && $(call tests,./...))); done
+	@$(MAKE) --no-print-directory campaign
+
+# The Jobs of deploy/campaign on a server with upstream's Job controller. For another server without authentication, such
+# as "kubectl proxy", set CAMPAIGN_SERVER and run the test.
+campaign:
+	@echo "a campaign with upstream's Job controller"
+	@$(GO) build -C upstream -o ../bin/threelaws-upstream ./cmd/threelaws-upstream
+	@rm -f bin/campaign.yaml; bin/threelaws-upstream serve --controllers job@upstream --kubeconfig bin/campaign.yaml \
+	  >bin/campaign.txt 2>&1 & trap "kill $$!" EXIT; \
+	  until [ -s bin/campaign.yaml ]; do kill -0 $$! || { cat bin/campaign.txt; exit 1; }; sleep 0.1; done; \
+	  CAMPAIGN_SERVER=$$(sed -n 's/.*server: //p' bin/campaign.yaml) $(GO) test -vet=off -count=1 -run '^TestCampaign$$' ./cli
+
+# Checks the workflow files with actionlint, and their scripts with shellcheck if it is installed.
+workflows:
+	@echo "actionlint"
+	@$(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # The parts that have goroutines, under the race detector, for which everything is compiled once more. The recorded
 # cases send one request after another.
@@ -121,7 +137,7 @@ race:
 SOAK ?= 20000
 test-long: export GOGC = 400
 test-long: export GOMEMLIMIT = 8GiB
-test-long: test race upstream $(MODULES:%=long-%) thirdparty
+test-long: test workflows race upstream $(MODULES:%=long-%) thirdparty
 
 # A campaign: SOAKTIME over all worlds, then WALLTIME for each test of right controllers, with a line for
 # each. SHARD=0/8 does a part. Results are in RESULTS, for "threelaws merge". See docs/use/campaigns.md.

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/internal/campaign"
@@ -22,64 +25,89 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// pod returns a process that runs a Job's container, with this binary as the command. values replace the manifest's.
-func pod(t *testing.T, manifest string, index int, values map[string]string) *exec.Cmd {
+// kubelet creates the Job of a manifest, and runs its Pods as processes until it has ended. The commands of the containers
+// are scripts beside the manifest. The first Pod of index 0 runs ./killed. It returns the Job and the Pods of each index.
+func (s *served) kubelet(t *testing.T, manifest string, edit *strings.Replacer) (j batchv1.Job, pods map[string]int) {
 	t.Helper()
-	var j batchv1.Job
-	must(t, yaml.UnmarshalStrict([]byte(read(t, manifest)), &j))
-	container, env := j.Spec.Template.Spec.Containers[0], map[string]string{}
-	for _, e := range container.Env {
-		v := e.Value
-		if e.ValueFrom != nil {
-			v = fmt.Sprint(index) // the manifest reads only the index
+	text := edit.Replace(read(t, manifest))
+	must(t, yaml.UnmarshalStrict([]byte(text), &j))
+	s.send(t, "POST", jobsPath, text)
+	pods = map[string]int{}
+	eventually(t, func() string {
+		var list corev1.PodList
+		must(t, json.Unmarshal([]byte(s.get(t, podsPath).body), &list))
+		for _, p := range list.Items {
+			if p.Labels[batchv1.JobNameLabel] != j.Name || p.Status.Phase != corev1.PodPending {
+				continue
+			}
+			index, program, container := p.Annotations[batchv1.JobCompletionIndexAnnotation], os.Args[0], p.Spec.Containers[0]
+			if pods[index]++; index == "0" && pods[index] == 1 {
+				program = "./killed"
+			}
+			c := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(filepath.Dir(manifest), container.Command[0]))
+			c.Env = append(os.Environ(), "THREELAWS="+program, "THREELAWS_AS_COMMAND=1", "THREELAWS_SAVE_EVERY=1ms", "CI=", "GITHUB_ACTIONS=")
+			var before []string
+			for _, e := range container.Env {
+				if e.ValueFrom != nil {
+					e.Value = index // the manifest reads only the index
+				}
+				c.Env = append(c.Env, e.Name+"="+strings.NewReplacer(before...).Replace(e.Value))
+				before = append(before, "$("+e.Name+")", e.Value)
+			}
+			phase := corev1.PodSucceeded
+			if c.Run() != nil {
+				phase = corev1.PodFailed
+			}
+			s.send(t, "PATCH", podsPath+"/"+p.Name+"/status", fmt.Sprintf(`[{"op":"replace","path":"/status/phase","value":%q}]`, phase))
 		}
-		for name, before := range env {
-			v = strings.ReplaceAll(v, "$("+name+")", before)
+		must(t, json.Unmarshal([]byte(s.get(t, jobsPath+"/"+j.Name).body), &j))
+		if !slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed
+		}) {
+			return fmt.Sprintf("%s does not end: %v, %+v", j.Name, pods, j.Status)
 		}
-		env[e.Name] = strings.ReplaceAll(v, "/results", "results")
-	}
-	maps.Copy(env, values)
-	c := exec.CommandContext(t.Context(), "/bin/sh", filepath.Join(filepath.Dir(manifest), container.Command[0]))
-	c.Env = append(os.Environ(), "THREELAWS="+os.Args[0], "THREELAWS_AS_COMMAND=1", "CI=", "GITHUB_ACTIONS=")
-	for name, v := range env {
-		c.Env = append(c.Env, name+"="+v)
-	}
-	return c
+		return ""
+	})
+	return j, pods
 }
 
-// A server accepts the manifests of a campaign. The merged result of their Pods equals the result of one run.
+// The Jobs of a campaign run to their end, and merge the same bytes as one run without shards. The Pod of a killed
+// process is replaced. CAMPAIGN_SERVER is the URL of a server with another Job controller, such as upstream's.
 func TestCampaign(t *testing.T) {
 	deploy, err := filepath.Abs("../deploy/campaign")
 	must(t, err)
 	work(t)
-	shards, merge := filepath.Join(deploy, "shards.yaml"), filepath.Join(deploy, "merge.yaml")
-	s := startServe(t)
-	for _, manifest := range []string{shards, merge} {
-		s.send(t, "POST", "/apis/batch/v1/namespaces/default/jobs", read(t, manifest))
+	s := &served{url: os.Getenv("CAMPAIGN_SERVER")}
+	if s.url == "" {
+		s = startServe(t, "--controllers", "job", "--realtime=false")
 	}
-	const worlds, args = "testdata/settles.txtar testdata/fights.txtar", "-n 160 --faults crash:1 --workers 1"
-	settings := map[string]string{"WORLDS": worlds, "ARGS": args}
-	for i := range 8 {
-		if out, err := pod(t, shards, i, settings).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+	const worlds, args = "testdata/settles.txtar testdata/fights.txtar", "--seed 7 -n 203 --era selector --faults crash:1"
+	edit := strings.NewReplacer("value: /results", "value: results", "/scenarios", worlds, "-n 100000 --memory 1500", args+" --workers 1")
+	must(t, os.WriteFile("killed", []byte("#!/bin/sh\n"+os.Args[0]+` "$@" & until ls results/*.jsonl; do :; done; kill -9 $!; exit 137`), 0o755))
+	j, pods := s.kubelet(t, filepath.Join(deploy, "shards.yaml"), edit)
+	if fmt.Sprint(pods) != "map[0:2 1:1 2:1 3:1 4:1 5:1 6:1 7:1]" || j.Status.CompletedIndexes != "0-7" || j.Status.Failed != 1 {
+		t.Errorf("the Pods of each index: %v, the Job: %+v", pods, j.Status)
+	}
+	j, pods = s.kubelet(t, filepath.Join(deploy, "merge.yaml"), edit)
+	if pods[""] != 1 || j.Status.Failed != 1 { // it fails because laws are violated
+		t.Errorf("the Pods that merge: %v, the Job: %+v", pods, j.Status)
+	}
+	typed(t, "explore --out results/merged/failures --results one "+args+" "+worlds)
+	one := typed(t, "merge -o one.jsonl --out results/merged/failures --html one.html one")
+	must(t, os.WriteFile("one.txt", []byte(one.out), 0o644))
+	for _, ext := range []string{".jsonl", ".html", ".txt"} {
+		if all, alone := read(t, "results/merged/campaign"+ext), read(t, "one"+ext); all != alone {
+			t.Errorf("the files %s of eight shards and of one run differ:\n%.600s\n%.600s", ext, all, alone)
 		}
 	}
-	c := pod(t, merge, 0, map[string]string{"ARGS": "--annotations"})
-	out, _ := c.CombinedOutput()
-	outcomeOf{c.ProcessState.ExitCode(), string(out), ""}.wants(t, scenarios.ExitFail, "::error", "testdata/settles: 160 schedules")
-	for _, name := range []string{"campaign.html", "campaign.txt"} {
-		if info, err := os.Stat("results/merged/" + name); err != nil || info.Size() == 0 {
-			t.Errorf("%s: %v", name, err)
-		}
+	one.wants(t, scenarios.ExitFail, "203 schedules, ", "(95 % interval: ")
+	typed(t, "merge --annotations one").wants(t, scenarios.ExitFail, "::error")
+	replays := regexp.MustCompile("replay: threelaws (.*)").FindAllStringSubmatch(one.out, -1)
+	for _, r := range replays {
+		typed(t, r[1]).wants(t, scenarios.ExitFail, "reproduced")
 	}
-	typed(t, "explore "+args+" --results one "+worlds)
-	typed(t, "merge -o one.jsonl one")
-	if one, all := read(t, "one.jsonl"), read(t, "results/merged/campaign.jsonl"); one != all {
-		t.Errorf("the results of the campaign and of one run differ:\n%.600s\n%.600s", all, one)
-	}
-	bad := pod(t, shards, 8, settings)
-	if out, _ := bad.CombinedOutput(); bad.ProcessState.ExitCode() != scenarios.ExitUsage {
-		t.Errorf("a shard whose index is too large: %v\n%s", bad.ProcessState, out)
+	if len(replays) < 2 {
+		t.Errorf("%d replays in\n%s", len(replays), one.out)
 	}
 }
 

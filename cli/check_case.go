@@ -307,10 +307,22 @@ func (j *caseJSON) noTime() string {
 
 // again returns the command that replays a failure's file.
 func (c *checking) again(path string) string {
+	command := c.name + " check"
 	if c.Package != "" {
-		return c.name + " check " + argument(c.Package) + " --replay " + path
+		command += " " + argument(c.Package)
 	}
-	return c.name + " check --replay " + path
+	if c.Test != "" { // a test does not read threelaws.yaml
+		command += " --test " + argument(c.Test)
+		for _, flag := range []struct {
+			name   string
+			values []string
+		}{{"crds", c.CRDs}, {"sample", c.Samples}, {"with", c.With}} {
+			for _, v := range flag.values {
+				command += " --" + flag.name + " " + argument(v)
+			}
+		}
+	}
+	return command + " --replay " + path
 }
 
 // tell prints a failure. path is the failure's file, or "" if it could not be written.

@@ -131,6 +131,10 @@ func TestCheckInShards(t *testing.T) {
 	_, replay, _ := strings.Cut(one.out, "    replay: threelaws ")
 	replay, _, _ = strings.Cut(replay, "\n")
 	c.runs(strings.Fields(replay)...).wants(t, scenarios.ExitFail, "VIOLATES claim-orphans-only")
+	hosted := checking{app: &app{name: "threelaws"}, settings: settings{Test: "TestX", Samples: []string{"a.yaml", "b.yaml"}}}
+	if got, want := hosted.again("f"), "threelaws check --test TestX --sample a.yaml --sample b.yaml --replay f"; got != want {
+		t.Errorf("a test's failure is replayed by %s, want %s", got, want)
+	}
 	entries := "accept:\n"
 	for _, found := range regexp.MustCompile(`(?m)^([a-z-]+), first in`).FindAllStringSubmatch(one.out, -1) {
 		entries += "- {law: " + found[1] + ", reason: issue 12}\n"

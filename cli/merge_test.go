@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,55 +30,6 @@ func process(t *testing.T, args ...string) *exec.Cmd {
 	c := exec.CommandContext(t.Context(), os.Args[0], args...)
 	c.Env = append(os.Environ(), "THREELAWS_AS_COMMAND=1", "CI=", "GITHUB_ACTIONS=")
 	return c
-}
-
-// Merging the results of eight shards prints the same bytes as one run without shards.
-func TestEightShardsAreOneRun(t *testing.T) {
-	work(t)
-	flags := strings.Fields("explore --seed 7 -n 203 --era selector --faults crash:1 --out out testdata/settles.txtar testdata/fights.txtar")
-	var all []*exec.Cmd
-	for i := range 8 {
-		c := process(t, append(flags, "--workers", "1", "--results", "eight", "--shard", fmt.Sprintf("%d/8", i))...)
-		must(t, c.Start())
-		all = append(all, c)
-	}
-	for _, c := range all {
-		if _ = c.Wait(); c.ProcessState.ExitCode() > scenarios.ExitNotSettled {
-			t.Fatalf("%v: %v", c.Args, c.ProcessState)
-		}
-	}
-	cli(t, append(flags, "--results", "one")...)
-	eight, one := typed(t, "merge -o eight.jsonl --out out --html eight.html eight"), typed(t, "merge -o one.jsonl --out out --html one.html one")
-	if eight != one || eight.code != scenarios.ExitFail || eight.err != "" {
-		t.Errorf("eight:\n%s%s\none:\n%s%s", eight.out, eight.err, one.out, one.err)
-	}
-	if !strings.Contains(eight.out, "203 schedules, ") || !strings.Contains(eight.out, "(95 % interval: ") {
-		t.Errorf("got %s", eight.out)
-	}
-	for _, ext := range []string{".jsonl", ".html"} {
-		a, err1 := os.ReadFile("eight" + ext)
-		b, err2 := os.ReadFile("one" + ext)
-		if err1 != nil || err2 != nil || string(a) != string(b) {
-			t.Errorf("the files %s of eight shards and of one run differ: %v %v", ext, err1, err2)
-		}
-	}
-	again := typed(t, "merge -o again.jsonl --out out eight.jsonl")
-	a, _ := os.ReadFile("eight.jsonl")
-	if b, _ := os.ReadFile("again.jsonl"); string(a) != string(b) || again.out != eight.out {
-		t.Errorf("the merge of a merged file prints\n%s", again.out)
-	}
-	replays := 0
-	for line := range strings.Lines(eight.out) {
-		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "replay: threelaws "); ok {
-			if got := typed(t, command); got.code != scenarios.ExitFail || !strings.Contains(got.out, "reproduced") {
-				t.Errorf("%s: exit %d\n%s%s", command, got.code, got.out, got.err)
-			}
-			replays++
-		}
-	}
-	if replays < 2 {
-		t.Errorf("%d replays in\n%s", replays, eight.out)
-	}
 }
 
 // linesIn counts the lines of the only file in a folder.
@@ -148,16 +98,14 @@ func TestBadShards(t *testing.T) {
 	}
 	must(t, os.WriteFile("file", nil, 0o644))
 	for args, want := range map[string]string{
-		explore + "--shard 2/2":                      "--shard: 2/2: shards count from 0, so the last one is 1/2",
-		explore + "--shard x":                        `--shard: "x" is not a shard: write i/n, as in 0/8`,
-		"check --shard 9/3":                          "--shard: 9/3: shards count from 0",
-		explore + "--results r --shard 0/2 --seed 2": "with other settings: strategy=mix seed=1",
-		explore + "--results file":                   "results: mkdir file: not a directory",
-		"merge":                                      "merge takes result files, or folders of them",
-		"merge nothing":                              "nothing",
-		"merge out":                                  "no results: no file is named *.jsonl",
-		"merge testdata/settles.txtar":               "testdata/settles.txtar:1: this is not a result of threelaws",
-		"merge r r":                                  "overlaps with another result of testdata/settles: 0 to 9 occurs twice",
+		explore + "--shard 2/2":                          "--shard: 2/2: shards count from 0, so the last one is 1/2",
+		"check --shard 9/3":                              "--shard: 9/3: shards count from 0",
+		explore + "--results r --shard 0/2 --seed 2":     "with other settings: strategy=mix seed=1",
+		explore + "testdata/fights.txtar --results file": "--results: mkdir file: not a directory",
+		"merge":                        "merge takes result files, or folders of them",
+		"merge nothing":                "nothing",
+		"merge out":                    "no results: no file is named *.jsonl",
+		"merge testdata/settles.txtar": "testdata/settles.txtar:1: this is not a result of threelaws",
 	} {
 		os.MkdirAll("out", 0o755)
 		got := typed(t, args)

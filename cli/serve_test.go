@@ -28,6 +28,7 @@ const (
 	rcsPath         = "/api/v1/namespaces/default/replicationcontrollers"
 	podsPath        = "/api/v1/namespaces/default/pods"
 	configsPath     = "/api/v1/namespaces/default/configmaps"
+	jobsPath        = "/apis/batch/v1/namespaces/default/jobs"
 )
 
 // podTemplate is the template of pods with the label app: web.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +34,21 @@ func (s *sharding) check() error {
 	var err error
 	if s.Part, err = campaign.ParseShard(s.shard); err != nil {
 		return usage("--shard: %v", err)
+	}
+	if s.results == "" {
+		return nil
+	}
+	// Otherwise each world would report that its results cannot be written.
+	if err = os.MkdirAll(s.results, 0o755); err != nil {
+		return usage("--results: %v", err)
+	}
+	f, err := os.CreateTemp(s.results, ".threelaws-")
+	if err != nil {
+		return usage("--results: %v", err)
+	}
+	_, err = f.WriteString("\n")
+	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
+		return usage("--results: %v", err)
 	}
 	return nil
 }

@@ -38,7 +38,9 @@ func (e *Error) Error() string {
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ":%d", e.Line)
 	}
-	b.WriteString(": ")
+	if e.File != "" {
+		b.WriteString(": ")
+	}
 	if e.Verb != "" {
 		b.WriteString(e.Verb + ": ")
 	}

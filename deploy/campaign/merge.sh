@@ -4,6 +4,7 @@
 set -eu
 mkdir -p "$RESULTS/merged"
 code=0
+# shellcheck disable=SC2086 # the words are separate arguments
 "${THREELAWS:-threelaws}" merge ${ARGS:-} --out "$RESULTS/merged/failures" --html "$RESULTS/merged/campaign.html" \
   -o "$RESULTS/merged/campaign.jsonl" "$RESULTS" >"$RESULTS/merged/campaign.txt" || code=$?
 cat "$RESULTS/merged/campaign.txt"

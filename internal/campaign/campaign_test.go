@@ -193,6 +193,8 @@ func TestBadResults(t *testing.T) {
 		{write(t, t.TempDir(), changed, Shard{1, 2}, drawn(50, 60)), ":1: result of another world: w has the hash fedcba98 here and 01234567 elsewhere"},
 		{write(t, t.TempDir(), set, Shard{1, 2}, drawn(50, 60)), ":1: result of w with other settings: mix seed=2 here, mix seed=1 elsewhere"},
 		{write(t, t.TempDir(), head, Shard{1, 2}, drawn(90, 101)), ":2: this is not a record: [90 101] is not a range within 100"},
+		{write(t, t.TempDir(), head, Shard{1, 2}, &Record{Ranges: [][2]int{{50, 60}}, Counts: map[string]int{"schedules": 9}}),
+			":2: this is not a record: it counts 9 schedules, its ranges have 10"},
 		{path, ":1: a result of version 2: this threelaws reads version 1"},
 		{bad, "bad.jsonl:"},
 		{filepath.Join(dir, "none.jsonl"), "no such file"},
@@ -235,6 +237,23 @@ func TestCutOff(t *testing.T) {
 		if m = (Merge{}); m.ReadFile(path) != nil || m.Results[0].Done() != 30 || len(m.Cut) > 0 {
 			t.Fatalf("a shard that continues a file cut at byte %d has: %+v", n, m)
 		}
+	}
+}
+
+// Of two processes that work on one shard, the second that writes gets an error, and the file stays complete.
+func TestTwoProcesses(t *testing.T) {
+	dir := t.TempDir()
+	path := write(t, dir, head, Shard{0, 1}, drawn(0, 20))
+	a, err1 := Open(dir, head, Shard{0, 1}, func(*Record) error { return nil })
+	b, err2 := Open(dir, head, Shard{0, 1}, func(*Record) error { return nil })
+	if err := errors.Join(err1, err2, a.Append(drawn(20, 30))); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Append(drawn(20, 40)); err == nil || !strings.Contains(err.Error(), path+": another process works on this shard") {
+		t.Errorf("the second process: %v", err)
+	}
+	if err := errors.Join(a.Append(drawn(30, 100)), a.Close(), b.Close()); err != nil || !strings.Contains(merged(t, path), "[[0,100]]") {
+		t.Errorf("the first process: %v, %s", err, merged(t, path))
 	}
 }
 

@@ -19,6 +19,7 @@ type Log struct {
 	Continued bool // the file existed when it was opened
 
 	file *os.File
+	size int64 // of the file, unless another process writes to it
 }
 
 // Open opens the result file of a shard in dir, and creates dir if necessary. If the file exists, the shard continues:
@@ -66,10 +67,12 @@ func (l *Log) read(each func(*Record) error) error {
 	if cut := (*cutOff)(nil); err != nil && !errors.As(err, &cut) {
 		return err
 	}
+	l.size = whole
 	return l.file.Truncate(whole)
 }
 
-// Append writes a record to the file and adds it to the result.
+// Append writes a record to the file and adds it to the result. It returns an error if another process has written to the
+// file. For example, the Pod of a lost node can still run when its replacement has started.
 func (l *Log) Append(r *Record) error {
 	if err := l.Add(r); err != nil {
 		return err
@@ -82,7 +85,16 @@ func (l *Log) line(v any) error {
 	if err != nil {
 		return err
 	}
-	if _, err = l.file.Write(append(data, '\n')); err != nil {
+	info, err := l.file.Stat()
+	if err == nil && info.Mode().IsRegular() && info.Size() != l.size {
+		err = fmt.Errorf("%s: another process works on this shard, and has written to the file", l.Path)
+	}
+	if err != nil {
+		return err
+	}
+	n, err := l.file.Write(append(data, '\n'))
+	l.size += int64(n)
+	if err != nil {
 		return err
 	}
 	return l.file.Sync()

@@ -85,7 +85,7 @@ func isCut(line []byte) bool {
 // scan reads a result file. It returns the number of bytes in complete lines.
 func scan(path string, from io.Reader, head func(*Head) error, record func(*Record) error) (whole int64, err error) {
 	in := bufio.NewReaderSize(from, 1<<16)
-	began, total := false, 0
+	began, of := false, Head{}
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
 		where := fmt.Sprintf("%s:%d", path, n)
@@ -113,7 +113,7 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 			if err := json.Unmarshal(line, &h); err != nil {
 				return whole, fmt.Errorf("%s: %w", where, err)
 			}
-			began, total = true, h.Total
+			began, of = true, h
 			if err := head(&h); err != nil {
 				return whole, fmt.Errorf("%s: %w", where, err)
 			}
@@ -124,10 +124,8 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 			if err := json.Unmarshal(line, &r); err != nil {
 				return whole, fmt.Errorf("%s: this is not a record: %w", where, err)
 			}
-			for _, x := range r.Ranges {
-				if x[0] < 0 || x[1] < x[0] || x[1] > total {
-					return whole, fmt.Errorf("%s: this is not a record: %v is not a range within %d", where, x, total)
-				}
+			if why := r.wrong(&of); why != "" {
+				return whole, fmt.Errorf("%s: this is not a record: %s", where, why)
 			}
 			if err := record(&r); err != nil {
 				return whole, err
@@ -135,4 +133,27 @@ func scan(path string, from io.Reader, head func(*Head) error, record func(*Reco
 		}
 		whole += int64(len(line))
 	}
+}
+
+// wrong returns why a record cannot belong to a result with this head, or "".
+func (r *Record) wrong(h *Head) string {
+	n := 0
+	for _, x := range r.Ranges {
+		if x[0] < 0 || x[1] < x[0] || x[1] > h.Total {
+			return fmt.Sprintf("%v is not a range within %d", x, h.Total)
+		}
+		n += x[1] - x[0]
+	}
+	if h.Shards > 0 { // an exhaustive search
+		return ""
+	}
+	if m := r.Counts["schedules"]; m != n {
+		return fmt.Sprintf("it counts %d schedules, its ranges have %d", m, n)
+	}
+	for law, m := range r.Laws {
+		if m < 0 || m > n {
+			return fmt.Sprintf("%d of its %d schedules violate %s", m, n, law)
+		}
+	}
+	return ""
 }

@@ -126,4 +126,4 @@ func TestSummary(t *testing.T) {
 // Neither rapid nor the fuzzer finds a failure of a right operator.
 func TestProperty(t *testing.T) { rapid.Check(t, Property(t, sample(widget(true, wrong{})))) }
 
-func FuzzOwnership(f *testing.F) { Fuzz(f, sample(widget(true, wrong{}))) }
+func FuzzSample(f *testing.F) { Fuzz(f, sample(widget(true, wrong{}))) }
