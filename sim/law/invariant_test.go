@@ -147,29 +147,23 @@ func TestMistakesInInvariants(t *testing.T) {
 // An invariant of a contract gets the owner's other dependents. A violation is Informed if the controller was shown them.
 func TestInvariantsGetDependents(t *testing.T) {
 	for when, verb := range map[When]string{BeforeCreate: "create", AtWrite: "create", AtDelete: "delete"} {
-		for want, shown := range map[Strength]bool{Informed: true, Committed: false} {
-			alone := &Invariant{ID: "alone", Sentence: "x", When: when, Check: func(f *Facts) string {
+		for want, shown := range map[Strength]int{Informed: 3, Committed: 2} {
+			c := Contract{Invariants: []*Invariant{{ID: "alone", Sentence: "x", When: when, Check: func(f *Facts) string {
 				return strings.Repeat("beside ", len(f.Dependents))
-			}}
-			c := Contract{Invariants: []*Invariant{alone}}
+			}}}}
 			j := NewJudge([]Actor{{Process: "rs", Controller: "rs", For: kind("ReplicaSet"), Owns: kinds("Pod"), Contract: c}}, c.Laws())
 			tp, a := &tape{}, set("a", 1)
-			p, q := pod("p", a), pod("q", a)
-			tp.exist(a, p)
-			tp.show("rs", a)
-			if shown {
-				tp.show("rs", p)
-			}
-			before, after := (*thing)(nil), q
-			if verb == "delete" {
+			p, q, before, after := pod("p", a), pod("q", a), (*thing)(nil), (*thing)(nil)
+			if after = q; verb == "delete" {
 				tp.exist(q)
-				tp.show("rs", q)
 				before, after = q, nil
 			}
+			tp.exist(a, p)
+			tp.show("rs", []*thing{a, q, p}[:shown]...)
 			tp.sync("rs", a, func() { tp.commit("rs", verb, a, before, after) })
 			tp.observed(j)
 			if got := j.Violations(); len(got) != 1 || got[0].Strength != want || !strings.HasSuffix(got[0].Text, "beside ") {
-				t.Errorf("%s, shown: %v: %v", verb, shown, got)
+				t.Errorf("%s, strength %v: %v", verb, want, got)
 			}
 		}
 	}

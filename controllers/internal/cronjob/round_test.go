@@ -179,8 +179,7 @@ func TestNoteSuccess(t *testing.T) {
 	}{
 		"the first": {job("j", ended(batchv1.JobComplete), completed("2024-04-01T00:00:00Z")), nil,
 			"2024-04-01T00:00:00Z"},
-		"later": {job("j", ended(batchv1.JobComplete), completed("2024-05-01T00:01:00Z")), &old,
-			"2024-05-01T00:01:00Z"},
+		"later":           {job("j", ended(batchv1.JobComplete), completed("2024-05-01T00:01:00Z")), &old, "2024-05-01T00:01:00Z"},
 		"earlier":         {job("j", ended(batchv1.JobComplete), completed("2024-04-01T00:00:00Z")), &old, ""},
 		"without a time":  {job("j", ended(batchv1.JobComplete)), nil, ""},
 		"... and another": {job("j", ended(batchv1.JobComplete)), &old, ""},

@@ -67,11 +67,8 @@ func TestDue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			switch {
-			case got == nil && c.due != "":
-				t.Errorf("no time is due, want %s", c.due)
-			case got != nil && (c.due == "" || !got.Equal(at(c.due))):
-				t.Errorf("%s is due, want %q", got, c.due)
+			if (got == nil) != (c.due == "") || got != nil && !got.Equal(at(c.due)) {
+				t.Errorf("%v is due, want %q", got, c.due)
 			}
 			if next := *untilNext(cj, at(c.now), s); next != c.next+late {
 				t.Errorf("next in %s, want %s", next, c.next+late)
@@ -98,6 +95,10 @@ func TestScheduleIsInUTC(t *testing.T) {
 var bounds = New(Without{}).Contract.Invariants[0]
 
 func TestStayWithinBounds(t *testing.T) {
+	started := func(name string) *batchv1.Job {
+		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name,
+			Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
+	}
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: batchv1.CronJobSpec{Schedule: "*/2 * * * *"}}
 	for _, c := range []struct {
 		name, job string
@@ -113,9 +114,7 @@ func TestStayWithinBounds(t *testing.T) {
 		{"of a bare number", "10", 11 * time.Minute, false},
 		{"of no number", "c-x", time.Minute, false}, // which would be the first of all
 	} {
-		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: c.job,
-			Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
-		now := time.Unix(0, 0).Add(c.after)
+		job, now := started(c.job), time.Unix(0, 0).Add(c.after)
 		if got := bounds.Check(&law.Facts{Owner: cj, Before: job, Now: now}); (got != "") != c.too {
 			t.Errorf("%s: %q", c.name, got)
 		}
@@ -124,9 +123,7 @@ func TestStayWithinBounds(t *testing.T) {
 		}
 	}
 	unreadable := &batchv1.CronJob{ObjectMeta: cj.ObjectMeta, Spec: batchv1.CronJobSpec{Schedule: "now and then"}}
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "c-10",
-		Annotations: map[string]string{batchv1.CronJobScheduledTimestampAnnotation: "then"}}}
-	if bounds.Check(&law.Facts{Owner: unreadable, Before: job, Now: time.Unix(660, 0)}) != "" {
+	if bounds.Check(&law.Facts{Owner: unreadable, Before: started("c-10"), Now: time.Unix(660, 0)}) != "" {
 		t.Error("a schedule that cannot be parsed has a next time")
 	}
 }

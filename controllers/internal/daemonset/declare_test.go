@@ -67,12 +67,11 @@ func TestOneOnEachNode(t *testing.T) {
 		}
 		all := func(string) []runtime.Object { return []runtime.Object{c.node} }
 		f := law.Facts{Owner: set, Dependents: own, All: all}
-		if got := oneOnEach.Check(&f); got != c.want && got != "has "+c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-		f.Reconciled = true
-		if got := oneOnEach.Check(&f); !strings.Contains(got, c.want+c.reconciled) || (got == "") != (c.want+c.reconciled == "") {
-			t.Errorf("%s: reconciled since: %q, want %q", c.name, got, c.want+c.reconciled)
+		for _, want := range []string{c.want, c.want + c.reconciled} {
+			if got := oneOnEach.Check(&f); !strings.Contains(got, want) || (got == "") != (want == "") {
+				t.Errorf("%s: %q, want %q", c.name, got, want)
+			}
+			f.Reconciled = true
 		}
 		if set.Spec.Selector = nil; oneOnEach.Check(&f) != "" {
 			t.Errorf("%s: a set that is not reconciled is reported", c.name)
@@ -98,10 +97,9 @@ func TestNeededObjects(t *testing.T) {
 		"the set's": {func(r *appsv1.ControllerRevision) {
 			r.Name, r.OwnerReferences = "odd", []metav1.OwnerReference{*metav1.NewControllerRef(set, Kind)}
 		}, false},
-		"another's": {func(r *appsv1.ControllerRevision) { r.Name = "odd" }, true},
-		"elsewhere": {func(r *appsv1.ControllerRevision) { r.Namespace = "b" }, true},
-		"going": {func(r *appsv1.ControllerRevision) { r.DeletionTimestamp = &metav1.Time{Time: sim.Epoch} },
-			true},
+		"another's":    {func(r *appsv1.ControllerRevision) { r.Name = "odd" }, true},
+		"elsewhere":    {func(r *appsv1.ControllerRevision) { r.Namespace = "b" }, true},
+		"going":        {func(r *appsv1.ControllerRevision) { r.DeletionTimestamp = &metav1.Time{Time: sim.Epoch} }, true},
 		"another hash": {func(r *appsv1.ControllerRevision) { r.Labels = nil }, true},
 	} {
 		all := func(string) []runtime.Object { return []runtime.Object{there(c.change)} }

@@ -31,8 +31,7 @@ func TestLimits(t *testing.T) {
 	}{
 		{rolling("0", "1"), 3, 0, 1, ""}, {rolling("50%", "0"), 3, 2, 0, ""}, {rolling("0", "50%"), 3, 0, 2, ""},
 		{rolling("0", "0"), 3, 0, 1, ""}, {rolling("0", "0"), 0, 0, 0, ""}, {rolling("1", "1"), 3, 1, 1, ""},
-		{rolling("x", "0"), 3, 0, 0, "MaxSurge"}, {rolling("0", "x"), 3, 0, 0, "MaxUnavailable"}, {without, 3, 0, 2,
-			""},
+		{rolling("x", "0"), 3, 0, 0, "MaxSurge"}, {rolling("0", "x"), 3, 0, 0, "MaxUnavailable"}, {without, 3, 0, 2, ""},
 		{onDelete, 3, 0, 1, ""}, {onDelete, 0, 0, 0, ""},
 		{appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType}, 3, 0, 1, ""},
 	} {

@@ -156,45 +156,37 @@ func TestStayWithinBounds(t *testing.T) {
 		rs.Status.AvailableReplicas = available
 		return rs
 	}
+	old, now := func(n int32) *appsv1.ReplicaSet { return sized("a", "old", n, 3) }, func(n int32) *appsv1.ReplicaSet {
+		return sized("now", "now", n, 1)
+	}
+	resized := old(3)
+	resized.Annotations[desiredAnnotation] = "3"
 	for _, c := range []struct {
-		name          string
-		change        func(d *appsv1.Deployment)
-		others        []runtime.Object
-		before, after *appsv1.ReplicaSet
-		want          string
+		name                 string
+		change               func(d *appsv1.Deployment)
+		other, before, after *appsv1.ReplicaSet
+		want                 string
 	}{
-		{"grows", nil, []runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1), sized("now", "now", 2,
-			1), ""},
-		{"grows too much", nil, []runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1),
-			sized("now", "now", 3, 1), "ask for 6 pods"},
-		{"stays, and there are too many", nil, []runtime.Object{sized("a", "old", 6, 3)}, sized("now", "now", 1, 1),
-			sized("now", "now", 1, 1), ""},
-		{"grows too much while paused", func(d *appsv1.Deployment) { d.Spec.Paused = true },
-			[]runtime.Object{sized("a", "old", 3, 3)}, sized("now", "now", 1, 1), sized("now", "now", 3, 1), ""},
-		{"grows too much, and the size has changed", nil, []runtime.Object{
-			func() *appsv1.ReplicaSet {
-				rs := sized("a", "old", 3, 3)
-				rs.Annotations[desiredAnnotation] = "3"
-				return rs
-			}()}, sized("now", "now", 1, 1), sized("now", "now", 3, 1), ""},
-		{"shrinks", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3), sized("a", "old", 1,
-			3), ""},
-		{"shrinks too much", nil, []runtime.Object{sized("now", "now", 2, 2)}, sized("a", "old", 3, 3),
-			sized("a", "old", 0, 3), "leaves 2 available pods"},
-		{"shrinks beside one that is about to", nil, []runtime.Object{sized("b", "older", 0, 3)}, sized("a", "old", 4,
-			4),
+		{"grows", nil, old(3), now(1), now(2), ""},
+		{"grows too much", nil, old(3), now(1), now(3), "ask for 6 pods"},
+		{"stays, and there are too many", nil, old(6), now(1), now(1), ""},
+		{"grows too much while paused", func(d *appsv1.Deployment) { d.Spec.Paused = true }, old(3), now(1), now(3), ""},
+		{"grows too much, and the size has changed", nil, resized, now(1), now(3), ""},
+		{"shrinks", nil, sized("now", "now", 2, 2), old(3), old(1), ""},
+		{"shrinks too much", nil, sized("now", "now", 2, 2), old(3), old(0), "leaves 2 available pods"},
+		{"shrinks beside one that is about to", nil, sized("b", "older", 0, 3), sized("a", "old", 4, 4),
 			sized("a", "old", 2, 4), "leaves 2 available pods"},
-		{"shrinks beside a current one that is about to", nil, []runtime.Object{sized("now", "now", 0, 3)},
-			sized("a", "old", 4, 4), sized("a", "old", 2, 4), ""},
+		{"shrinks beside a current one that is about to", nil, sized("now", "now", 0, 3), sized("a", "old", 4, 4),
+			sized("a", "old", 2, 4), ""},
 	} {
 		u, _ := rolloutOf(t, c.change)
 		u.d.Spec.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
-		for _, rs := range []*appsv1.ReplicaSet{c.others[0].(*appsv1.ReplicaSet), c.before, c.after} {
+		for _, rs := range []*appsv1.ReplicaSet{c.other, c.before, c.after} {
 			if rs.Name == "now" {
 				rs.Spec.Template = u.d.Spec.Template
 			}
 		}
-		got := bounds.Check(&law.Facts{Owner: u.d, Dependents: c.others, Before: c.before, After: c.after})
+		got := bounds.Check(&law.Facts{Owner: u.d, Dependents: []runtime.Object{c.other}, Before: c.before, After: c.after})
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

@@ -56,9 +56,8 @@ func TestFinish(t *testing.T) {
 		"it goes on":     {attempt{}, batchv1.UncountedTerminatedPods{}, false},
 		"one that succeeded is named": {attempt{end: end},
 			batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"a"}}, false},
-		"one that failed is named": {attempt{end: end}, batchv1.UncountedTerminatedPods{Failed: []types.UID{"a"}},
-			false},
-		"one is on its way out": {attempt{end: end, terminating: 1}, batchv1.UncountedTerminatedPods{}, false},
+		"one that failed is named": {attempt{end: end}, batchv1.UncountedTerminatedPods{Failed: []types.UID{"a"}}, false},
+		"one is on its way out":    {attempt{end: end, terminating: 1}, batchv1.UncountedTerminatedPods{}, false},
 	} {
 		c.a.job = &batchv1.Job{Status: batchv1.JobStatus{UncountedTerminatedPods: &c.u}}
 		if c.a.finish() != c.ends || finished(c.a.job) != c.ends || (c.a.job.Status.CompletionTime != nil) != c.ends {
@@ -161,20 +160,17 @@ func TestStayWithinBounds(t *testing.T) {
 		others []*corev1.Pod
 		too    bool
 	}{
-		"too few": {nil, []*corev1.Pod{works("b"), works("c")}, true},
-		"enough":  {nil, []*corev1.Pod{works("b"), works("c"), works("d")}, false},
-		"fewer are needed": {nil, []*corev1.Pod{works("b"), works("c"), aPod("d", phase(corev1.PodSucceeded))},
-			false},
-		"one is counted":  {uncounted(1, 0), []*corev1.Pod{works("b"), works("c")}, false},
-		"one has failed":  {uncounted(0, 1), []*corev1.Pod{works("b"), works("c")}, true},
-		"too many failed": {func(j *batchv1.Job) { uncounted(0, 1)(j); j.Spec.BackoffLimit = &none }, nil, false},
-		"too many have":   {func(j *batchv1.Job) { j.Status.Failed, j.Spec.BackoffLimit = 1, &none }, nil, false},
-		"it has conditions": {func(j *batchv1.Job) { j.Status.Conditions = make([]batchv1.JobCondition, 1) }, nil,
-			false},
-		"it has a deadline": {func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }, nil, false},
-		"it has a policy":   {func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} }, nil, false},
-		"it has rules": {func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }, nil,
-			false},
+		"too few":            {nil, []*corev1.Pod{works("b"), works("c")}, true},
+		"enough":             {nil, []*corev1.Pod{works("b"), works("c"), works("d")}, false},
+		"fewer are needed":   {nil, []*corev1.Pod{works("b"), works("c"), aPod("d", phase(corev1.PodSucceeded))}, false},
+		"one is counted":     {uncounted(1, 0), []*corev1.Pod{works("b"), works("c")}, false},
+		"one has failed":     {uncounted(0, 1), []*corev1.Pod{works("b"), works("c")}, true},
+		"too many failed":    {func(j *batchv1.Job) { uncounted(0, 1)(j); j.Spec.BackoffLimit = &none }, nil, false},
+		"too many have":      {func(j *batchv1.Job) { j.Status.Failed, j.Spec.BackoffLimit = 1, &none }, nil, false},
+		"it has conditions":  {func(j *batchv1.Job) { j.Status.Conditions = make([]batchv1.JobCondition, 1) }, nil, false},
+		"it has a deadline":  {func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }, nil, false},
+		"it has a policy":    {func(j *batchv1.Job) { j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{} }, nil, false},
+		"it has rules":       {func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }, nil, false},
 		"restarts count":     {func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = "OnFailure" }, nil, false},
 		"it asks for none":   {func(j *batchv1.Job) { j.Spec.Parallelism = &none }, nil, false},
 		"serial, and enough": {func(j *batchv1.Job) { j.Spec.Parallelism = &one }, []*corev1.Pod{works("b")}, false},
@@ -193,9 +189,8 @@ func TestStayWithinBounds(t *testing.T) {
 		if got := bounds.Check(&f); (got != "") != c.too {
 			t.Errorf("%s: %q", name, got)
 		}
-		ended, kept := f, f
-		ended.Before, kept.After = aPod("a", phase(corev1.PodFailed)), works("a")
-		if bounds.Check(&ended)+bounds.Check(&kept) != "" {
+		ended := law.Facts{Owner: a.job, Dependents: others, Before: aPod("a", phase(corev1.PodFailed))}
+		if f.After = works("a"); bounds.Check(&ended)+bounds.Check(&f) != "" {
 			t.Errorf("%s: a pod that has ended, or that is not deleted, counts as lost", name)
 		}
 	}
