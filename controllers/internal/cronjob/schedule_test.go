@@ -108,7 +108,7 @@ func TestStayWithinBounds(t *testing.T) {
 		{"the last time", "c-10", 11 * time.Minute, true},
 		{"at the next time", "c-10", 12 * time.Minute, false},
 		{"a moment before", "c-10", 12*time.Minute - 1, true},
-		{"of a time to come", "c-14", 11 * time.Minute, false},
+		{"looks wrong: of a time to come", "c-14", 11 * time.Minute, false},
 		{"of no time", "c-9", 9 * time.Minute, false},
 		{"of another name", "d-10", 11 * time.Minute, false},
 		{"of a bare number", "10", 11 * time.Minute, false},

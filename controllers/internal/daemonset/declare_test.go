@@ -43,7 +43,7 @@ func TestOneOnEachNode(t *testing.T) {
 			"pods on 0 nodes, and counts 1 in its status", ""},
 		{"two", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "0", 1,
 			"more than one on n", ""},
-		{"two while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "1", 1, "", ""},
+		{"looks wrong: two while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new")}, "1", 1, "", ""},
 		{"two of a template", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n")}, "1", 1,
 			"more than one on n", ""},
 		{"three while it surges", nodeNamed("n"), []*corev1.Pod{daemon("a", "n"), daemon("b", "n", "new"),
@@ -93,7 +93,7 @@ func TestNeededObjects(t *testing.T) {
 		change func(r *appsv1.ControllerRevision)
 		lacks  bool
 	}{
-		"of its name": {func(*appsv1.ControllerRevision) {}, false},
+		"looks wrong: another's of its name": {func(*appsv1.ControllerRevision) {}, false},
 		"the set's": {func(r *appsv1.ControllerRevision) {
 			r.Name, r.OwnerReferences = "odd", []metav1.OwnerReference{*metav1.NewControllerRef(set, Kind)}
 		}, false},
@@ -166,7 +166,7 @@ func TestExceedsBounds(t *testing.T) {
 			stood("a", "new", false), ""},
 		{"beside one that is not available", surging, []runtime.Object{stood("a", "old", false), b,
 			stood("b", "new", false)}, nil, stood("a", "new", false), ""},
-		{"a third on its node", surging, []runtime.Object{a, stood("a", "new", false), b, c}, nil,
+		{"looks wrong: a third on its node", surging, []runtime.Object{a, stood("a", "new", false), b, c}, nil,
 			stood("a", "new", false), ""},
 		{"a second beside another, the newer first", surging, []runtime.Object{a, stood("b", "new", false), b}, nil,
 			stood("a", "new", false), "puts two on 2 nodes"},

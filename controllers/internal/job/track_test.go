@@ -177,7 +177,7 @@ func TestStayWithinBounds(t *testing.T) {
 		"one was enough": {func(j *batchv1.Job) { j.Spec.Completions = nil },
 			[]*corev1.Pod{aPod("b", phase(corev1.PodSucceeded))}, false},
 		"no number, and none yet": {func(j *batchv1.Job) { j.Spec.Completions = nil }, nil, true},
-		"lost ones are not replaced": {func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = some(batchv1.Failed) },
+		"looks wrong: lost ones are not replaced": {func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = some(batchv1.Failed) },
 			[]*corev1.Pod{works("b"), works("c"), aPod("d", phase(corev1.PodFailed))}, false},
 	} {
 		a, _ := attemptOf(t, c.change)

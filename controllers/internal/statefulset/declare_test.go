@@ -55,7 +55,7 @@ func TestNeededObjects(t *testing.T) {
 		{"the claim goes", func(f *fixture) { f.c.DeletionTimestamp = &now }, "pvc/data-web-1 is going", ""},
 		{"the claim is an earlier pod's", func(f *fixture) { f.c.OwnerReferences = of(pod.Kind, "web-1", "former") },
 			"pvc/data-web-1 is going", ""},
-		{"the claim is an earlier pod's, and kept", func(f *fixture) {
+		{"looks wrong: the claim is an earlier pod's, and kept", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "former")
 			f.s.Spec.PersistentVolumeClaimRetentionPolicy = nil
 		}, "", ""},
@@ -70,7 +70,7 @@ func TestNeededObjects(t *testing.T) {
 		}, "", ""},
 		{"the claim is the set's", func(f *fixture) { f.c.OwnerReferences = of(Kind, "web", "set") }, "", "pvc/data-web-1"},
 		{"the claim is the pod's", func(f *fixture) { f.c.OwnerReferences = of(pod.Kind, "web-1", "pod") }, "", ""},
-		{"the claim is the pod's, which does not control it", func(f *fixture) {
+		{"looks wrong: the claim is the pod's, which does not control it", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "pod")
 			f.c.OwnerReferences[0].Controller = nil
 		}, "", ""},
@@ -158,7 +158,7 @@ func TestExceedsBounds(t *testing.T) {
 		{"not wanted", "web-0 web-1 web-2", "web-3", "", nil, ""},
 		{"not wanted, before a higher", "web-0 web-1 web-2 web-4", "web-3", "", nil, "before those above it"},
 		{"not wanted, before the others are available", "web-0 web-1! web-2", "web-3", "", nil, "while web-1 is not"},
-		{"not wanted, in parallel", "web-0! web-4", "web-3", "", parallel, ""},
+		{"looks wrong: not wanted, in parallel", "web-0! web-4", "web-3", "", parallel, ""},
 		{"none of the set's", "web-0!", "else-1", "", nil, ""},
 		{"made", "web-0", "", "web-1!", nil, ""},
 		{"made too early", "web-0!", "", "web-1!", nil, "made while web-0 is not available"},
