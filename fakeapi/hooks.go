@@ -246,7 +246,7 @@ func (c *call) others() (all []webhook.Target) {
 func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err error) {
 	f = &forms{to: to, obj: a.Object, old: a.Old}
 	if a.Kind != c.req.Kind.GVK {
-		return f, nil // the object belongs to a subresource
+		return f, nil // a Scale, Eviction or Binding, which is not converted
 	}
 	for _, k := range c.s.kinds {
 		if k.GVK == to.Kind && k.ordinal == c.k.ordinal {

@@ -195,7 +195,7 @@ func (r *Run) finish(out *explore.Outcome) *explore.Violation {
 	return r.violation()
 }
 
-// violation returns the first violation that makes the run fail since the last call of accept, or nil.
+// violation returns the first violation since the last call of accept that makes the run fail, or nil.
 func (r *Run) violation() *explore.Violation {
 	b := r.counting.pending()
 	r.counting.accept()

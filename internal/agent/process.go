@@ -169,7 +169,7 @@ func (p *process) finish(now int64) (why string) {
 	var r wire.Message
 	for err == nil {
 		if r, err = wire.Read(p.out); err == nil && r.TakeNum() == wire.Closed {
-			break // the program is closed; it sends nothing after this message that is needed
+			break // the program has ended: nothing that the process sends after this message is needed
 		}
 	}
 	switch late := p.dog.end(); {

@@ -255,7 +255,7 @@ const (
 
 type kept struct {
 	records []sim.Record
-	found   []int // indexes of the records with which findings were found
+	found   []int // [sim.Record].Index of each record that completed a finding
 	most    int
 }
 

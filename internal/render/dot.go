@@ -107,7 +107,7 @@ func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []strin
 	for _, a := range acts {
 		from := nodes[id(a.For)]
 		if from == "" || a.Who != a.For.String() {
-			from = node("who "+a.Who, a.Who) // the writer: two controllers of this object may fight
+			from = node("who "+a.Who, a.Who) // the writer: two controllers that reconcile a.For may fight
 		}
 		edges = append(edges,
 			fmt.Sprintf("  %s -> %s [label=%q, color=red, fontcolor=red]\n", from, node(id(a.Ref), a.Ref.String()),

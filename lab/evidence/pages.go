@@ -34,7 +34,7 @@ The kinds of clauses:
 
 A violation of a safety clause has one of two strengths. It is *informed* if the writing process had seen enough to know
 that the write was a violation. It is *committed* if the write was right for the state that the process knew, but wrong
-for the stored state. Usually, a precondition would have avoided this race. An informed violation fails a run. A
+for the stored state. Usually, a precondition would have avoided such a lost race. An informed violation fails a run. A
 committed violation fails a run only if the scenario or the caller sets ` + "`strict`" + `.
 
 Each law needs evidence from the run: *commits* (writes and refusals), *reads*, *deliveries* (watch events that a

@@ -74,7 +74,7 @@ type work struct {
 	fewer  int         // number of dependents that have become inactive or were deleted since, by what it has received
 	own    int         // number of dependents that its own writes in this reconcile added, minus those removed
 	listed bool        // it has listed dependents live, or any objects if the contract has FinalizerReason
-	missed int         // number of its writes, except creates, to dependents that were refused with 404, 409 or 422
+	missed int         // number of its refused writes to dependents, except creates: the code was 404, 409 or 422
 	used   []types.UID // terminating objects with its finalizer that were in use when it last listed
 
 	release string // the error of a release that did not find the object; "" for none

@@ -42,7 +42,7 @@ type node struct {
 	virtual    bool // known from references only; it may not exist
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
-	released   bool // the finalizer was removed or is being removed, and no later event has shown the object
+	released   bool // a finalizer of the collector was removed or is being removed; no later event has shown the object
 }
 
 // blocking returns the dependents for which the node's foreground deletion waits.

@@ -88,7 +88,8 @@ func sameRef(a, b *metav1.OwnerReference) bool {
 		ptr.Equal(a.Controller, b.Controller) && ptr.Equal(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
 }
 
-// Same reports whether all metadata that a client can change is equal.
+// Same reports whether the metadata is equal, except resourceVersion and what never changes: name, namespace, uid and
+// creationTimestamp.
 func Same(a, b metav1.Object) bool {
 	return a.GetGeneration() == b.GetGeneration() &&
 		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&

@@ -58,7 +58,7 @@ var endpointSlices = kind[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceLi
 		})},
 	})
 
-// dropTopology drops the field that only older API versions had, unless the old endpoints are the same and have it.
+// dropTopology clears DeprecatedTopology, which holds the topology of v1beta1, unless the endpoints equal the old ones.
 func dropTopology(e *discoveryv1.EndpointSlice, old []discoveryv1.Endpoint) {
 	for i := range e.Endpoints {
 		if e.Endpoints[i].DeprecatedTopology == nil {
