@@ -177,9 +177,6 @@ func (c *Case) checkInvariants() error {
 		return mistake("Invariants: %v", err)
 	}
 	for _, v := range c.Invariants {
-		if law.ByID(v.ID) != nil {
-			return mistake("Invariants: %s is a law: give the invariant an ID of its own", v.ID)
-		}
 		for i := range c.Controllers {
 			if x := &c.Controllers[i]; slices.ContainsFunc(x.Contract.Invariants, func(w *law.Invariant) bool {
 				return w.ID == v.ID

@@ -1,5 +1,5 @@
-// Checks of EXACT-4 and EXACT-5 (writes based on an old read), of EXACT-9 and FIN-3 (an object that another needs
-// must stay), and of EXACT-10 (an object is deleted together with its dependent).
+// Checks of EXACT-4 and EXACT-5 (writes based on an old read), of needed-objects-exist and FIN-3 (an object that
+// another needs must stay), and of tie-before-deleting (an object is deleted together with its dependent).
 
 package law
 
@@ -122,8 +122,8 @@ func (w *Write) destroys(r *sim.Record) bool {
 	return r.Verb == "update" || meta.SameBody(r.Saw, r.After)
 }
 
-// restsOnWhatStays checks an invariant such as EXACT-9, when an object is created or deleted. A dependent may be
-// created only if the objects that it needs exist. An object that a dependent needs may not be deleted.
+// restsOnWhatStays checks an invariant such as needed-objects-exist, when an object is created or deleted. A dependent
+// may be created only if the objects that it needs exist. An object that a dependent needs may not be deleted.
 func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil {
@@ -238,8 +238,9 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 		j.lacks(v, r, e.Value, nil, left) != ""
 }
 
-// takenAlong checks an invariant such as EXACT-10 at the deletion of a dependent: another object must be deleted with
-// it. The violation is Informed if the actor's caches also violate the invariant and are older than the reconcile.
+// takenAlong checks an invariant such as tie-before-deleting at the deletion of a dependent: another object must be
+// deleted with it. The violation is Informed if the actor's caches also violate the invariant and are older than the
+// reconcile.
 func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || !w.Mine || !w.Deletes {

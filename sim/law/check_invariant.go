@@ -1,5 +1,5 @@
 // This file selects the invariants to check for a record. It also checks invariants at a write to a dependent, such
-// as EXACT-11 (a rollout stays within its bounds).
+// as stay-within-bounds (a rollout stays within its bounds).
 
 package law
 

@@ -1,5 +1,5 @@
-// Checks of invariants in the settled world, such as KIND-DS, and of invariants at writes to objects that are no
-// dependents, such as PODGC-1 and TTL-1.
+// Checks of invariants in the settled world, such as one-on-each-node, and of invariants at writes to objects that are
+// no dependents, such as keep-runnable-pods and not-before-ttl.
 
 package law
 
@@ -49,9 +49,9 @@ func (s *Actor) settled(id string) *Invariant {
 	return nil
 }
 
-// sparing checks an invariant at a write to an object that is no dependent, such as PODGC-1. The violation is Committed
-// if the actor's view allowed the write, or if a cache that it used has changed since its reconcile began. A deleted
-// cluster-scoped object counts as existing for the time [Invariant].Recent, because it may be recreated.
+// sparing checks an invariant at a write to an object that is no dependent, such as keep-runnable-pods. The violation
+// is Committed if the actor's view allowed the write, or if a cache that it used has changed since its reconcile began.
+// A deleted cluster-scoped object counts as existing for the time [Invariant].Recent, because it may be recreated.
 func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.Before == nil {
@@ -126,8 +126,8 @@ func cachedAs(c *view.Cache, namespace, name string) runtime.Object {
 	return nil
 }
 
-// inTime checks an invariant at the deletion of an object that is no dependent, such as TTL-1. The violation is
-// Committed if the version that the actor had read allowed the deletion, for example because the time to live was
+// inTime checks an invariant at the deletion of an object that is no dependent, such as not-before-ttl. The violation
+// is Committed if the version that the actor had read allowed the deletion, for example because the time to live was
 // extended later.
 func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	w := &j.write

@@ -236,7 +236,7 @@ func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
 }
 
 // createdUnseen holds objects that a process has created and not received since, of kinds that known does not
-// contain. The process assumes that they exist, and may be wrong (EXACT-9).
+// contain. The process assumes that they exist, and may be wrong (needed-objects-exist).
 type createdUnseen []created
 
 type created struct {
