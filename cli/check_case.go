@@ -313,12 +313,9 @@ func (c *checking) again(path string) string {
 	}
 	if c.Test != "" { // a test does not read threelaws.yaml
 		command += " --test " + argument(c.Test)
-		for _, flag := range []struct {
-			name   string
-			values []string
-		}{{"crds", c.CRDs}, {"sample", c.Samples}, {"with", c.With}} {
-			for _, v := range flag.values {
-				command += " --" + flag.name + " " + argument(v)
+		for i, values := range [][]string{c.CRDs, c.Samples, c.With} {
+			for _, v := range values {
+				command += []string{" --crds ", " --sample ", " --with "}[i] + argument(v)
 			}
 		}
 	}

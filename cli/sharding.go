@@ -43,11 +43,11 @@ func (s *sharding) check() error {
 		return usage("--results: %v", err)
 	}
 	f, err := os.CreateTemp(s.results, ".threelaws-")
-	if err != nil {
-		return usage("--results: %v", err)
+	if err == nil {
+		_, err = f.WriteString("\n")
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	_, err = f.WriteString("\n")
-	if err = errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil {
+	if err != nil {
 		return usage("--results: %v", err)
 	}
 	return nil

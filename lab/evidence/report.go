@@ -97,7 +97,8 @@ func newReport(g *scenarios.Registry, all []ControllerEra, o Options) *Examinati
 	return r
 }
 
-// of returns the tally of a controller for a clause. The ID is that of the clause, or of the law or invariant that checks it.
+// of returns the tally of a controller for a clause. The ID is that of the clause, or of the law or invariant that
+// checks it.
 func (r *Examination) of(s *ControllerEra, id string) *tally {
 	if c := clause.ByID(id); c != nil {
 		id = c.ID

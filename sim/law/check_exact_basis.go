@@ -160,8 +160,8 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	if what == "" {
 		return
 	}
-	s, late := Informed, false
-	k := w.process.work(r)
+	s, k := Informed, w.process.work(r)
+	late := w.dependentsChanged(k)
 	believed := func(kind string) []runtime.Object {
 		all, unsure := w.process.believes(&j.state, kind)
 		late = late || unsure || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
@@ -255,8 +255,8 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	if what == "" {
 		return
 	}
-	s, late := Informed, false
-	k := w.process.work(r)
+	s, k := Informed, w.process.work(r)
+	late := w.dependentsChanged(k)
 	shown := func(kind string) []runtime.Object {
 		late = late || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
 		return w.process.shows(kind)

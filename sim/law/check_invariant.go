@@ -4,9 +4,11 @@
 package law
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
@@ -129,8 +131,7 @@ func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	if what == "" {
 		return
 	}
-	s := informedIf(j.knewBounds(v, r, after))
-	j.Report(s, what)
+	j.Report(informedIf(j.knewBounds(v, r, after)), what)
 }
 
 // others returns the stored dependents of the reconciled owner, without the written object.
@@ -195,6 +196,14 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	knew := over(r.SawFor)
 	p.owners(k, func(owner any) { knew = knew && over(owner) })
 	return knew && !late
+}
+
+// dependentsChanged reports whether a cache of dependents changed during the reconcile, or the reconcile has listed
+// dependents live. Then it is not known which dependents the reconcile used.
+func (w *Write) dependentsChanged(k *work) bool {
+	return k != nil && (k.listed || k.begun > 0 && slices.ContainsFunc(w.Actor.Owns, func(gvk schema.GroupVersionKind) bool {
+		return w.process.Cache(gvk.Kind).Changed > k.begun
+	}))
 }
 
 // othersKnown returns the owner's other dependents in the actor's view, in two ways: see toldOf and cached. If k is

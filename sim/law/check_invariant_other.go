@@ -139,8 +139,7 @@ func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	if why == "" {
 		return
 	}
-	strength := committedIf(r.Saw != nil && j.evaluate(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == "")
-	j.Report(strength, why)
+	j.Report(committedIf(r.Saw != nil && j.evaluate(v, w.facts(r, r.Saw, j.state.values, j.state.get)) == ""), why)
 }
 
 // overdue checks an invariant in the settled world for a controller that reconciles no kind. Facts.All leaves out

@@ -32,11 +32,10 @@ func (j *Judge) evaluate(v *Invariant, f *Facts) string {
 	return j.guarded(v, f)
 }
 
-// trusted is how many calls of Check are guarded (see guarded) if Check is code of this module's controllers, because
-// the guard takes longer than their Check. For other invariants, all calls are guarded.
+// trusted is how many calls of Check are guarded (see guarded) if Check is code of this module's controllers (builtin),
+// because the guard takes longer than their Check. For other invariants, all calls are guarded.
 const trusted = 32
 
-// builtin reports whether Check is code of this module's controllers.
 func (v *Invariant) builtin() bool {
 	v.origin.Do(func() {
 		f := goruntime.FuncForPC(reflect.ValueOf(v.Check).Pointer())

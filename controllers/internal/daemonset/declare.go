@@ -37,8 +37,8 @@ func active(obj runtime.Object) bool {
 	return ok && !pod.Ended(p)
 }
 
-// onEachNode is the check of one-on-each-node. The deletion of a node enqueues no set. So a pod that waits for a deleted node is
-// reported only after a later reconcile of its set.
+// onEachNode is the check of one-on-each-node. The deletion of a node enqueues no set. So a pod that waits for a
+// deleted node is reported only after a later reconcile of its set.
 func onEachNode(f *law.Facts) string {
 	what := misplaced(f.Owner, f.Dependents, f.All)
 	if what == "" && f.Reconciled {
@@ -52,9 +52,10 @@ func onEachNode(f *law.Facts) string {
 	return "has " + what
 }
 
-// misplaced describes a violation of one-on-each-node, or returns "". It reports a node that lacks its pod, has too many pods, or
-// has a pod that may not stay. It also reports a status that counts too many nodes. A pod that may not stay is reported
-// only if it is bound, because node events do not affect other pods. Pods on missing nodes are not checked.
+// misplaced describes a violation of one-on-each-node, or returns "". It reports a node that lacks its pod, has too
+// many pods, or has a pod that may not stay. It also reports a status that counts too many nodes. A pod that may not
+// stay is reported only if it is bound, because node events do not affect other pods. Pods on missing nodes are not
+// checked.
 func misplaced(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
@@ -140,8 +141,8 @@ func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) 
 	return ""
 }
 
-// lacks is the check of needed-objects-exist. It returns a description if a pod's revision does not exist. A revision with the expected name is enough, even if
-// another owner has it (RULES G72).
+// lacks is the check of needed-objects-exist: a pod's revision exists. A revision with the expected name is enough, even
+// if another owner has it (RULES G72).
 func lacks(f *law.Facts) string {
 	set := f.Owner.(*appsv1.DaemonSet)
 	p, ok := f.After.(*corev1.Pod)
@@ -162,8 +163,9 @@ func lacks(f *law.Facts) string {
 	return "ds/" + set.Name + " has no revision " + hash
 }
 
-// exceedsBounds is the check of stay-within-bounds. It describes how the deletion of a pod, or a creation beside another pod,
-// exceeds the bounds of an update. A pod that is not available or must leave its node may always be deleted.
+// exceedsBounds is the check of stay-within-bounds. It describes how the deletion of a pod, or a creation beside
+// another pod, exceeds the bounds of an update. A pod that is not available or must leave its node may always be
+// deleted.
 func exceedsBounds(f *law.Facts) string {
 	l := newLook(f.Owner.(*appsv1.DaemonSet), f.Dependents, f.Now, f.All(nodeKind.Kind))
 	was, _ := f.Before.(*corev1.Pod)

@@ -14,10 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-var (
-	invariants                = New(Options{Era: Current}).Contract.Invariants
-	oneOnEach, needed, bounds = invariants[0], invariants[1], invariants[2]
-)
+var invariants = New(Options{Era: Current}).Contract.Invariants
+var oneOnEach, needed, bounds = invariants[0], invariants[1], invariants[2]
 
 // The laws report nodes without exactly one pod, and pods that wait for a missing node.
 func TestOneOnEachNode(t *testing.T) {

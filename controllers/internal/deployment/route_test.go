@@ -156,9 +156,8 @@ func TestStayWithinBounds(t *testing.T) {
 		rs.Status.AvailableReplicas = available
 		return rs
 	}
-	old, now := func(n int32) *appsv1.ReplicaSet { return sized("a", "old", n, 3) }, func(n int32) *appsv1.ReplicaSet {
-		return sized("now", "now", n, 1)
-	}
+	old := func(n int32) *appsv1.ReplicaSet { return sized("a", "old", n, 3) }
+	now := func(n int32) *appsv1.ReplicaSet { return sized("now", "now", n, 1) }
 	resized := old(3)
 	resized.Annotations[desiredAnnotation] = "3"
 	for _, c := range []struct {

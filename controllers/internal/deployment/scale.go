@@ -237,8 +237,8 @@ func keepsHistory(d *appsv1.Deployment) (int, bool) {
 	return int(*n), true
 }
 
-// exceedsBounds is the check of stay-within-bounds. It describes how scaling, creating or deleting a ReplicaSet exceeds the
-// bounds of a rollout. For a paused or resized Deployment it checks only deletions.
+// exceedsBounds is the check of stay-within-bounds. It describes how scaling, creating or deleting a ReplicaSet exceeds
+// the bounds of a rollout. For a paused or resized Deployment it checks only deletions.
 func exceedsBounds(f *law.Facts) string {
 	if f.After == nil {
 		if rs := f.Before.(*appsv1.ReplicaSet); size(rs) > 0 || rs.Status.Replicas > 0 {

@@ -122,9 +122,9 @@ func unlessLeft(owner runtime.Object, n int) int {
 	return n
 }
 
-// exceedsBounds is the check of stay-within-bounds. It returns a description if the deletion of a running pod leaves fewer pods
-// than a Job wants. It skips Jobs that may have ended, because upstream deletes pods before it writes the condition. It
-// also skips Indexed Jobs, because their pods are not interchangeable.
+// exceedsBounds is the check of stay-within-bounds. It returns a description if the deletion of a running pod leaves
+// fewer pods than a Job wants. It skips Jobs that may have ended, because upstream deletes pods before it writes the
+// condition. It also skips Indexed Jobs, because their pods are not interchangeable.
 func exceedsBounds(f *law.Facts) string {
 	j := f.Owner.(*batchv1.Job)
 	if f.After != nil || !pod.Active(f.Before.(*corev1.Pod)) || wants(j) <= 0 || indexed(j) || endsOtherwise(j) {

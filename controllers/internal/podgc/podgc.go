@@ -235,9 +235,9 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// takesRunnable is the check of keep-runnable-pods. It returns why a pod must not be marked or removed now, or "". A pod that has not
-// ended must not be removed. It may be marked if its node does not exist, or if it is terminating and has no node or a
-// node out of service.
+// takesRunnable is the check of keep-runnable-pods. It returns why a pod must not be marked or removed now, or "". A
+// pod that has not ended must not be removed. It may be marked if its node does not exist, or if it is terminating and
+// has no node or a node out of service.
 func takesRunnable(f *law.Facts) string {
 	pod, ok := f.Before.(*corev1.Pod)
 	switch {

@@ -83,9 +83,9 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	return of(set)
 }
 
-// lacks is the check of needed-objects-exist. It describes an object that a pod needs and that does not exist or is terminating: its revision, or a claim from
-// the set's templates. If scaling down deletes claims, a claim of an earlier pod with the name counts as terminating
-// (RULES F66).
+// lacks is the check of needed-objects-exist. It describes an object that a pod needs and that does not exist or is
+// terminating: its revision, or a claim from the set's templates. If scaling down deletes claims, a claim of an earlier
+// pod with the name counts as terminating (RULES F66).
 func lacks(f *law.Facts) string {
 	set := f.Owner.(*appsv1.StatefulSet)
 	p, ok := f.After.(*corev1.Pod)
@@ -168,8 +168,8 @@ func counts() []law.Count {
 	}
 }
 
-// exceedsBounds is the check of stay-within-bounds. It describes why a pod is deleted or created too early. An ended pod may
-// always be deleted.
+// exceedsBounds is the check of stay-within-bounds. It describes why a pod is deleted or created too early. An ended
+// pod may always be deleted.
 func exceedsBounds(f *law.Facts) string {
 	l := row{set: f.Owner.(*appsv1.StatefulSet), now: f.Now, pods: map[int]*corev1.Pod{}}
 	for _, obj := range f.Dependents {

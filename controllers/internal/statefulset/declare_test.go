@@ -17,10 +17,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-var (
-	invariants           = New(Options{Era: Current}).Contract.Invariants
-	needed, tied, bounds = invariants[0], invariants[1], invariants[2]
-)
+var invariants = New(Options{Era: Current}).Contract.Invariants
+var needed, tied, bounds = invariants[0], invariants[1], invariants[2]
 
 // The laws report what a pod needs that does not exist, and a claim that should be deleted with its pod.
 func TestNeededObjects(t *testing.T) {

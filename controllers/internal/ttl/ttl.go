@@ -116,8 +116,9 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 // lifetime is longer than the TTL of any Job, which is at most 68 years.
 const lifetime = 100 * 365 * 24 * time.Hour
 
-// inTime is the check of not-before-ttl: a Job is deleted when its lifetime is over, and not earlier. In a settled world no Job
-// is left whose lifetime is over. If the world stays as it is (f.Forever), no Job is left whose lifetime will end.
+// inTime is the check of not-before-ttl: a Job is deleted when its lifetime is over, and not earlier. In a settled
+// world no Job is left whose lifetime is over. If the world stays as it is (f.Forever), no Job is left whose lifetime
+// will end.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
 		return stays(f.Before, f.Now)
