@@ -245,10 +245,10 @@ func numbers(m *wire.Message) (all []string) {
 // quit makes a Go process print its goroutines and end.
 func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }
 
-// Waits lists, sorted, what goroutines of the program still wait for after the world has settled. An example is
-// "main.sync waits for an RWMutex, at manager/main.go:57". It lists waits that no object and no timer can end: for I/O,
-// for a mutex, and for a channel or WaitGroup that was made before main began. It also lists waits of the program's own
-// code for a WaitGroup or a Cond, except in main itself. These waits may be harmless, so they are not violations.
+// Waits returns a sorted list of what goroutines of the program still wait for after the world has settled, such as
+// "main.sync waits for an RWMutex, at manager/main.go:57". Objects and timers cannot end these waits: waits for I/O, for
+// a mutex, and for a channel or WaitGroup from before main. Waits of the program's own code for a WaitGroup or a Cond
+// are listed too, except in main itself. The waits may be harmless, so they are not violations.
 func (b *Binary) Waits() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

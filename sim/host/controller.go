@@ -195,8 +195,8 @@ type Forgetter interface {
 	Forget(key string)
 }
 
-// Mutant is a controller that violates a rule on purpose. Most mutants lack one guard. If a law finds a mutant, the
-// law can find such a violation.
+// Mutant is a controller that violates a rule on purpose. Most mutants lack one guard. Tests run each mutant and expect
+// the violation that Law names.
 type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard enforces: "ADOPT-4"

@@ -172,7 +172,7 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 			s = Committed
 		}
 	}
-	j.Report(s, "made though "+what)
+	j.Report(s, what)
 }
 
 // believes returns the objects of a kind that a process may assume to exist: those in its cache, those in answers,
@@ -180,7 +180,7 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 // know that.
 func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure bool) {
 	c := p.Cache(kind)
-	all = append(p.shows(kind), p.createdUnseen.of(kind)...)
+	all = append(c.Values(), p.createdUnseen.of(kind)...)
 	for _, e := range p.known.Ahead {
 		if e.Kind == kind && e.Value != nil {
 			all = append(all, objectOf(e.Value))
@@ -225,7 +225,7 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 		}
 	}
 	if of != nil {
-		j.Report(worst, "deleted from under "+of.Ref.String()+": "+what)
+		j.Report(worst, of.Ref.String()+" remains: "+what)
 	}
 }
 
@@ -257,16 +257,21 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	}
 	s, k := Informed, w.process.work(r)
 	late := w.dependentsChanged(k)
-	shown := func(kind string) []runtime.Object {
-		late = late || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
-		return w.process.shows(kind)
-	}
 	for _, known := range w.othersKnown(w.counting(r)) {
-		if asked(known, shown) == "" || late {
+		if asked(known, w.process.shows(k, &late)) == "" || late {
 			s = Committed
 		}
 	}
 	j.Report(s, what)
+}
+
+// shows returns a function that lists a kind in the cache, and sets late if the cache changed during the reconcile.
+func (p *process) shows(k *work, late *bool) func(kind string) []runtime.Object {
+	return func(kind string) []runtime.Object {
+		c := p.Cache(kind)
+		*late = *late || k != nil && k.begun > 0 && c.Changed > k.begun
+		return c.Values()
+	}
 }
 
 // usedIsKept checks FIN-3. The violation is Informed even if the cache shows no use of the object: a cache may lack
@@ -287,7 +292,5 @@ func usedIsKept(j *Judge, r *sim.Record) {
 		w.Saw != nil && r.Saw != r.Before && w.process.Actor.FinalizerReason(objectOf(r.Saw), j.state.values) == "" {
 		s = Committed
 	}
-	j.Report(s, "let go though "+why)
+	j.Report(s, "finalizer removed although "+why)
 }
-
-func (p *process) shows(kind string) []runtime.Object { return p.Cache(kind).Values() }

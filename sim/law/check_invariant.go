@@ -170,15 +170,10 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 		}
 	}
 	late := false
-	all := func(kind string) []runtime.Object {
-		c := p.Cache(kind)
-		late = late || c.Changed > k.begun
-		return c.Values()
-	}
+	all := p.shows(k, &late)
 	get := func(kind, namespace, name string) runtime.Object {
-		c := p.Cache(kind)
-		late = late || c.Changed > k.begun
-		return cachedAs(c, namespace, name)
+		late = late || p.Cache(kind).Changed > k.begun
+		return cachedAs(p.Cache(kind), namespace, name)
 	}
 	over := func(owner any) bool {
 		for _, others := range w.othersKnown(k) {

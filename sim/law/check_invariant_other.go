@@ -84,7 +84,7 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 		seen = r.Before
 	}
 	k := p.work(r)
-	if j.evaluate(v, w.facts(r, seen, p.shows, func(kind, namespace, name string) runtime.Object {
+	if j.evaluate(v, w.facts(r, seen, p.shows(k, &late), func(kind, namespace, name string) runtime.Object {
 		late = late || k != nil && k.begun > 0 && p.Cache(kind).Changed > k.begun
 		if e := p.Cache(kind).Get(namespace, name); e != nil {
 			return objectOf(e.Value)

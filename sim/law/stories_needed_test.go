@@ -51,7 +51,7 @@ func vaults() Actor {
 				{ID: "tie-before-deleting", When: AtDelete, Check: func(f *Facts) string {
 					for _, lid := range f.All("Lid") {
 						if m := lid.(*thing); m.Name == f.Before.(*thing).Name && len(m.OwnerReferences) == 0 {
-							return "leaves lid/" + m.Name + " behind, which is to go with it"
+							return "leaves lid/" + m.Name + ", which must be deleted with it"
 						}
 					}
 					return ""

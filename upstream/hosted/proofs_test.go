@@ -218,7 +218,7 @@ send a precondition.
 const knownHead = `
 ## Found in upstream's own code
 
-[The track record](track-record.md) lists known bugs. The bugs of this table were found again in upstream's own code.
+These bugs were known before: see [the track record](track-record.md). threelaws finds them again in upstream's own code.
 
 | bug | world | violated law | steps |
 |---|---|---|---|

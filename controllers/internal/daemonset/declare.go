@@ -151,7 +151,7 @@ func lacks(f *law.Facts) string {
 	}
 	hash := p.Labels[hashLabel]
 	if hash == "" {
-		return "it is of no revision"
+		return "the pod has no revision"
 	}
 	for _, obj := range f.All(history.Kind.Kind) {
 		r := obj.(*appsv1.ControllerRevision)

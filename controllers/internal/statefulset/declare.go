@@ -96,7 +96,7 @@ func lacks(f *law.Facts) string {
 		r := obj.(*appsv1.ControllerRevision)
 		return r.Name == revisionOf(p) && r.Namespace == set.Namespace && r.DeletionTimestamp == nil
 	}) {
-		return "there is no revision " + strconv.Quote(revisionOf(p))
+		return "revision " + strconv.Quote(revisionOf(p)) + " does not exist"
 	}
 	for i := range set.Spec.VolumeClaimTemplates {
 		name, there := claimName(set, set.Spec.VolumeClaimTemplates[i].Name, ordinal(p)), false
@@ -105,14 +105,15 @@ func lacks(f *law.Facts) string {
 			if claim.Name != name || claim.Namespace != set.Namespace {
 				continue
 			}
-			scaled, _ := policy(set)
-			if claim.DeletionTimestamp != nil || scaled && recreatedOwns(claim, p, pod.Kind) {
-				return "pvc/" + name + " is going"
-			}
 			there = true
+			if claim.DeletionTimestamp != nil {
+				return "pvc/" + name + " is terminating"
+			} else if scaled, _ := policy(set); scaled && recreatedOwns(claim, p, pod.Kind) {
+				return "the owner of pvc/" + name + " is a deleted pod"
+			}
 		}
 		if !there {
-			return "there is no pvc/" + name
+			return "pvc/" + name + " does not exist"
 		}
 	}
 	return ""
@@ -138,7 +139,7 @@ func leavesClaim(f *law.Facts) string {
 				continue
 			}
 			if c := metav1.GetControllerOfNoCopy(claim); c == nil || c.UID == set.UID {
-				return "leaves pvc/" + name + " behind, which is to go with it"
+				return "leaves pvc/" + name + ", which must be deleted with the pod"
 			}
 		}
 	}

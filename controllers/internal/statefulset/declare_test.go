@@ -38,7 +38,7 @@ func TestNeededObjects(t *testing.T) {
 		r *appsv1.ControllerRevision
 		c *corev1.PersistentVolumeClaim
 	}
-	const gone = `there is no revision "web-r"`
+	const gone = `revision "web-r" does not exist`
 	for _, c := range []struct {
 		name          string
 		change        func(f *fixture)
@@ -48,11 +48,11 @@ func TestNeededObjects(t *testing.T) {
 		{"the revision is elsewhere", func(f *fixture) { f.r.Namespace = "b" }, gone, "pvc/data-web-1"},
 		{"the revision is another", func(f *fixture) { f.r.Name = "web-s" }, gone, "pvc/data-web-1"},
 		{"the revision goes", func(f *fixture) { f.r.DeletionTimestamp = &now }, gone, "pvc/data-web-1"},
-		{"the claim is elsewhere", func(f *fixture) { f.c.Namespace = "b" }, "there is no pvc/data-web-1", ""},
-		{"the claim is another's", func(f *fixture) { f.c.Name = "data-web-2" }, "there is no pvc/data-web-1", ""},
-		{"the claim goes", func(f *fixture) { f.c.DeletionTimestamp = &now }, "pvc/data-web-1 is going", ""},
+		{"the claim is elsewhere", func(f *fixture) { f.c.Namespace = "b" }, "pvc/data-web-1 does not exist", ""},
+		{"the claim is another's", func(f *fixture) { f.c.Name = "data-web-2" }, "pvc/data-web-1 does not exist", ""},
+		{"the claim goes", func(f *fixture) { f.c.DeletionTimestamp = &now }, "pvc/data-web-1 is terminating", ""},
 		{"the claim is an earlier pod's", func(f *fixture) { f.c.OwnerReferences = of(pod.Kind, "web-1", "former") },
-			"pvc/data-web-1 is going", ""},
+			"the owner of pvc/data-web-1 is a deleted pod", ""},
 		{"looks wrong: the claim is an earlier pod's, and kept", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "former")
 			f.s.Spec.PersistentVolumeClaimRetentionPolicy = nil
@@ -61,7 +61,7 @@ func TestNeededObjects(t *testing.T) {
 		{"the claim was an earlier pod's, among others", func(f *fixture) {
 			f.c.OwnerReferences = of(pod.Kind, "web-1", "former")
 			f.c.OwnerReferences[0].Controller = nil
-		}, "pvc/data-web-1 is going", ""},
+		}, "the owner of pvc/data-web-1 is a deleted pod", ""},
 		{"the claim was an earlier set's, among others", func(f *fixture) {
 			f.c.OwnerReferences = of(Kind, "web", "former")
 			f.c.OwnerReferences[0].Controller = nil
@@ -76,8 +76,7 @@ func TestNeededObjects(t *testing.T) {
 		{"the pod is wanted", func(f *fixture) {
 			f.s.Spec.Replicas = nil
 			f.s.Spec.Ordinals = &appsv1.StatefulSetOrdinals{Start: 1}
-		},
-			"", ""},
+		}, "", ""},
 		{"the pod is no member", func(f *fixture) { f.p.Name = "web-01" }, "", ""},
 	} {
 		set := &appsv1.StatefulSet{ObjectMeta: meta("web")}
@@ -91,12 +90,8 @@ func TestNeededObjects(t *testing.T) {
 		if c.change != nil {
 			c.change(&fixture{set, p, r, claim})
 		}
-		all := func(kind string) []runtime.Object {
-			if kind == history.Kind.Kind {
-				return []runtime.Object{r}
-			}
-			return []runtime.Object{claim}
-		}
+		kinds := map[string][]runtime.Object{history.Kind.Kind: {r}, claimKind.Kind: {claim}}
+		all := func(kind string) []runtime.Object { return kinds[kind] }
 		if got := needed.Check(&law.Facts{Owner: set, After: p, All: all}); got != c.lacks {
 			t.Errorf("%s: lacks %q, want %q", c.name, got, c.lacks)
 		}
