@@ -79,7 +79,7 @@ func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time)
 	case "":
 		return k.MakeList(*r), nil
 	case media.AsTable:
-		return table.List(k, r, f, now), nil
+		return table.List(k, r, f, now)
 	case media.AsPartialList:
 		return table.PartialList(r, f), nil
 	}
@@ -92,7 +92,7 @@ func objectAs(
 ) (runtime.Object, error) {
 	switch f.As {
 	case media.AsTable:
-		return table.One(k, obj, f, now, headers), nil
+		return table.One(k, obj, f, now, headers)
 	case media.AsPartial:
 		return table.Partial(obj, f), nil
 	}

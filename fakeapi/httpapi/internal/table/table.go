@@ -2,51 +2,45 @@
 package table
 
 import (
-	"cmp"
 	"maps"
 	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
 // List returns a list as a Table.
-func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) *metav1.Table {
-	p := printerFor(k)
+func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (*metav1.Table, error) {
+	p := printerFor(k, k.New())
 	t := empty(f)
 	t.ListMeta, t.ColumnDefinitions = listMeta(r), p.columns
 	if p == plain && len(r.Items) == 0 {
 		t.Rows = nil // like the real server's default printer
 	}
 	for _, obj := range r.Items {
-		t.Rows = append(t.Rows, p.row(obj, f, now))
+		if err := add(t, p, obj, f, now); err != nil {
+			return nil, err
+		}
 	}
-	return t
+	return t, nil
 }
 
 // One returns an object as a Table with one row. In a watch, only the first Table has headers.
-func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool) *metav1.Table {
-	p := printerFor(k)
-	if _, ok := obj.(*autoscalingv1.Scale); ok {
-		p = scales
-	}
+func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool) (*metav1.Table, error) {
+	p := printerFor(k, obj)
 	t := empty(f)
 	t.ResourceVersion = obj.(metav1.Object).GetResourceVersion()
 	if headers {
 		t.ColumnDefinitions = p.columns
 	}
-	t.Rows = append(t.Rows, p.row(obj, f, now))
-	return t
+	return t, add(t, p, obj, f, now)
 }
 
 // Empty returns the Table of an empty list, with the default columns.
@@ -62,23 +56,23 @@ func empty(f media.Format) *metav1.Table {
 	return t
 }
 
-func (p *printer) row(obj runtime.Object, f media.Format, now time.Time) metav1.TableRow {
-	row := metav1.TableRow{Cells: p.cells(obj, now)}
-	if pod, ok := obj.(*corev1.Pod); ok {
-		row.Conditions = podEnded(pod)
+// add adds the row of an object.
+func add(t *metav1.Table, p *printer, obj runtime.Object, f media.Format, now time.Time) error {
+	row, err := p.row(obj, now)
+	if err != nil {
+		return err
 	}
-	switch f.Include {
-	case metav1.IncludeNone:
-		if _, ends := obj.(metav1.Object).GetAnnotations()[metav1.InitialEventsAnnotationKey]; !ends {
-			return row
-		}
-		row.Object.Object = Partial(obj, f)
-	case metav1.IncludeObject:
+	_, ends := obj.(metav1.Object).GetAnnotations()[metav1.InitialEventsAnnotationKey]
+	switch {
+	case f.Include == metav1.IncludeObject:
 		row.Object.Object = obj
+	case f.Include == metav1.IncludeNone && !ends:
+		row.Object.Object = nil
 	default:
 		row.Object.Object = Partial(obj, f)
 	}
-	return row
+	t.Rows = append(t.Rows, row)
+	return nil
 }
 
 // Partial returns the metadata of an object.
@@ -110,20 +104,4 @@ func listMeta(r *fakeapi.Response) metav1.ListMeta {
 	return metav1.ListMeta{ResourceVersion: version, Continue: r.Continue, RemainingItemCount: r.Left}
 }
 
-type printer struct {
-	columns []column
-	cells   func(obj runtime.Object, now time.Time) []any
-}
-
-type column = metav1.TableColumnDefinition
-
 var metaDocs = metav1.ObjectMeta{}.SwaggerDoc()
-
-func since(t metav1.Time, now time.Time) string {
-	if t.IsZero() {
-		return "<unknown>"
-	}
-	return duration.HumanDuration(now.Sub(t.Time))
-}
-
-func orNone(text string) string { return cmp.Or(text, "<none>") }
