@@ -124,6 +124,13 @@ func TestSteps(t *testing.T) {
 	if s := text(t, b, "#step"); !strings.HasPrefix(s, "4") {
 		t.Errorf("the slider goes to %q, want step 4", s)
 	}
+	eval[bool](t, b, `(() => { const s = view.tall.firstChild, box = s.getBoundingClientRect();
+		const i = view.rows.findIndex((row) => row.line && row.line.n === 2), r = view.run.records[view.rows[i].record].r;
+		return s.dispatchEvent(new MouseEvent('click',
+			{clientX: box.left + view.at.object.get(r), clientY: box.top + (i - view.drawn + 0.5) * ROW})) })()`)
+	if s, yaml := text(t, b, "#step"), text(t, b, "#yaml"); !strings.HasPrefix(s, "2") || !strings.Contains(yaml, "name: b-1") {
+		t.Errorf("a click on pod/b-1 in step 2 goes to step %q and shows\n%s", s, yaml)
+	}
 	b.quiet(t)
 }
 

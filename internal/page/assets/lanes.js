@@ -59,6 +59,7 @@ function layout(run, want, room) {
     if (xs.has(lane)) at.object.set(i + 1, xs.get(lane));
   });
   at.width = x + EDGE;
+  at.wide = OBJECT;
   return at;
 }
 

@@ -161,10 +161,10 @@ function clicked(e, top) {
   const i = Math.floor((e.clientY - box.top + top) / ROW), x = e.clientX - box.left;
   if (i < 0 || i >= view.rows.length) return;
   const row = view.rows[i], r = view.run.records[row.record];
-  if (r && r.r && Math.abs((view.at.object.get(r.r) ?? -1000) - x) < OBJECT / 2) view.object = r.r;
+  if (r && r.r && Math.abs((view.at.object.get(r.r) ?? -1000) - x) < view.at.wide / 2) view.object = r.r;
   else for (const l of view.lives) {
     const lane = view.at.object.get(l.object);
-    if (lane !== undefined && Math.abs(lane - x) < OBJECT / 3 && l.from <= row.record && row.record <= l.to) view.object = l.object;
+    if (lane !== undefined && Math.abs(lane - x) < view.at.wide / 3 && l.from <= row.record && row.record <= l.to) view.object = l.object;
   }
   to(i);
   view.box.focus({ preventScroll: true });
