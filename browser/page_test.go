@@ -32,7 +32,7 @@ func TestFightIsSeen(t *testing.T) {
 	b := open(t, fight(t))
 	verdict := text(t, b, "#verdict")
 	for _, want := range []string{"never-fight is violated", "rc/b creates pod/b-3, then rs/a deletes pod/b-2",
-		"and so on, for ever", "Left alone, controllers settle", "threelaws replay "} {
+		"and so on, for ever", "Without interference, controllers settle", "threelaws replay "} {
 		if !strings.Contains(verdict, want) {
 			t.Errorf("the verdict does not say %q:\n%s", want, verdict)
 		}
