@@ -16,7 +16,7 @@ import (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// askedPorts returns the node ports in a request that the stored Service does not have.
+// askedPorts returns the node ports that a request adds to a Service.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)
 	if !ok {
