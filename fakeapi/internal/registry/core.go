@@ -50,8 +50,8 @@ func defaultNamespace(ns *corev1.Namespace) {
 	ns.Labels = labels
 }
 
-// namespaceFinalizers changes finalizers to those for the propagation policy in opts, or returns them unchanged if
-// there is no policy.
+// namespaceFinalizers returns have with the finalizer for the propagation policy in opts, sorted. Without a policy, it
+// returns have unchanged.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
 	//lint:ignore SA1019 old clients send orphanDependents
