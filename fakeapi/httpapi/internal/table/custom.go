@@ -16,7 +16,7 @@ type customColumn struct {
 	path *jsonpath.JSONPath
 }
 
-// ageAlone holds the columns of a CRD that defines no columns.
+// ageAlone holds the column of a CRD without columns.
 var ageAlone = []apiextensionsv1.CustomResourceColumnDefinition{
 	{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp", Description: metaDocs["creationTimestamp"]},
 }

@@ -32,7 +32,7 @@ func queue(t testing.TB) *unstructured.Unstructured {
 	return u
 }
 
-// Cells of all types equal those of the real server's converter.
+// Cells of all types equal the cells of the real server's converter.
 func TestCustomCells(t *testing.T) {
 	for _, c := range []struct {
 		path, kind string

@@ -59,8 +59,8 @@ func externalIP(o *corev1.Service) string {
 
 const shown = 3
 
-// firstOf joins the first items of a list, and adds the number of the others. It returns the parameter none for a list
-// that is empty or has only an empty item.
+// firstOf joins the first items of a list, and adds the number of the remaining items. For an empty list, or one empty
+// item, it returns the parameter none.
 func firstOf(list []string, none string) string {
 	switch {
 	case strings.Join(list, "") == "" && len(list) < 2:
@@ -160,7 +160,7 @@ func ingressClassCells(o *networkingv1.IngressClass, now time.Time) []any {
 		since(o.CreationTimestamp, now)}
 }
 
-// byDefault returns the name of a class. It adds a mark if one of the annotations makes the class the default.
+// byDefault returns the name of a class, with "(default)" if one of the annotations makes it the default.
 func byDefault(o metav1.Object, annotations ...string) string {
 	for _, a := range annotations {
 		if o.GetAnnotations()[a] == "true" {

@@ -153,7 +153,7 @@ func ended(t *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("ExitCode:%d", t.ExitCode)
 }
 
-// running reads the containers in reverse order, so that the first container determines the reason.
+// running reads the containers in reverse order, so that the reason comes from the first container with a reason.
 func (s *podSummary) running(p *corev1.Pod) {
 	s.restarts, s.last = s.sidecarRestarts, s.sidecarLast
 	runs, failure := false, ""
