@@ -19,9 +19,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// admitCreate runs the mutating admission plugins and webhooks for a new object, in the real server's order. The errors
-// are 404 for a missing namespace, 403 for a terminating namespace or CRD, the 403 of a plugin, and the error of a
-// webhook.
+// admitCreate runs the mutating admission plugins and webhooks for a new object, in the real server's order. It returns
+// 404 for a missing namespace, and 403 for a terminating namespace or CRD. It also returns the errors of plugins and
+// webhooks.
 func (c *call) admitCreate(w *draft) error {
 	obj, m := w.obj, w.m
 	if c.k.custom != nil && c.k.custom.Terminating {
@@ -146,9 +146,9 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-// admitUpdate runs the mutating plugins and webhooks for an update, and then compares resource versions. The errors are
-// 404 for a missing namespace, the error of a plugin or webhook, and 409 if the resource version is not the stored one.
-// It runs a kind's own plugin only for an update of the main resource that changes more than metadata.
+// admitUpdate runs the mutating plugins and webhooks for an update, and then compares resource versions. It returns 404
+// for a missing namespace, the errors of plugins and webhooks, and 409 for a wrong resource version. It runs a kind's
+// own plugin only for an update of the main resource that changes more than metadata.
 func (c *call) admitUpdate(w *draft) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)

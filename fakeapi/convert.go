@@ -99,7 +99,7 @@ func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (run
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
 // Show returns a stored object in version k. If the conversion needs a network call, the result has only the metadata.
-// The error is that of the conversion.
+// It returns an error if the conversion fails.
 func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case !k.otherVersion(obj):

@@ -20,7 +20,7 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	return c.run()
 }
 
-// doOther executes a request whose Kind is not a storage version, or is nil or outdated.
+// doOther executes a request for a version that is not stored, or with a Kind that is nil or outdated.
 func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	k := s.current(req.Kind)
 	if k == nil {

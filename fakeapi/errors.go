@@ -32,8 +32,8 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
-// mostTries limits the attempts of a write whose object changes during each webhook call. The real server's limit is 34
-// seconds.
+// mostTries limits the attempts of a write, if its object changes during each webhook call. The real server's limit is
+// 34 seconds.
 const mostTries = 10
 
 // errRaced makes the write begin again, because its object has changed during a webhook call.
@@ -104,7 +104,7 @@ func sorted(errs field.ErrorList) field.ErrorList {
 
 func about(err *field.Error) string { return fmt.Sprint(err.Origin, err.BadValue) }
 
-// errRedefined returns the error of a write whose kind changed during a webhook call.
+// errRedefined returns the error of a write if the CRD of its object changed during a webhook call.
 func (c *call) errRedefined() error {
 	return apierrors.NewServiceUnavailable(fmt.Sprintf("the definition of %s has changed while a webhook was called; "+
 		"please try again", c.k.groupResource()))

@@ -35,8 +35,8 @@ func (m *mutation) require() {
 	clear(m.asked)
 }
 
-// mutated calls the mutating webhooks, and reports whether a webhook changed obj. After such a change, it calls
-// plugins, which runs the server's own mutating plugins.
+// mutated calls the mutating webhooks, and reports whether a webhook changed obj. If so, it calls the function plugins
+// for the server's own mutating plugins, and starts the second round.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) (bool, error) {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}

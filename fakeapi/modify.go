@@ -28,8 +28,8 @@ func (c *call) findUpdate(w *draft) (err error) {
 	return err
 }
 
-// decodeUpdate makes the new state. It returns 409 if the body has a UID that is not the stored one, and the errors of
-// w.make, such as 400 or 422 for a patch.
+// decodeUpdate makes the new state. It returns 409 if the UID in the body is not the stored one. It also returns the
+// errors of w.make, such as 400 or 422 for a patch.
 func (c *call) decodeUpdate(w *draft) error {
 	if w.body != nil {
 		if err := c.matchUID(w.old, metadata.Of(w.body).GetUID()); err != nil {

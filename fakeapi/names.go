@@ -82,8 +82,8 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// unnamed sets an unused UID as the name of an object, for kinds whose names the server sets. The caller stores the
-// returned count with the object.
+// unnamed sets an unused UID as the name of an object, for kinds with NamesItself. The caller stores the returned count
+// with the object.
 func (c *call) unnamed(t *table, m metav1.Object) tally {
 	namespace := m.GetNamespace()
 	made := tally{key: namespace + "/", n: t.generated(namespace + "/")}

@@ -162,7 +162,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaleHandler returns the current Scale, and the converter between its managedFields and those of the object.
+// scaleHandler returns the current Scale, and the converter from its managedFields to the managedFields of the object.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
 	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}

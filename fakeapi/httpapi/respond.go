@@ -218,7 +218,7 @@ type answer struct {
 	text        string
 	raw         []byte // encoded JSON
 	binary      []byte // encoded with contentType
-	contentType string // if it differs from that of format
+	contentType string // "" for the content type of format
 	format      media.Format
 	watch       *watching // the response is a watch
 	retryAfter  string    // value of the header Retry-After, in seconds

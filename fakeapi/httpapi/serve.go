@@ -210,7 +210,7 @@ func (b *watchBody) Close() error {
 type Exchange struct {
 	Verb      string // LIST, WATCH, PATCH, ...; the HTTP method if the request is not about objects
 	URI       string // path and query
-	User      string // "" for a request whose token or impersonation is refused
+	User      string // "" if the token or the impersonation is refused
 	UserAgent string
 	Code      int
 	Took      time.Duration

@@ -178,7 +178,7 @@ func TestDenialWithoutACode(t *testing.T) {
 	}
 }
 
-// During a call of a webhook, the server answers other requests, also those of the webhook itself.
+// During a call of a webhook, the server answers other requests, including requests of the webhook.
 func TestAdmissionWebhookCallsBack(t *testing.T) {
 	h := calling(t)
 	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {

@@ -32,7 +32,7 @@ type ruleCheck struct {
 	total cost
 }
 
-// node is a part of a schema whose rules are checked.
+// node is a part of a schema with rules to check.
 type node struct {
 	schema *apiextensions.JSONSchemaProps
 	at     *field.Path

@@ -151,8 +151,8 @@ func makeNewEvents() *Row {
 	return version(k)
 }
 
-// newEventLabels maps the selectable fields of events.k8s.io to those of core Events
-// (pkg/apis/events/v1/conversion.go of k8s.io/kubernetes).
+// newEventLabels maps the selectable fields of events.k8s.io to the fields of core Events, as
+// pkg/apis/events/v1/conversion.go of k8s.io/kubernetes does.
 var newEventLabels = map[string]string{"reason": "reason", "regarding.kind": "involvedObject.kind",
 	"regarding.namespace": "involvedObject.namespace", "regarding.name": "involvedObject.name",
 	"regarding.uid": "involvedObject.uid", "regarding.apiVersion": "involvedObject.apiVersion",

@@ -48,7 +48,7 @@ type Row struct {
 	// Deprecated is the warning in responses to all requests for the kind; "" for most kinds.
 	Deprecated string
 
-	// Counts is the Go field whose changes increase the generation; "" if the kind has no generation.
+	// Counts is the Go field that increases the generation when it changes; "" if the kind has no generation.
 	Counts string
 	// Exactly is set if a change from a missing to an empty list in Counts, or the reverse, increases the generation.
 	Exactly bool
@@ -118,8 +118,7 @@ type Update struct {
 type Scaling struct {
 	Read  func(obj runtime.Object) (want, have int32, selector string)
 	Write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// Absent returns an error if the object's spec has no replicas. It is nil for kinds whose objects always have
-	// replicas.
+	// Absent returns an error if the object's spec has no replicas. It is nil for kinds that always have replicas.
 	Absent func(obj runtime.Object) error
 }
 

@@ -262,7 +262,7 @@ func dropStopSignal(c *corev1.Container) {
 	}
 }
 
-// qosOf returns the quality-of-service class of a new Pod. Resources at the Pod level replace those of containers.
+// qosOf returns the quality-of-service class of a new Pod. Pod-level resources replace the resources of containers.
 func qosOf(p *corev1.Pod) corev1.PodQOSClass {
 	any, guaranteed := false, true
 	count := func(r *corev1.ResourceRequirements) {

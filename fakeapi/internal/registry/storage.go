@@ -38,7 +38,7 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 	})
 
 // settleSource makes dataSource and dataSourceRef agree. It drops a dataSource that is not a claim or snapshot, and a
-// dataSourceRef with a namespace (a disabled feature), unless the old claim has these fields.
+// dataSourceRef with a namespace. It keeps them if the old claim has such fields.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {

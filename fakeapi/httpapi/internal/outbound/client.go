@@ -46,7 +46,7 @@ type Client struct {
 	kept map[string]*http.Client
 }
 
-// New returns a client whose calls end when ctx ends.
+// New returns a client. Its calls end when ctx ends.
 func New(ctx context.Context) *Client { return &Client{ctx: ctx, kept: map[string]*http.Client{}} }
 
 // Via returns a client that reaches each webhook through the transport that the function means returns.

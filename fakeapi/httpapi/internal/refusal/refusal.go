@@ -61,7 +61,7 @@ func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []by
 		"the object provided is unrecognized (must be of type %s): %v (%s)", want, err, summary(body)))
 }
 
-// OtherVersion returns the error for an object whose version differs from that of the path.
+// OtherVersion returns the error for an object in another version than the path.
 func OtherVersion(have, want schema.GroupVersion) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(
 		"the API version in the data (%s) does not match the expected API version (%s)", have, want))

@@ -21,9 +21,8 @@ var ageAlone = []apiextensionsv1.CustomResourceColumnDefinition{
 	{Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp", Description: metaDocs["creationTimestamp"]},
 }
 
-// custom returns the printer for the columns of a CRD. Like
-// k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor, it drops a column whose path cannot be
-// parsed, and all columns after it.
+// custom returns the printer for the columns of a CRD. It drops a column with an invalid path, and all columns after
+// it, like k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor.
 func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition) *printer {
 	if len(wanted) == 0 {
 		wanted = ageAlone

@@ -97,8 +97,7 @@ func TestCustomCells(t *testing.T) {
 	}
 }
 
-// A column whose path cannot be parsed is dropped, with all columns after it. A path without a value gives an empty
-// cell.
+// A column with an invalid path is dropped, with all columns after it. A path without a value gives an empty cell.
 func TestCustomColumns(t *testing.T) {
 	names := func(paths ...string) (all []string, cells []any) {
 		var wanted []apiextensionsv1.CustomResourceColumnDefinition
