@@ -49,8 +49,8 @@ func (c *call) delete() Response {
 	return r
 }
 
-// legible returns an object's current entry. It returns an error if the object cannot be converted to the request's
-// version, because the real server reads an object before it deletes the object.
+// legible returns an object's current entry, or an error if the object cannot be converted to the request's version.
+// The real server reads an object before it deletes the object.
 func (c *call) legible(old *entry) (*entry, error) {
 	calls := c.s.calls
 	if !c.req.Kind.asks() {
@@ -94,7 +94,7 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// matchDelete refuses another UID or resourceVersion than the stored ones with 409.
+// matchDelete returns 409 if the preconditions require a UID or resourceVersion that is not the stored one.
 func (c *call) matchDelete(w *draft) error {
 	m, pre := w.old.meta, w.opts.Preconditions
 	switch {
@@ -119,8 +119,8 @@ func (c *call) matchDelete(w *draft) error {
 	return nil
 }
 
-// reviewDelete evaluates the policies and webhooks for a deletion, and returns their errors. It returns errRaced if the
-// object has changed during a webhook call, and 404 if it is gone; see still for the others.
+// reviewDelete evaluates the policies and webhooks for a deletion, and returns their errors. If the object has changed
+// during a webhook call, the error is errRaced. See still for the other errors, such as 404.
 func (c *call) reviewDelete(w *draft) error {
 	calls := c.s.calls
 	if c.posted() {
@@ -136,8 +136,8 @@ func (c *call) reviewDelete(w *draft) error {
 	return err
 }
 
-// storeDelete removes the object, or marks it as terminating. In a dry run it does neither. It refuses nothing. A kind
-// such as a Namespace marks its objects itself, and keeps them while its function Held returns true.
+// storeDelete removes the object, or marks it as terminating. It never fails, and changes nothing in a dry run. The
+// function Terminate of a kind such as Namespace marks the objects; they stay while the function Held returns true.
 func (c *call) storeDelete(w *draft) error {
 	old, opts := w.old, w.opts
 	switch {
@@ -207,7 +207,7 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 }
 
 // beGraceful marks an object as terminating if its kind has graceful deletion. graceful reports whether obj was
-// changed. pending reports whether an earlier graceful deletion is in progress and its end does not change.
+// changed. pending reports whether an earlier graceful deletion is in progress and ends at the same time as before.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
 	if c.k.row.Grace == nil {
 		return false, false
@@ -259,8 +259,8 @@ func (c *call) markDeleting(m metav1.Object) {
 	m.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY): the policy in
-// the options, else that of the object's finalizers, else the kind's default. A kind with NoPolicy gets no finalizer.
+// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY). The options set
+// the policy, otherwise the object's finalizers, otherwise the kind. A kind with NoPolicy gets no finalizer.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()
@@ -289,7 +289,7 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	}
 }
 
-// deleteCollection lists the objects and deletes them one by one, like the real server. It stops at the first error.
+// deleteCollection lists the objects and deletes each, like the real server. It stops at the first error.
 func (c *call) deleteCollection() Response {
 	opts := c.req.Delete
 	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {

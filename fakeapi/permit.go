@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// permitCreate runs the validating admission plugins, policies and webhooks for a complete, valid object. It refuses
-// with 403, or returns the error of a webhook. As in the real server, a name that is in use is refused later: even a
+// permitCreate runs the validating admission plugins, policies and webhooks for a complete, valid object. The error is
+// a 403, or comes from a webhook. As in the real server, it comes before storeCreate refuses a name in use: even a
 // create that fails with 409 is charged to quotas.
 func (c *call) permitCreate(w *draft) error {
 	var err error
@@ -39,8 +39,8 @@ func (c *call) permitCreate(w *draft) error {
 	return c.validated(admissionv1.Create, w.obj, nil, w.dryRun)
 }
 
-// permitUpdate is permitCreate for an update, with the same errors. Most plugins skip updates of subresources, and of
-// metadata alone.
+// permitUpdate is like permitCreate, with the same errors. Most plugins skip updates of subresources and updates that
+// change only metadata.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
@@ -94,7 +94,7 @@ func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 	return c.validated(admissionv1.Update, p, old.obj, dryRun)
 }
 
-// mayOwn returns an error if the user may not set the new owners. An update of a Pod's status cannot change them.
+// mayOwn returns an error if the user may not set the new owners. An update of a Pod's status cannot change owners.
 func (c *call) mayOwn(m, old metav1.Object) error {
 	decide := c.s.opts.Authorize
 	if decide == nil || c.k == podKind && c.req.Subresource == "status" {

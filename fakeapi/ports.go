@@ -16,7 +16,7 @@ import (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// askedPorts returns the node ports in a request that the stored Service does not have.
+// askedPorts returns the node ports that a request adds to a Service.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)
 	if !ok {
@@ -36,8 +36,8 @@ func usesPort(s *corev1.Service, port int32) bool {
 		slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.NodePort == port })
 }
 
-// allocatePorts returns an error for an address or a node port that is out of range, and for a node port in use
-// (alloc.go in pkg/registry/core/service/storage).
+// allocatePorts returns an error for an address or node port that is out of range, or a node port in use. See alloc.go
+// in pkg/registry/core/service/storage.
 func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	if err := c.inRange(obj); err != nil {
 		return err
