@@ -173,7 +173,7 @@ func (c *churn) peak(turns int) (most uint64) {
 // A server does not hold more memory after it has created and deleted five times as many objects.
 func TestServeIsFlat(t *testing.T) {
 	c := newChurn(t, 100)
-	for range 500 { // as many absent owners as a collector remembers
+	for range 500 { // as many absent owners as the garbage collector remembers
 		c.dangling()
 	}
 	before := c.peak(60)

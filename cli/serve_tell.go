@@ -43,8 +43,8 @@ type serveLine struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// teller prints what a server reports. Goroutines may use it concurrently, except that the caller of created and
-// unjudged must hold the server's lock.
+// teller prints the reports of a server. It is safe for concurrent use, but callers of created and unjudged must hold
+// the server's lock.
 type teller struct {
 	a    *app
 	mu   sync.Mutex

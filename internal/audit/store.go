@@ -25,8 +25,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Limits of the cached cluster state, so that a log of any length takes the same memory: a number of objects, and bytes
-// of their bodies. The objects written longest ago are dropped first, and come back with their next write.
+// Limits of the cached cluster state, so that memory use does not depend on the log's length: objects, and bytes of
+// bodies. The objects with the oldest writes are dropped first. Their next write adds them again.
 const (
 	mostObjects = 100_000
 	mostBodies  = 48 << 20
@@ -37,15 +37,15 @@ type entry struct {
 	place place
 	now   *Object // its latest version; nil if no longer known
 	kind  string
-	late  bool // now may be out of date: the result of a later write is not in the log
+	late  bool // now may be outdated: the log lacks the result of a later write
 
 	epoch    int       // store.epoch when now was stored
 	maker    *Actor    // its creator; nil if the creation is not in the log
 	since    time.Time // when it got its current controller; zero if before the log or unknown
 	constant bool      // it has had this controller since its creation
-	lines    []line    // its first change and its latest changes
+	lines    []line    // its first change and its last few changes
 
-	specBy, statusBy []*Actor // the first few writers of everything except status, and of status
+	specBy, statusBy []*Actor // the first few writers of the status (statusBy) and of everything else (specBy)
 	use, bodies      *list.Element
 }
 
@@ -63,7 +63,7 @@ type store struct {
 	uses    *list.List // *entry values, most recently used first
 	bodies  *list.List // *entry values that have bodies, last written first
 	bytes   int
-	epoch   int                  // the number of lost writes whose object is unknown
+	epoch   int                  // the number of lost writes to unknown objects
 	kinds   map[[2]string]string // the kind by group and resource
 }
 
@@ -90,7 +90,7 @@ func (s *store) kindOf(p place, o *Object) string {
 	return s.kinds[key]
 }
 
-// put stores a version as the latest of a place. gone lists the entries that were evicted to make room.
+// put stores the latest version of an object. gone lists the entries that put evicted to limit the memory.
 func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 	n = s.objects[p]
 	if n == nil {
@@ -142,7 +142,7 @@ func (s *store) remove(n *entry) {
 	delete(s.objects, n.place)
 }
 
-// doubt marks all objects as possibly out of date: a write to an unknown object was lost.
+// doubt marks all objects as possibly outdated, because the log lacks a write and its object.
 func (s *store) doubt() {
 	s.epoch++
 }
@@ -159,7 +159,7 @@ func (l lookedAt) note(p place, at time.Time) {
 	l[p] = at
 }
 
-// since reports whether an object, or a list that contains the object, was read after a time.
+// since reports whether the actor has read an object, or a list that contains it, after a time.
 func (l lookedAt) since(p place, t time.Time) bool {
 	all := place{group: p.group, resource: p.resource, namespace: p.namespace}
 	every := place{group: p.group, resource: p.resource}
