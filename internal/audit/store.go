@@ -2,19 +2,19 @@
 // sim/law.
 //
 // A [Source] delivers the events in files in order of time. An [Auditor] orders the writes by resource version, and
-// derives each object before and after a write. It decides who acted (actor.go) and with which right (roles.go), and
-// passes the writes to a [law.Judge]. Fights are found separately (fight.go), because a log has no
-// state of a whole world that could recur. A [Report] lists the findings, the actors, and what could not be judged.
+// derives each object before and after a write. It finds the actor of a write (actor.go) and the rules for this actor
+// (roles.go), and passes the write to a [law.Judge]. It finds fights itself (fight.go), because a log does
+// not contain the state of a whole world. A [Report] lists the findings, the actors, and the writes not judged.
 //
 // # No false positives
 //
-// A log knows less than a simulated world. It may begin in the middle, writes or their bodies may be missing, and it
-// does not say what a writer had read. Anything uncertain is therefore not judged:
+// A log contains less than the history of a simulated world. It may begin at any time. Writes or their bodies may be
+// missing. It does not show what a writer had read. So writes are not judged if any of these facts is uncertain:
 //
-//   - The object before a write comes from the log only if nothing can have happened in between: the request names the
-//     version, or is a patch that leaves the owners alone.
-//   - An unknown actor must only follow two rules. It does not take, edit or delete what another's controller
-//     controls, if that controller is known. It sets a ControllerRef if others could adopt what it creates.
+//   - The state before a write is taken from the log only if no other write can be missing: the request contains the
+//     version, or is a patch that does not change the owners.
+//   - Only two rules apply to an unknown actor. It must not take, edit or delete objects of another known controller.
+//     If others could adopt an object that it creates, it must set a ControllerRef.
 //   - Writes by people and by system components (nodes, the scheduler, the garbage collector) are never violations.
 package audit
 
