@@ -137,7 +137,7 @@ func (c *churn) definition() {
 	c.delete("crd", "shirts.example.com", metav1.DeletePropagationBackground)
 }
 
-// turn creates and deletes 16 objects, and in some turns a CRD as well.
+// turn creates and deletes 16 objects, and in some turns a CRD.
 func (c *churn) turn(n int) {
 	for range 10 {
 		c.pod()

@@ -120,7 +120,7 @@ func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) 
 // hands lists user agents of interactive programs, and of Go programs that set none.
 var hands = []string{"kubectl", "oc", "helm", "Helm", "k9s", "Mozilla", "curl", "Wget", "Go-http-client"}
 
-// unjudged reports, once for each program, that it creates owned objects but no laws apply to it.
+// unjudged reports, once for each program, that the program creates owned objects but no laws apply to it.
 func (t *teller) unjudged(played map[string]host.Controller, req *fakeapi.Request, object metav1.Object) {
 	name, _, _ := strings.Cut(req.UserAgent, "/")
 	_, judged := played[name]
