@@ -22,9 +22,9 @@ type edge struct {
 	why string
 }
 
-// edges is the import table: which packages a package may import in addition to the standard library. A path whose
+// edges is the import table: the packages that a package may import in addition to the standard library. A path whose
 // first element has no dot is in this module. "p/..." stands for p and all packages below it. A path in another module
-// stands for all packages below it. For a package, the first matching row counts.
+// stands for all packages below it. The first row that matches a package counts.
 var edges = []edge{
 	{".", nil, "the root holds documentation only"},
 	{"sim", nil, "the kernel schedules any subject, so it knows nothing of Kubernetes"},
