@@ -204,7 +204,7 @@ func (r *reporter) fighters(b *law.Violation) (who []string) {
 	return who
 }
 
-// attended contains the controllers that handle a kind, and what does not happen without them.
+// attended contains the controllers that handle a kind, and the effect of their absence.
 type attended struct {
 	by      []string // names of controllers
 	lacking string
@@ -229,7 +229,7 @@ func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 
 type unattended map[schema.GroupKind]attended
 
-// unattendedBy returns the kinds that none of the chosen controllers handles.
+// unattendedBy returns the kinds without a controller among the chosen ones.
 func unattendedBy(g *scenarios.Registry, chosen []host.Controller) unattended {
 	all := unattended(attendants(g))
 	for at, a := range all {

@@ -30,7 +30,7 @@ type Projection struct {
 	Keys                  map[string]string // key -> path below Path; nil projects every key under its own name
 }
 
-// kubeconfig is a file whose only cluster is the world.
+// kubeconfig is a kubeconfig file in which the world is the only cluster.
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters: [{name: world, cluster: {server: "http://apiserver"}}]
@@ -126,7 +126,7 @@ func (b *Binary) environment(root string) []string {
 		"THREELAWS_ROOT=" + root, "THREELAWS_DIR=" + b.Repository}, b.Env...)
 }
 
-// Replica describes what is different in one replica of a program.
+// Replica contains the values that differ between the replicas of a program.
 type Replica struct {
 	Pod  string   // the name of its pod, which is its host name
 	Env  []string // "NAME=value"

@@ -221,8 +221,8 @@ func (a *Auditor) controllerOf(ref *metav1.OwnerReference) *Controller {
 	return nil
 }
 
-// claimable reports whether a known controller adopts objects of a kind by selector. An object that is created without
-// a ControllerRef may be meant for such a controller.
+// claimable reports whether a known controller adopts objects of a kind by selector. If such an object is created
+// without a ControllerRef, this controller may be meant to adopt it.
 func (a *Auditor) claimable(kind string) bool {
 	return slices.ContainsFunc(a.Controllers, func(c Controller) bool {
 		return c.Selector != nil && slices.ContainsFunc(c.Owns, func(d schema.GroupVersionKind) bool {

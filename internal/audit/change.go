@@ -24,7 +24,7 @@ type change struct {
 	index   int    // index of the record of this change
 }
 
-// wholes lists the subresources whose responses contain the object itself.
+// wholes lists the subresources with responses that contain the object itself.
 var wholes = map[string]bool{"": true, "status": true, "finalize": true, "ephemeralcontainers": true, "resize": true,
 	"approval": true}
 

@@ -199,7 +199,7 @@ func (sel *selector) String() string {
 	return "objects with the labels " + strings.Join(parts, ", ")
 }
 
-// letting tests whether the controller releases a dependent whose labels were changed.
+// letting tests whether the controller releases a dependent after its labels were changed.
 func (f *found) letting(s *operator) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil

@@ -191,8 +191,8 @@ func (f *found) names(s *operator) error {
 	return nil
 }
 
-// alone finds the kinds of the operator's CRDs that a whole program reconciles even without the sample. An ownerless
-// copy of such a kind is no orphan.
+// alone finds the kinds of the operator's CRDs that a whole program reconciles even without the sample. An object of
+// such a kind without an owner is not an orphan.
 func (f *found) alone(s *operator) error {
 	if !s.Controller.Hosted() {
 		return nil

@@ -198,7 +198,7 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 	return list
 }
 
-// idle describes what the controller did in a run in which it wrote nothing.
+// idle describes the actions of the controller in a run without writes.
 func (r *quiet) idle() string {
 	if r.s.Controller.Hosted() {
 		return r.requested()
@@ -337,8 +337,8 @@ func (i *Idle) Error() string {
 	return fmt.Sprintf("it did nothing for its owner: in a world with %s %s", i.Owner, i.Why())
 }
 
-// Why says what the controller did instead, without naming the owner. It ends with the last error that was logged, or
-// with the last lines if no line is an error.
+// Why describes the controller's actions without naming the owner. It ends with the last error that was logged, or with
+// the last lines if no line is an error.
 func (i *Idle) Why() string {
 	errors, others := render.Digest(i.Printed)
 	switch {

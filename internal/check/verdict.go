@@ -153,7 +153,7 @@ func (v *Verdict) add(controller string, cases []Tried) {
 	}
 }
 
-// compared adds to the verdict the schedules whose settled state was compared with that of a quiet run.
+// compared adds to v the schedules of cases that compare their settled state with a quiet run's state (SameEnd).
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c DerivedCase) bool { return c.Name == t.Name })

@@ -13,8 +13,8 @@ import (
 )
 
 // Record writes the changes of a cluster as an audit log (audit.k8s.io/v1, one JSON event per line) for "threelaws
-// judge". The user of an event is derived from the manager; that of a deletion is unknown. The request of an update is
-// a merge patch from the old to the new object.
+// judge". The user of an event is derived from the manager. The user of a deletion is unknown. The request of an update
+// is a merge patch from the old to the new object.
 type Record struct {
 	To  io.Writer
 	Err error // the first write error
@@ -22,7 +22,7 @@ type Record struct {
 	n int
 }
 
-// unknownUser is the user of changes whose manager is unknown. The judge treats it as a person, who may do anything.
+// unknownUser is the user of changes by an unknown manager. The judge treats it as a person, who may write anything.
 const unknownUser = "(unknown)"
 
 type auditEvent struct {

@@ -250,7 +250,7 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// diverged ends a run whose choices differ from the decisions on the stack.
+// diverged ends a run that makes other choices than the decisions on the stack.
 func (s *search) diverged(second string) {
 	d := &s.stack[s.pos]
 	first := fmt.Sprintf("pick 0..%d %s", d.n-1, d.label)

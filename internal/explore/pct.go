@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Uniform takes each enabled action with the same probability, except early timers, which are rare. The schedules are
-// those of [sim.Seed].
+// Uniform takes each enabled action with the same probability, except early timers, which are rare. It makes the same
+// schedules as [sim.Seed].
 type Uniform struct{ seed *sim.Seed }
 
 // NewUniform returns the uniform schedule of a seed.

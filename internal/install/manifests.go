@@ -180,9 +180,9 @@ func (f *finder) kustomizations() []manifests {
 	return f.complete(found)
 }
 
-// complete returns the manifests whose workload fits the operator best or nearly best (see score). The most complete
-// manifests come first. Of equally complete manifests, those with fewer objects come first, because the operator does
-// not need the additional objects.
+// complete returns the manifests with the workloads that fit the operator best or nearly best (see score). The most
+// complete manifests come first. Of equally complete manifests, those with fewer objects come first, because the
+// operator does not need the additional objects.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// World contains what a Feed reads while the world is locked.
+// World contains the data that a Feed reads while the world is locked.
 type World struct {
 	History  *sim.History
 	Broken   []render.Mark       // all violations until now

@@ -176,7 +176,7 @@ func (l *Live) inSight() []render.Mark {
 	return marks
 }
 
-// broke sets the run's violations, the last one first. A violation whose line is no longer in the run keeps its text.
+// broke sets the run's violations, the last one first. A violation keeps its text when its line has left the run.
 func (l *Live) broke(marks []render.Mark) {
 	l.run.Breaks = []Break{}
 	for i := range marks {

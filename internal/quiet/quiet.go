@@ -1,4 +1,4 @@
-// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when the
+// Package quiet advances time for whole programs, because the world does not have their timers. It detects when the
 // programs settle.
 package quiet
 

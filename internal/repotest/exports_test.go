@@ -212,7 +212,7 @@ func TestNoLargeKnots(t *testing.T) {
 	}
 }
 
-// arrows contains, for each file, the files whose declarations it uses.
+// arrows contains, for each file, the files with declarations that it uses.
 type arrows map[string][]string
 
 // uses returns the arrows of a package. Uses of fields do not count, because uses of their types do.

@@ -34,7 +34,7 @@ const (
 	Close  = 'X' // end the program and the world; the answer is Closed
 )
 
-// Park is the response to a request whose [Reply] is sent later.
+// Park is the response to a request for which the world sends a [Reply] later.
 const Park = 'P'
 
 // Operations that the agent sends.

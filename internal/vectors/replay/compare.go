@@ -165,7 +165,7 @@ func (w *watching) Flush() {
 	}
 }
 
-// closedEarly lists cases whose client closed a watch before the last exchange.
+// closedEarly lists cases in which the client closed a watch before the last exchange.
 var closedEarly = map[string]bool{"listwatch/watch-list-no-bookmarks": true, "listwatch/accept-table": true}
 
 type event struct {
