@@ -215,7 +215,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usage("unknown command %s%s", name, suggest(name, commandNames(root)))
 }
 
-// doubleDashes allows long flags with one dash, like those of go test: -update.
+// doubleDashes allows long flags with one dash, as go test does: -update.
 func doubleDashes(root *cobra.Command, args []string) []string {
 	long := map[string]bool{}
 	for _, c := range append(root.Commands(), root) {

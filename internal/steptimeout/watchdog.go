@@ -25,7 +25,7 @@ type Dog struct {
 }
 
 // patience is the number of ticks in which a step must end. While the process is stopped or the machine is suspended,
-// at most one tick is counted. For hosted programs there is a more detailed report after thirty seconds.
+// at most one tick passes. Hosted programs get a more detailed report earlier, after thirty seconds.
 const patience = 45
 
 var (
@@ -39,8 +39,8 @@ var (
 	}
 )
 
-// Watch starts a watchdog. The function asking returns the invariant that is being evaluated, or "". It may be called
-// on any goroutine.
+// Watch starts a watchdog. asking returns the invariant that is being evaluated, or "". The watchdog may call it on any
+// goroutine.
 func Watch(asking func() string) *Dog {
 	d, each, began := &Dog{}, tick, make(chan struct{})
 	d.timer = time.AfterFunc(each, func() {
