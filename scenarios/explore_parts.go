@@ -48,9 +48,9 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether exact-sum is violated and a step deletes a certain object. The file contains that object with
-// a ControllerRef, or the user has patched or labeled it before. Such a step is not removed: without it, a correct
-// controller, which leaves the object alone, would also fail.
+// clears reports whether exact-sum is violated and minimizing must keep a step that deletes an object. It must if the
+// file contains the object with a ControllerRef, or if the user patched or labeled the object before. A correct
+// controller leaves such an object alone, so without the step it would fail too.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]

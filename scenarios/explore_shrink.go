@@ -166,8 +166,8 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	return s
 }
 
-// needsAll reports whether no part of the script may be removed. It is not known what a Go function checks. If the
-// function fails in the default schedule, it could fail in a smaller script because objects are missing.
+// needsAll reports whether every part of the script must stay: a Go function of the verb ensure fails even in the
+// default schedule. In a smaller script the function could fail because objects are missing.
 func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }

@@ -118,7 +118,7 @@ func living(sync idiom) idiom {
 	}
 }
 
-// errLater means that an object still exists whose event enqueues the owner.
+// errLater means that the cleanup waits for an object to be deleted. The object's next event enqueues the owner.
 var errLater = errors.New("later")
 
 // finalized returns an idiom that first adds its finalizer to the owner. If the owner is terminating, it calls cleanUp,
