@@ -17,7 +17,7 @@ const sameEnd = "same-end"
 
 // ends contains the results of the quiet runs of the steps before a step.
 type ends struct {
-	first, draws sync.Once // for the run in the default schedule; for the random runs, which are rarely needed
+	first, draws sync.Once       // for the run in the default schedule; for the random runs, which are rarely needed
 	none         string          // why worlds cannot be compared with the run in the default schedule; "" if they can
 	drawsNone    string          // the same for the random runs
 	end          end             // the settled world of the run in the default schedule

@@ -67,7 +67,7 @@ type settleOptions struct {
 	verbose bool          // show status writes
 	limit   int           // stop after this many writes; 0 means a large default
 	during  time.Duration // stop after this virtual time; 0 means no limit
-	rest    bool // at the end of the time during, count the world as settled
+	rest    bool          // at the end of the time during, count the world as settled
 }
 
 // settle runs the world until only faults are enabled, or until a limit is reached.
