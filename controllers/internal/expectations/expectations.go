@@ -100,9 +100,9 @@ func (e *Expectations) Seen(key, object string) {
 	})
 }
 
-// Made records the name of the object of an expected creation of key. From then on only this object counts for that
-// creation, and not one whose creation seemed to fail. (Upstream counts any object; since 1.36 its consistency store
-// makes up for that.) If the record was dropped, Made does nothing.
+// Made records the name of the created object of an expected creation of key. From then on only this object fulfils
+// the creation, and no object whose create request seemed to fail. (Upstream counts any object. Since 1.36 its
+// consistency store prevents mistakes.) If the record was dropped, Made does nothing.
 func (e *Expectations) Made(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.early, object) {

@@ -73,7 +73,7 @@ func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	return true
 }
 
-// operators maps operators of node selectors to those of label selectors, except In and NotIn; see [meets].
+// operators maps node selector operators to label selector operators, except In and NotIn; see [meets].
 var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpExists:       selection.Exists,
 	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,

@@ -44,8 +44,8 @@ func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
 	return a
 }
 
-// build returns the pod of an ordinal at the update revision. For the first pods of a rolling update, it returns the
-// pod at the current revision: below the partition, or below currentReplicas if the strategy has no parameters.
+// build returns the pod of an ordinal at the update revision. A rolling update keeps its first pods at the current
+// revision: the pods below the partition, or below currentReplicas if the strategy has no parameters.
 func (s *syncing) build(ordinal int) *corev1.Pod {
 	of := s.next
 	if strategy := &s.set.Spec.UpdateStrategy; strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
