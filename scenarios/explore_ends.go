@@ -153,8 +153,8 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 }
 
 // endOf collects the field values of the settled objects. It skips Events, Leases, and values that may depend on the
-// order of events: names, UIDs, versions, times, annotations, and numbers and messages in the status. Placeholders
-// replace keys, certificates, contents of Secrets, and generated names in other fields.
+// order of events, such as names, UIDs, versions, times, annotations, and numbers and messages in the status.
+// Placeholders replace keys, certificates, contents of Secrets, and generated names in other fields.
 func (r *Run) endOf() end {
 	all, strange := end{}, strings.NewReplacer(r.generated()...)
 	for _, k := range r.t.Server.Kinds() {

@@ -19,9 +19,8 @@ type part struct {
 	label   string
 }
 
-// parts lists what minimizing may remove for a failure: the user steps that neither start controllers nor send
-// sections, and the manifests that are not installed. Objects of a failed expectation, and steps that change them, are
-// kept.
+// parts lists what minimizing may remove for a failure: manifests that are not installed, and user steps, except steps
+// that start controllers or send sections. Objects of a failed expectation, and steps that change them, are kept.
 func (p *Script) parts(b explore.Violation) []part {
 	var parts []part
 	about := p.speaksOf(b)

@@ -100,8 +100,8 @@ func (p *Script) found(schedule explore.Schedule) *render.Page {
 	return run.Page(run.failed.last())
 }
 
-// smallness describes a minimized failure: the step at which it occurs, the same before minimizing, the decisions that
-// are not the default, the faults, and whether minimizing was complete.
+// smallness describes a minimized failure: its step, its step before minimizing, the decisions that are not the
+// default, the faults, and whether minimizing was complete.
 func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Violation, s.Outcome), failsAt(f.Violation, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))

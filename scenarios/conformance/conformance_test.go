@@ -191,7 +191,7 @@ func verdicts(t *testing.T, plan *check.Plan, names ...string) map[string]string
 	return got
 }
 
-// A law that was not exercised does not have the state held. Only the first case with a violation reports it.
+// A law that was not exercised is not reported as held. Only the first case with a violation reports the violation.
 func TestVerdicts(t *testing.T) {
 	got := verdicts(t, prepared(t, sample(widget(false, wrong{shares: true}))), "one-owner", "orphan", "somebody-elses")
 	for name, want := range map[string]string{

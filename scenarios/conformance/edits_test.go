@@ -60,8 +60,8 @@ func mergesFields(a *at, owner *thing) error {
 // createsOnly creates its dependent and never changes it.
 func createsOnly(a *at, owner *thing) error { return a.ensure(owner, a.debugged(owner)) }
 
-// A field that is removed from an owner's spec must be removed from its dependents. This is not required of a
-// controller that never changes dependents.
+// A field that is removed from an owner's spec must be removed from its dependents. A controller that never changes
+// dependents is exempt.
 func TestFieldsAreRemoved(t *testing.T) {
 	for _, x := range []struct {
 		name string

@@ -90,7 +90,7 @@ func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interfac
 }
 
 // run runs a controller until its context ends. The controller reads feature gates when it is built. The gates in off
-// are disabled only for that time, because only one program of the Go process runs at a time.
+// are disabled only while this program runs, because the programs of a Go process run one at a time.
 func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.Feature) error {
 	descriptor := app.NewControllerDescriptors()[name]
 	if descriptor == nil {

@@ -116,8 +116,8 @@ func (w *world) options(t *testing.T) scenarios.ExploreOptions {
 	return o
 }
 
-// differences lists the worlds that end differently with upstream's controllers than with ours, with the finding that
-// explains it.
+// differences lists the worlds that end differently with upstream's controllers than with ours. The value is the
+// finding that explains the difference.
 var differences = map[string]string{
 	"bugs/c17-slice-held-by-a-finalizer": "C17: the Service has no slice beside the one that is held",
 	"bugs/d21-two-that-own-each-other":   "D21: both wait for each other for ever",
