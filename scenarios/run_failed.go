@@ -254,8 +254,8 @@ func (t *telling) initial() int {
 	return 0
 }
 
-// cycle returns the numbers of the first and last repeated line: the repetition at the end of the lines, otherwise the
-// cycle that a law found.
+// cycle returns the numbers of the first and last repeated line. It looks for a repetition at the end of the lines,
+// and otherwise for a cycle that a law found.
 func (c *counting) cycle(lines []render.Line) (first, last int, ok bool) {
 	if first, last, ok = render.Cycle(lines); ok {
 		return first, last, ok

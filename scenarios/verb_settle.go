@@ -129,8 +129,8 @@ func (r *Run) explore() {
 	c.budgeted = true
 }
 
-// mostShown is the number of lines that are shown at the beginning of the timeline of a settle that did not end, and
-// again at its end.
+// mostShown limits the timeline of a settle that did not end. It shows this number of lines at the beginning, and the
+// same number at the end.
 const mostShown = 60
 
 // printTimeline prints what has happened since the last barrier.

@@ -9,14 +9,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// The controllers that have clauses of their own, by name.
+// The names of controllers that have clauses of their own.
 const (
 	collector = "garbagecollector"
 	drainer   = "namespace"
 	kubelet   = "kubelet" // its eras are variants of nodes
 )
 
-// excused returns the reason why a clause does not apply to a controller, "" if it applies.
+// excused returns the reason why a clause does not apply to a controller, or "" if it applies.
 func excused(c *clause.Clause, s *Sheet, g *scenarios.Registry) string {
 	switch c.About {
 	case clause.Keyed:

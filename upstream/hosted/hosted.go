@@ -136,8 +136,8 @@ func without(off []featuregate.Feature) (restore func(), err error) {
 
 const (
 	Era = "upstream"
-	// Unguarded is the era of upstream's controllers without the feature gate by which a reconcile waits until the
-	// caches show the controller's last writes, as before v1.36. Only controllers with the gate have this era.
+	// Unguarded is the era of upstream's controllers with the guard's feature gate disabled, as before v1.36. The
+	// guard makes a reconcile wait until the caches show the controller's last writes. Only some controllers have it.
 	Unguarded = "upstream-unguarded"
 )
 

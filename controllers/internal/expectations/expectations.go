@@ -30,7 +30,7 @@ type Expectations struct {
 	records map[string]*record
 }
 
-// record holds what one controller object still waits for.
+// record holds the creations and deletions for which one controller object waits.
 type record struct {
 	owner     types.UID
 	creations int

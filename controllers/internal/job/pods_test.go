@@ -321,8 +321,8 @@ func TestOneOfAnIndex(t *testing.T) {
 	}
 }
 
-// One failed pod of an index is kept until there is another pod: the pod with the highest failure count, and of
-// several the last that failed.
+// One failed pod of an index is kept until there is another pod. It is the pod with the highest failure count. If
+// several have this count, it is the last that failed.
 func TestAwaitingReplacement(t *testing.T) {
 	indexedJob := func(j *batchv1.Job) {
 		mode, limit := batchv1.IndexedCompletion, int32(1)

@@ -96,7 +96,7 @@ func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 }
 
 // Target returns the node of a pod. If the pod has none, Target returns the node that the pod's required affinity
-// names, as in a DaemonSet's pods (RULES G73). It returns "" for no name, or if the first list of names has several.
+// names, as in a DaemonSet's pods (RULES G73). It returns "" if the affinity names none, or several in its first list.
 func Target(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName

@@ -105,7 +105,7 @@ func (c *collector) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync runs one round. The next round retries what failed.
+// Sync runs one round. The next round retries failed requests.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	var pods []*corev1.Pod
 	for _, obj := range c.pods.List() {

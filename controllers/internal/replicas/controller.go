@@ -28,7 +28,7 @@ import (
 
 type Options struct {
 	Era Era
-	// GarbageCollector says that the garbage collector is enabled. Set it only with the era [Gated].
+	// GarbageCollector means that the garbage collector is enabled. Use it only with the era [Gated].
 	GarbageCollector bool
 	Without          Without
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// arrangement groups a set's pods by what should happen to them.
+// arrangement groups a set's pods into pods with wanted ordinals (replicas) and unwanted ordinals (condemned).
 type arrangement struct {
 	replicas  []*corev1.Pod // by ordinal, beginning with the first; a pod to be created stands for a missing one
 	condemned []*corev1.Pod // the pods with unwanted ordinals, the highest ordinal first
