@@ -148,8 +148,8 @@ var guards = map[string]featuregate.Feature{
 	names.StatefulSetController: features.StaleControllerConsistencyStatefulSet,
 }
 
-// Controllers returns upstream's controller for each controller name of [builtin.Registry] that upstream has, with the
-// declarations of that name's newest era. A controller with a gate in guards is also returned in the era [Unguarded].
+// Controllers returns upstream's controllers with names that [builtin.Registry] also has. Each has the declarations of
+// that name's newest era. A controller with a gate in guards is also returned in the era [Unguarded].
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()

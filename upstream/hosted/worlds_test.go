@@ -60,8 +60,8 @@ const oneInstant = "upstream's controller has two timers due at one instant, and
 
 const unwatched = "it holds a watch before a program has opened it"
 
-// worlds returns the files of the library whose first exploration finds no violation by the right controllers, by the
-// names of their directory and file. left counts the other files by reason.
+// worlds returns the files of the library in which the first exploration finds no violation by right controllers,
+// named by directory and file. left counts the other files by reason.
 func worlds(t *testing.T) (all []world, left map[string]int) {
 	left = map[string]int{}
 	lib := scenarios.Library()

@@ -111,7 +111,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// A holder whose lease was annotated reads it and continues.
+// If a client has annotated the lease, the holder reads the lease and continues.
 func TestAnnotated(t *testing.T) {
 	e := newElection(t)
 	for range 10 {

@@ -192,8 +192,8 @@ func take(list *[]string, object string) bool {
 	return i >= 0
 }
 
-// change changes the record of key, if any, and removes it when it is fulfilled. A record with names in early or dying
-// stays, because Made needs them.
+// change changes the record of key, if any, and removes a fulfilled record. A record with names in early or dying
+// stays, because Made needs these names.
 func (e *Expectations) change(key string, how func(r *record)) {
 	r := e.records[key]
 	if r == nil {

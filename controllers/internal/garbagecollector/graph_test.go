@@ -249,7 +249,7 @@ func TestAbsentOwnersForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// The digest does not depend on the order in which facts were learnt.
+// The digest does not depend on the order in which the graph received events and reads.
 func TestDigest(t *testing.T) {
 	digest := func(objs ...*corev1.ConfigMap) sim.Hash {
 		g, _ := recorder(Without{})

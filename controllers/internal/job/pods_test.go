@@ -206,7 +206,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// The finalizer is removed from pods if no Job removes it.
+// free removes the finalizer from a pod that no Job will count.
 func TestFree(t *testing.T) {
 	ends := func(j *batchv1.Job) {
 		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
