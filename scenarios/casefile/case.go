@@ -62,9 +62,9 @@ type Case struct {
 	// each write of a program.
 	Invariants []*law.Invariant
 
-	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, in which
-	// the same actions are done without faults. The order of actions differs between quiet runs; fields that differ
-	// between them are not compared. Neither are names, UIDs, times, annotations, and numbers and messages in a status.
+	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, which does
+	// the same actions without faults. The order of actions differs between quiet runs; fields that differ are
+	// ignored. Names, UIDs, times, annotations, and numbers and messages in a status are ignored too.
 	SameEnd bool
 
 	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as conversion and

@@ -78,9 +78,9 @@ func asked(x *scenarios.Exploration, controller, id string) bool {
 }
 
 // AlsoUnexercised lists, one per line, more that was not exercised:
-//   - an invariant or a declaration of a controller under test that no law evaluated,
-//   - the owner of objects of a kind that the controller creates but does not declare,
-//   - the owner for which a reconcile wrote, if its key names no object of the controller's kind,
+//   - invariants and declarations of a controller under test that no law evaluated,
+//   - created objects of a kind that the controller does not declare: their owner was not checked,
+//   - writes of a reconcile whose key named no object of the controller's kind: their owner was not checked,
 //   - kinds whose names exist in two API groups.
 //
 // These are often not mistakes.
