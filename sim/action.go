@@ -33,7 +33,7 @@ type Action struct {
 	Actor  string // the acting process, "user", "clock", "faults"
 	Detail string // names the action among the actor's actions of this class, for example a kind, a worker or a fault
 
-	Slot int // a number with which the actor finds the action; not part of the key
+	Slot int // the actor finds the action by this number; not part of the key
 }
 
 // Key renders the canonical key, "class actor" or "class actor detail".
