@@ -34,11 +34,11 @@
 //
 // [Reconciler] has only the method Sync. A reconciler with memory implements [sim.Digester], so that exhaustive search
 // can distinguish states. A [Stateless] function has no memory. A [Waiter] reports the keys that wait for expectations,
-// so that a law can find a key that waits forever. The host tells an [ExpectationObserver] which expectations are
-// fulfilled, and a [Forgetter] which keys it should forget.
+// so that a law can find a key that waits forever. The host notifies an [ExpectationObserver] of fulfilled
+// expectations, and a [Forgetter] of keys to forget.
 //
 // Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can execute a request
-// at once, without a step.
+// at once, without a step of its own.
 //
 // # Where to go next
 //
