@@ -63,15 +63,15 @@ func (w *Write) colleaguesFor(r *sim.Record) bool {
 		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
 }
 
-// tended reports whether the actor may edit the object, whatever its owner is (MayEdit). A deletion is allowed only
-// if the actor has an AtWrite invariant, which says which objects to keep.
+// tended reports whether the actor may edit the object whatever its owner is (MayEdit). A deletion is allowed only if
+// the actor has an AtWrite invariant, because that invariant says which objects to keep.
 func (w *Write) tended(r *sim.Record) bool {
 	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.written() == nil)
 }
 
-// concerns reports whether LAW-2 applies to the written object: the actor manages its kind, or the object has a
-// controller, or an actor reconciles its kind. So a user's ConfigMap without a controller is exempt. The object that
-// the actor reconciles is exempt too; ADOPT-8 covers a recreated object of that name.
+// concerns reports whether LAW-2 applies to the written object: the actor manages its kind, the object has a
+// controller, or some actor reconciles its kind. A user's ConfigMap without a controller is exempt, for example. The
+// object that the actor reconciles is exempt too; ADOPT-8 covers a recreated object of that name.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
 	if w.Actor.Outside {
@@ -112,7 +112,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 }
 
 // handsOver reports whether the actor's AtWrite invariant allows it to change the owners of the object. The invariant
-// decides by the object before the write, and gets it as Before and as After.
+// gets the object before the write, as Before and as After.
 func (j *Judge) handsOver(r *sim.Record) bool {
 	v := j.write.Actor.written()
 	return v != nil && j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),

@@ -38,9 +38,9 @@ func nothingStays(j *Judge, r *sim.Record) {
 	}
 }
 
-// excused reports whether a terminating object may stay: because of a finalizer that no running controller manages, a
-// grace period, a condition that a finalizer waits for, or another object that may stay. way contains the objects
-// that are being checked already; they do not excuse each other.
+// excused reports whether a terminating object may stay. Excuses are a finalizer that no running controller manages, a
+// grace period, a condition that a finalizer waits for, and another object that may stay. way contains the objects that
+// are being checked already: two objects that wait for each other are no excuse.
 func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
 		return false

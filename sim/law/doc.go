@@ -1,6 +1,6 @@
 // Package law checks histories of a cluster against laws. A law is an invariant of ownership: a sentence that must
-// hold, its source, and a check that sees the records of the history one after another. The package does not know
-// where the history comes from: a simulated world, or an audit log.
+// hold, its source, and a check that sees the records of the history one after another. The history may come from a
+// simulated world or from an audit log.
 //
 // These names are enough to check a run:
 //
@@ -16,7 +16,7 @@
 //
 // A violation is Informed if the actor had seen enough to know that the write was a violation. An Informed violation
 // fails the run. A violation is Committed if the write was right for the state that the actor knew, but wrong for the
-// stored state: a lost race. A Committed violation fails the run only if [Judge].Strict is set.
+// stored state, as in a lost race. A Committed violation fails the run only with [Judge].Strict.
 //
 // A law is not judged if the records lack a part of the evidence that the law needs ([Law].Needs, [Judge].Evidence).
 // For example, an audit log has no deliveries. If no record exercised a law, a pass proves nothing.
@@ -73,8 +73,8 @@
 // # Invariants
 //
 // An [Invariant] is a rule for one kind of controller, or for one world: an ID, a sentence, the moments at which it is
-// checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller. It is evaluated for the
-// stored state, and for the state that the controller had seen. [Invariant.Law] makes a law of an invariant of a world.
+// checked, and a Check of [Facts]. An invariant in a [Contract] applies to the controller. It is checked in the stored
+// state, and in the state that the controller had seen. [Invariant.Law] returns the law for an invariant of a world.
 //
 // # Which function answers which question
 //
