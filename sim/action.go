@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Class is the class of an action. Enabled actions are sorted by class, in the order of the constants, and the
-// default schedule takes the first one. This models a responsive cluster: requests are answered and events delivered
-// before any process acts, and time passes only when nothing else can happen.
+// Class is the class of an action. Enabled actions are sorted by class, in the order of the constants, and the default
+// schedule takes the first one. This models a responsive cluster. Requests are answered and events are delivered before
+// any process acts. Time passes only when nothing else can happen.
 type Class uint8
 
 const (

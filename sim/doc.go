@@ -18,10 +18,10 @@
 //
 // # A step
 //
-// A step is one API request executed, one response delivered, one watch event delivered to one informer of one process,
-// one worker taking a key from its queue, one restart or exit of a process, one timer, one fault, or one user action.
-// Executing a request and delivering its response are two steps. If the process crashes between them, the write is
-// stored, but its response is lost.
+// In a step, one API request is executed, one response is delivered, one watch event reaches one informer of one
+// process, or one worker takes a key from its queue. Other steps are a restart or exit of a process, a timer, a fault,
+// and a user action. Executing a request and delivering its response are two steps. If the process crashes between
+// them, the write is stored, but its response is lost.
 //
 // Time begins at [Epoch].
 //

@@ -132,7 +132,7 @@ type Request struct {
 type Content interface {
 	// String returns the request without its body: "create secrets default/web".
 	String() string
-	// Differences lists the fields that differ from those of the other request, each with both values.
+	// Differences lists the fields in which the two requests differ, each with both values.
 	Differences(other Content) []string
 }
 

@@ -148,8 +148,8 @@ func (w *World) Quiet() bool {
 	return len(e) == 0 || e[0].Class == Fault
 }
 
-// Step takes one enabled action. It returns false if no action is enabled, if the [Chooser] ended the run, or if only
-// faults are enabled and the choice was to take no action.
+// Step takes one enabled action. It returns false if no action is enabled, or if the [Chooser] ended the run. It also
+// returns false if only faults are enabled and the choice was to take no action.
 func (w *World) Step() bool { return w.StepAmong(w.Enabled()) }
 
 // StepAmong is [World.Step] with the result of [World.Enabled], for a caller that already has it.

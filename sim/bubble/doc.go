@@ -1,5 +1,6 @@
-// Package bubble hosts whole, unmodified programs that take a [rest.Config] and run until their context ends: a
-// manager, an operator's main, a program with client-go's informers, or the controllers of kube-controller-manager.
+// Package bubble hosts whole, unmodified programs that take a [rest.Config] and run until their context ends. Examples
+// are a manager, an operator's main, a program with client-go's informers, and the controllers of
+// kube-controller-manager.
 //
 //	widgets := bubble.Controller(host.Controller{Name: "widgets"}, func(ctx context.Context, cfg *rest.Config) error {
 //		client, err := kubernetes.NewForConfig(cfg)
@@ -33,12 +34,12 @@
 // end these goroutines. Therefore the Go process does not host a program of that name again. While one of these
 // goroutines runs, the Go process hosts no program at all.
 //
-// A panic ends the program and violates never-panic in three cases: on the program's main goroutine, in a reconcile
-// that controller-runtime recovers, and on a goroutine that defers HandleCrash of apimachinery. The goroutines of
-// client-go and kube-controller-manager defer HandleCrash. If HandleCrash has no context, the panic is attributed to
-// the program that has just received a response or an event. After a timer, the panic is attributed to the world's
-// program if there is only one. Any other panic ends the Go process, as usual. If a panic leaves a mutex locked and
-// another goroutine waits for that mutex, this is reported after half a minute.
+// A panic ends the program and violates never-panic on the program's main goroutine, in a reconcile that
+// controller-runtime recovers, and on a goroutine that defers HandleCrash of apimachinery. The goroutines of client-go
+// and kube-controller-manager do this. If HandleCrash has no context, the panic is attributed to the program that has
+// just received a response or an event. After a timer, the panic is attributed to the world's program if there is only
+// one. Any other panic ends the Go process, as usual. If a panic leaves a mutex locked and another goroutine waits for
+// that mutex, this is reported after half a minute.
 //
 // The bubble does not notice that a program reads from an outside source, such as a file, if the source answers at
 // once. Such a read is found only if two runs of a schedule differ.

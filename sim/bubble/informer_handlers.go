@@ -72,8 +72,8 @@ type handler struct {
 	closed bool
 }
 
-// HasSynced reports whether the handler has received all objects of the informer's first list, or all objects that the
-// cache contained when the handler was added later.
+// HasSynced reports whether the handler has received all objects of the informer's first list. A handler that was added
+// later must have received all objects that the cache contained at that time.
 func (h *handler) HasSynced() bool { return h.synced.isOpen() }
 
 func (h *handler) HasSyncedChecker() cache.DoneChecker { return h.synced }

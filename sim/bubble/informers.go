@@ -243,7 +243,7 @@ func DynamicInformers(client dynamic.Interface, resync time.Duration) dynamicinf
 		dynamicinformer.NewDynamicSharedInformerFactory(client, resync).ForResource}
 }
 
-// made holds the arguments of one of client-go's own informers.
+// made holds the arguments of a client-go informer.
 type made struct {
 	lw        cache.ListerWatcher
 	of        runtime.Object
@@ -274,7 +274,7 @@ func read[T any](of reflect.Value, name string, into *T) {
 	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// unused returns a new informer with the arguments of one of client-go's informers.
+// unused returns a new informer with the arguments of a client-go informer.
 func unused(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)

@@ -231,9 +231,9 @@ func (l *life) send(s *host.Stream, e watch.Event) {
 
 type lifeKey struct{}
 
-// toldOfPanic is a panic handler of utilruntime. It ends the program whose goroutine panicked: the program receives no
-// more events, the goroutine exits, and the Go process continues. If a manager has recovered the panic itself, the
-// goroutine continues. toldOfPanic does nothing for a reconcile or an unknown program.
+// toldOfPanic is a panic handler of utilruntime. It ends the program of the goroutine that panicked: the program
+// receives no more events, the goroutine exits, and the Go process continues. If a manager has recovered the panic
+// itself, the goroutine continues. toldOfPanic does nothing for a reconcile or an unknown program.
 func toldOfPanic(ctx context.Context, why any) {
 	l, is := ctx.Value(lifeKey{}).(*life)
 	if !is {

@@ -74,8 +74,8 @@ func polls(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// A program that repeats a refused creation for ever settles if another instance of it has created the object, or if at
-// least a second passes each time.
+// A program that repeats a refused creation forever settles in two cases: another instance has created the object, or
+// at least a second passes before each repetition.
 func TestRefusedCreations(t *testing.T) {
 	for _, c := range []struct {
 		wait     time.Duration

@@ -117,7 +117,7 @@ func (c *Cluster) Process(name string) *Process {
 	return nil
 }
 
-// As executes a request at once, as a step of its own, for a client that is not a process: a user or a third party.
+// As executes a request of a user or a third party at once, as a step of its own.
 func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	c.world.Do(who+" "+string(req.Verb), func() { resp = c.Request(who, req) })
 	return resp

@@ -4,8 +4,8 @@
 //
 // Five names are enough to write a controller:
 //
-//   - [Controller] is a value: the kind that it reconciles (For), the kinds of its dependents (Owns), its routes, and a
-//     factory (New) that is called at every start and after each crash. Its Contract says what the laws may expect (see
+//   - [Controller] is a value: the reconciled kind (For), the kinds of the dependents (Owns), the routes, and a factory
+//     (New). New is called at every start and after each crash. The Contract says what the laws may expect (see
 //     [law.Contract]).
 //   - [Route] says which keys an event on a kind enqueues.
 //   - [Env] is the argument of the factory: a client, client-go's informers, a client-go queue, and the world's clock.

@@ -13,7 +13,7 @@ import (
 )
 
 // indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
-// (client-go's own lists are in map order.) It reports every read to the process.
+// client-go's own lists are in map order. The indexer reports every read to the process.
 type indexer struct {
 	items   *btree.BTreeG[*version] // until an object is stored, the shared empty tree nothing
 	indexes []*index                // without the namespace index, because keys begin with the namespace

@@ -44,8 +44,8 @@ func (g *hosted) observations(k *fakeapi.Kind) *observations {
 }
 
 // saw returns the version of an object that the goroutine of c has probably read, or nil. If c names a resource
-// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read since the
-// start of its current work, preferably one with the UID of the stored object.
+// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read in its
+// current work. It prefers versions with the UID of the stored object.
 func (s *observations) saw(namespace, name string, c *Call) any {
 	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any

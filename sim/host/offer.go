@@ -16,9 +16,9 @@ const restart = "restart"
 
 func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
 
-// Offers lists the actions of the process: deliver a response, execute a request, deliver the next event of a watch,
-// take a key from its queue, or restart. The list is valid until the process changes. Each call computes the list again
-// for a whole program, and while a reconcile that may start goroutines runs.
+// Offers lists the actions of the process: deliver a response or an event, execute a request, take a key from the
+// queue, or restart. The list is valid until the process changes. Each call computes the list again for a whole
+// program, and while a reconcile that may start goroutines runs.
 func (a actor) Offers() []sim.Action {
 	p := a.p
 	switch {

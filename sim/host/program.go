@@ -46,7 +46,7 @@ type immediate interface {
 
 // printer is a Program whose output is kept.
 type printer interface {
-	// Printed returns the last lines that the program has printed, including those before a restart.
+	// Printed returns the last lines that the program has printed, including lines before a restart.
 	Printed(lines int) []string
 }
 

@@ -16,8 +16,8 @@ import (
 
 // The server keeps the stored objects and a log of changes, and drops old revisions when it compacts. For each
 // revision, the cluster notes what the server does not keep: the [version] before and after the change, and the index
-// of the record. When a list or watch begins in the past, the server returns the objects, and the cluster finds the
-// [version] of each object in these notes.
+// of the record. When a list or watch begins in the past, the server returns the objects. The cluster finds the
+// [version] of each object in its notes.
 
 // note keeps a new change in c.noted, and sends it to the informers of its kind.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
@@ -213,8 +213,8 @@ func upTo(changes []change, revision uint64) int {
 	return len(changes)
 }
 
-// kindState holds what the cluster knows about one kind in addition to the server: the latest version of every key,
-// and digests of the stored versions.
+// kindState holds what the cluster adds to the server's objects of one kind: the latest [version] of every key, and
+// digests of the stored versions.
 type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64

@@ -106,7 +106,8 @@ func (r sent) options() []runtime.Object {
 	return []runtime.Object{&r.List}
 }
 
-// Differences lists the fields that differ: those of the object or patch, then those of the options, then others.
+// Differences lists the fields that differ: first fields of the object or patch, then fields of the options, then
+// others.
 func (r sent) Differences(other sim.Content) []string {
 	o := other.(sent)
 	all := append(leaves("", content(r.Object), content(o.Object)),

@@ -247,7 +247,7 @@ func protoField(data []byte) (num int, field, rest []byte) {
 }
 
 // standing caches the versions of large objects that exist when a cluster begins. Many clusters begin with the same
-// CRDs, which may have a megabyte. Encoding these takes longer than a whole run.
+// CRDs. A CRD may have a megabyte, and its encoding takes longer than a whole run.
 var standing standingVersions
 
 type standingVersions struct {

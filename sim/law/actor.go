@@ -125,8 +125,8 @@ func (s *Actor) fits(owner, orphan any) bool {
 	return s.Adoptable == nil || s.Adoptable(objectOf(owner), objectOf(orphan))
 }
 
-// allowed returns the result of by, which is MaxSurge or MaxUnavailable of the contract: how far the number of the
-// owner's dependents may differ from Replicas. It is 0 if by is nil. A negative result panics with the name in field.
+// allowed returns how far the number of the owner's dependents may differ from Replicas. The function by is MaxSurge or
+// MaxUnavailable of the contract, and field is its name. The result is 0 if by is nil. A negative result panics.
 func (s *Actor) allowed(field string, by func(owner runtime.Object) int, owner any) int {
 	if by == nil {
 		return 0

@@ -257,9 +257,10 @@ func resolveAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// unblocked reports that the garbage collector set blockOwnerDeletion of an object to false although there is no cycle:
-// no dependent of the object waits for its own dependents. A cycle need not contain the object itself (RULES K100). The
-// violation is Committed if the actor's caches show a waiting dependent, or may have changed since the reconcile began.
+// unblocked reports that the garbage collector set blockOwnerDeletion of a reference to false although there is no
+// cycle. Without a cycle, no dependent of the object waits for its own dependents. A cycle need not contain the object
+// itself (RULES K100). The violation is Committed if the actor's caches show a waiting dependent, or may have changed
+// since the reconcile began.
 func (j *Judge) unblocked(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || !unblocks(w.Before, w.After) {

@@ -16,11 +16,11 @@ import (
 )
 
 // sameIncarnation checks EXACT-4: an actor may not write to an object with another UID than the object that it read. A
-// violation is always Informed, because the actor can prevent it: with a UID precondition of a delete or patch, or with
-// the resourceVersion of an update.
+// violation is always Informed, because a UID precondition of a delete or patch, or the resourceVersion of an update,
+// prevents it.
 //
-// Server-side applies and deletecollections are exempt: an apply names its object by name, and a deletecollection
-// selects.
+// Server-side applies and deletecollections are exempt: an apply only names its object, and a deletecollection uses a
+// selector.
 //
 // If the object has the name of the reconciled one, ADOPT-8 checks the write.
 func sameIncarnation(j *Judge, r *sim.Record) {
@@ -74,10 +74,10 @@ func noOlderView(j *Judge, r *sim.Record) {
 	}
 }
 
-// byItsCache reports whether the actor deletes an object based on the newest version in its cache, and knows newer
-// versions only from answers to its own requests. This is excused, because operators do not keep such answers. The
-// cached and the stored object must have the same controller. Controllers of profile Upstream have no such excuse,
-// because they have expectations or read the object again.
+// byItsCache reports whether the actor deletes an object based on the newest version in its cache, although it has
+// received newer versions in answers. This is excused, because operators do not keep such answers. The cached and the
+// stored object must have the same controller. Controllers of profile Upstream have no such excuse, because they have
+// expectations or read the object again.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
 	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
@@ -104,8 +104,8 @@ func (w *Write) asSeen(r *sim.Record) bool {
 		meta.SameBody(r.Saw, r.Before)
 }
 
-// destroys reports whether a write loses something: it deletes an object that has changed since the actor read it,
-// scales down, or reverts another client's change. A status write loses nothing.
+// destroys reports whether a write loses something. It deletes an object that has changed since the actor read it,
+// scales an owner down, or reverts another client's change. A status write loses nothing.
 func (w *Write) destroys(r *sim.Record) bool {
 	switch {
 	case w.Deletes:
@@ -175,9 +175,8 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	j.Report(s, what)
 }
 
-// believes returns the objects of a kind that a process may assume to exist: the cached objects, the objects in
-// answers, and all other stored objects. unsure is set if such another object is terminating, because the process may
-// not know this.
+// believes returns the objects of a kind that a process may assume to exist: cached objects, objects in answers, and
+// all other stored objects. unsure is set if such another object is terminating, because the process may not know this.
 func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure bool) {
 	c := p.Cache(kind)
 	all = append(c.Values(), p.createdUnseen.of(kind)...)
@@ -274,9 +273,9 @@ func (p *process) shows(k *work, late *bool) func(kind string) []runtime.Object 
 	}
 }
 
-// usedIsKept checks FIN-3. The violation is Informed even if the cache shows no use of the object: a cache may lack
-// recent uses, so the actor must list from the server. It is Committed if such a list in this reconcile showed no use,
-// or if the version of the object that the actor read was not in use.
+// usedIsKept checks FIN-3. A cache may lack recent uses of the object, so the actor must list from the server. The
+// violation is Committed if a list in this reconcile showed no use, or if the version that the actor read was not in
+// use. Otherwise it is Informed, even if the cache shows no use.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {

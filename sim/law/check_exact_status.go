@@ -13,10 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// exactStatus checks EXACT-8. During a run, the reconcile may have read each dependent at any moment before its
-// request: every count that results from such reads is right. Once settled, the count must match the stored objects. A
-// count that a write does not change is checked only once settled. A count that includes deleted dependents may never
-// exceed the number that the owner has had. Once settled, it may not be below the number of existing ones.
+// exactStatus checks EXACT-8. During a run, the reconcile may have read each dependent at any moment between its start
+// and the request. Every count that results from such reads is right. Once settled, the count must match the stored
+// objects. A count that a write does not change is checked only once settled. A count that includes deleted dependents
+// may never exceed the number that the owner has had. Once settled, it may not be below the number of existing ones.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledStatuses()

@@ -46,8 +46,7 @@ func (s *State) putOn(process, finalizer string) bool {
 
 // mayTakeOff reports whether an actor may remove a finalizer, because the actor declares it or has added it. The
 // garbage collector may remove the server's finalizers (orphan, foregroundDeletion). An actor of profile Ownership
-// without declared finalizers may remove any finalizer that is not the server's and that no other actor declares or has
-// added.
+// without declared finalizers may remove any finalizer except the server's and other actors' (declared or added).
 func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):

@@ -88,9 +88,9 @@ func (j *Judge) concerns(r *sim.Record) bool {
 }
 
 // cutsOthers reports a write that removes the reference to an existing owner from the actor's dependent, or from an
-// object that the actor may edit. The write may replace the list of owners, or restore an old copy of it. The actor
-// may remove a reference (a) to an owner of the kind that it reconciles, (b) to one of its own dependents, (c) that
-// it added itself, (d) if its AtWrite invariant allows it. Other laws judge deletions and releases.
+// object that the actor may edit. The write may replace the list of owners, or restore an old copy of it. The actor may
+// remove references to owners of the kind that it reconciles, to its own dependents, and that it added itself. Its
+// AtWrite invariant may allow more. Other laws judge deletions and releases.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
@@ -130,8 +130,8 @@ func (s *Actor) written() *Invariant {
 	return nil
 }
 
-// inFamily reports whether an owner is the object that the actor reconciles, or one of its dependents. The actor may
-// move objects between them: a StatefulSet makes a pod the owner of a claim. A Deployment may not do this with pods
+// inFamily reports whether an owner is the object that the actor reconciles, or a dependent of that object. The actor
+// may move objects between them: a StatefulSet makes a pod the owner of a claim. A Deployment may not do this with pods
 // of its ReplicaSets, because another controller manages the pods of ReplicaSets.
 func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write

@@ -41,8 +41,8 @@ func invariantLaw(id string, when When) func(*Judge) Check {
 	}, of...)
 }
 
-// written checks an invariant of the writing controller, at a write to a dependent of the reconciled owner or to an
-// object of a kind in MayEdit. If the controller reconciles no kind, the object may be any.
+// written checks an invariant of the writing controller. The written object is a dependent of the reconciled owner, or
+// of a kind in MayEdit. If the controller reconciles no kind, it is any object.
 func (j *Judge) written(v *Invariant, r *sim.Record) {
 	w := &j.write
 	own := w.Actor != nil && w.Dependent
@@ -110,7 +110,7 @@ func (s *State) with(r *sim.Record, kind string) (all []runtime.Object) {
 }
 
 // withinBounds checks an invariant at a write to a dependent. The violation is Informed if the write also violates the
-// invariant in the actor's view (see knewBounds), for every version of the owner that the actor may have used.
+// invariant in the actor's view: see knewBounds.
 func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || w.Before != nil && !w.Mine || !w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
@@ -151,10 +151,10 @@ func (w *Write) uid() types.UID {
 	return w.Before.GetUID()
 }
 
-// knewBounds reports whether a write violates the invariant in the actor's view. It tries the dependents as known from
-// deliveries and answers and as cached, and the times of the reconcile's start and of the write. Each combination must
-// violate the invariant. If a cache changed during the reconcile, or the reconcile has listed live, the result is
-// false.
+// knewBounds reports whether a write violates the invariant in the actor's view. It tries each version of the owner
+// that the actor may have used, the dependents as known and as cached, and the times of the reconcile's start and of
+// the write. Each combination must violate the invariant. If a cache changed during the reconcile, or the reconcile has
+// listed live, the result is false.
 func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	w := &j.write
 	k, p := w.counting(r), w.process
@@ -193,8 +193,8 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	return knew && !late
 }
 
-// dependentsChanged reports whether it is unknown which dependents the reconcile used: a cache of dependents changed
-// during the reconcile, or the reconcile has listed dependents live.
+// dependentsChanged reports whether a cache of dependents changed during the reconcile, or the reconcile has listed
+// live. In both cases it is unknown which dependents the reconcile used.
 func (w *Write) dependentsChanged(k *work) bool {
 	return k != nil && (k.listed || k.begun > 0 && slices.ContainsFunc(w.Actor.Owns, func(gvk schema.GroupVersionKind) bool {
 		return w.process.Cache(gvk.Kind).Changed > k.begun

@@ -1,5 +1,5 @@
-// Checks of LAW-1, LAW-1b and LAW-3. For whole programs, it also has checks of EXACT-2, ADOPT-3 and ADOPT-8, because
-// the records do not say which object such a program reconciles, or when it read an object.
+// Checks of LAW-1, LAW-1b and LAW-3. The checks of EXACT-2, ADOPT-3 and ADOPT-8 for whole programs are here too: their
+// records do not say which object is reconciled, or when it was read.
 
 package law
 

@@ -92,8 +92,8 @@ func comeToRest(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverPanic checks EXACT-7b. It is exercised by the end of each reconcile, by each panic of a program, and by each
-// program that runs when the world has settled.
+// neverPanic checks EXACT-7b. The end of each reconcile, each panic of a program, and each program that runs in the
+// settled world exercise the law.
 func neverPanic(j *Judge, r *sim.Record) {
 	switch r.Op {
 	case sim.Settled:

@@ -106,10 +106,10 @@ func neverHang(j *Judge, r *sim.Record) {
 	j.Report(Informed, "waits for what will not come: "+text)
 }
 
-// createdBy is the annotation in which controllers recorded the creator of an object before there was a ControllerRef.
+// createdBy is an annotation with the creator of an object. Controllers used it before there was a ControllerRef.
 const createdBy = "kubernetes.io/created-by"
 
-// noTieBreak checks WATCH-8: an event may not enqueue an object of another kind than the owner's, and may not lower
+// noTieBreak checks WATCH-8. An event may not enqueue an object of another kind than the owner's. It may not lower
 // expectations of an object that did not create the dependent.
 func noTieBreak(j *Judge, r *sim.Record) {
 	o := &j.route
@@ -166,7 +166,7 @@ const (
 	resync                  // WRITE-9: an unchanged object
 )
 
-// route compares the keys that one delivery enqueued with those that it should have enqueued.
+// route compares the keys that one delivery enqueued with the keys that it should have enqueued.
 type route struct {
 	event    event
 	process  *process
@@ -221,7 +221,7 @@ func (o *route) classify(before, after metav1.Object) {
 	}
 }
 
-// expect collects the keys that must be enqueued, and those that may also be enqueued.
+// expect collects the keys that must be enqueued, and the keys that may also be enqueued.
 func (o *route) expect(s *State, before, after metav1.Object) {
 	ns := ""
 	if after != nil {

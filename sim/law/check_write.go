@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneWorker checks WRITE-1: two workers of a process may not reconcile the same key at the same time, and a change
-// that arrives during a reconcile must lead to another reconcile.
+// oneWorker checks WRITE-1. Two workers of a process may not reconcile the same key at the same time. A change that
+// arrives during a reconcile must lead to another reconcile.
 func oneWorker(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		for _, p := range j.state.processes {

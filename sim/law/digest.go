@@ -78,8 +78,8 @@ func (t *missingNamed) digest() uint64 {
 	return sum
 }
 
-// digestKnown hashes what a process knows in addition to its caches: objects known only from answers, old versions that
-// current reconciles may still use, and newer versions that earlier incarnations received.
+// digestKnown hashes what a process knows in addition to its caches: versions known only from answers, old versions for
+// current reconciles, and newer versions that earlier incarnations received.
 func (s *State) digestKnown(sub *Actor, n *view.Known) uint64 {
 	var sum uint64
 	for uid, e := range n.ByUID { //detcheck:ordered a sum

@@ -40,7 +40,7 @@ type When uint8
 const (
 	WhenSettled When = 1 << iota // when the world has settled: for each reconciled object, or for the world
 	// BeforeCreate is at a create of a dependent. At a delete of a dependent, Check is called for each other dependent
-	// as if that dependent were just created, as the first of its owner.
+	// as if it were created now, as the owner's first.
 	BeforeCreate
 	AtWrite  // at each create, update and delete
 	AtDelete // when an object begins to terminate, or is removed without having been terminating

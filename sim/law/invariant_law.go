@@ -64,8 +64,8 @@ func (v *Invariant) mistake() string {
 	return ""
 }
 
-// CheckInvariants returns nil, or an error of one line that names a wrong invariant: it cannot be checked, its ID is
-// used twice, or its ID is the name of a law that cannot be an invariant.
+// CheckInvariants returns nil, or an error of one line that names a wrong invariant. An invariant is wrong if it cannot
+// be checked, or if its ID is used twice or belongs to a law of this package.
 func CheckInvariants(invariants []*Invariant) error {
 	seen := map[string]bool{}
 	for i, v := range invariants {

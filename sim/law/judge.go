@@ -222,8 +222,8 @@ func (j *Judge) Reset() {
 	}
 }
 
-// Digest hashes what the judge remembers in addition to the world's own state: unfinished orphaning deletions, lost
-// races, and what the garbage collector has received and read. An exhaustive search may merge two histories only if the
+// Digest hashes what the judge remembers in addition to the world's own state, such as unfinished orphaning deletions,
+// lost races, and what the garbage collector has received. An exhaustive search may merge two histories only if the
 // laws will also decide equally. Digest leaves out whether a process was off, saw events in another order, or had its
 // objects changed by others. These facts do not decide whether there is a violation, only whether WRITE-2, WRITE-3 or
 // WRITE-7 also reports it.

@@ -138,7 +138,7 @@ type reported struct {
 	record   int
 }
 
-// day returns a lawful history of two sets with the same selector and n pods each: the pods are created, started,
+// day returns a lawful history of two sets with the same selector and n pods each. The pods are created, started,
 // orphaned by the user, adopted, and scaled down.
 func day(n int) *tape {
 	t := &tape{}
@@ -191,7 +191,7 @@ func TestALawfulDay(t *testing.T) {
 	}
 }
 
-// turns returns a history with two workers, of which at least one is always in a reconcile. A pod changes n times.
+// turns returns a history with two workers. At least one worker is always in a reconcile. A pod changes n times.
 func turns(n int) (*tape, *thing, *thing) {
 	t := &tape{}
 	a, b := set("a", 1), set("b", 0)

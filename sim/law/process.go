@@ -135,8 +135,8 @@ func (p *process) work(r *sim.Record) *work {
 	return &(*list)[n]
 }
 
-// resolve returns the key of the owner that a reference names, or "" if the owner is not in the process's cache with
-// the same kind, name and UID.
+// resolve returns the key of the owner that a reference names. It returns "" if the process's cache has no object with
+// the kind, name and UID of the reference.
 func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	if ref == nil || ref.Kind != p.Actor.For.Kind {
 		return ""
@@ -200,7 +200,7 @@ func (p *process) forgetRun() {
 	clear(p.tried)
 }
 
-// Share is the result of a law for one controller. If Exercised is 0, it proves nothing.
+// Share is the result of a law for one controller. If Exercised is 0, a Share without violations proves nothing.
 type Share struct {
 	Controller string
 	Exercised  int // how often it exercised the law

@@ -106,8 +106,8 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the worker may have seen an earlier object under the name: the process's cache
-// contains another UID than the parameter uid, or contains uid only since the reconcile began.
+// tookForAnother reports whether the worker may have seen an earlier object of that name. The process's cache contains
+// another UID than the parameter uid, or contains uid only since the reconcile began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)

@@ -183,7 +183,7 @@ func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 
 // eitherWay widens the range of counts of a worker if the cache does not yet show the process's own adoptions and
 // releases. The worker may count the state before or after them. Only creations and deletions must be remembered, as
-// expectations do: kube-controller-manager's consistency store does not remember releases either (RULES D47).
+// expectations do. kube-controller-manager's consistency store does not remember releases either (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
 		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
@@ -203,8 +203,8 @@ func (p *process) eitherWay(k *work) {
 	}
 }
 
-// takesFor reports whether a worker may count an adopted object as an additional dependent, because its cache showed
-// the object as an active orphan at some moment of the reconcile.
+// takesFor reports whether a worker may count an adopted object as an additional dependent: at some moment of the
+// reconcile, its cache showed the object as an active orphan.
 func (p *process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
 	e := n.ByUID[uid]

@@ -27,8 +27,8 @@ func committedIf(excused bool) Strength {
 
 func informedIf(knew bool) Strength { return committedIf(!knew) }
 
-// adoptionStrength returns Informed if the adopter could have known that its own object was terminating: from a
-// delivery, a live read, or the live read that ADOPT-4 requires. Otherwise it returns Committed.
+// adoptionStrength returns Informed if the adopter could have known that its own object was terminating. It could know
+// this from a delivery or a live read, or with the live read that ADOPT-4 requires.
 func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if meta.Deleting(meta.Of(r.SawFor)) {
 		return Informed
@@ -43,9 +43,9 @@ func adoptionStrength(r *sim.Record, w *Write) Strength {
 	return Committed
 }
 
-// inherits returns the strength of a write that takes an object from another owner. It is Committed for a server-side
-// apply that replaces the reference to a deleted owner by one to its recreated owner of the same name. The actor cannot
-// expect this: any other apply that adds a second controller is refused.
+// inherits returns the strength of a write that takes an object from another owner. It is Committed if a server-side
+// apply replaces the reference to an owner by a reference to a recreated owner of that name. The actor cannot expect
+// this: any other apply that adds a second controller is refused.
 func (w *Write) inherits(r *sim.Record) Strength {
 	if r.Guards.Applies && w.NewOwner != nil && w.Owner.Kind == w.NewOwner.Kind && w.Owner.Name == w.NewOwner.Name {
 		return Committed

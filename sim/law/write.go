@@ -101,8 +101,8 @@ func (w *Write) unhandsTerminating(r *sim.Record) bool {
 		ref.UID != uidOf(w.For)
 }
 
-// harmless reports whether a write to an object that the actor does not own is allowed: adoption of an orphan,
-// removal of the actor's own reference, or removal of its own finalizers from an object that is terminating or has no
+// harmless reports whether a write to an object that the actor does not own is allowed. The write may adopt an orphan,
+// remove the actor's own reference, or remove its own finalizers from an object that is terminating or has no
 // controller.
 func (w *Write) harmless(r *sim.Record) bool {
 	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) || w.unhandsTerminating(r) {
@@ -120,7 +120,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, w.For.UID) && w.onlyRefs(r)
 }
 
-// counting returns the [work] of the worker that made a write, or nil if the record does not say what it had seen.
+// counting returns the [work] of the worker that made a write, or nil if it is unknown what the worker had seen.
 func (w *Write) counting(r *sim.Record) *work {
 	k := w.process.work(r)
 	if k == nil || !k.busy || k.owner == "" || string(k.owner) != r.For.UID || r.SawFor == nil {
@@ -172,8 +172,8 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
 }
 
-// keyedOtherwise reports whether the record does not name the reconciled object. A controller may have several queues:
-// For may be empty, name an object that was never stored or received, or hold a key of another watched kind.
+// keyedOtherwise reports whether the record does not name the reconciled object. A controller may have several queues.
+// So For may be empty, name an object that was never stored or received, or hold a key of another watched kind.
 func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Actor.For.Kind, f.Namespace, f.Name) == nil {
 		return true

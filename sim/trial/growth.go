@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// growth finds fights whose state never recurs because it grows: a counter in an annotation, or an increasing number
-// of objects. It counts how often a process writes for the same object in the same way.
+// growth finds fights in which no state recurs, because the state grows: a counter in an annotation, or an increasing
+// number of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
 	writes int             // number of writes since the last user action or fault
 	doing  map[doing]*done // the ways of writing, counted after the first growthFrom writes

@@ -230,7 +230,8 @@ func (t *Trial) Settle(l Limits) Settling {
 
 func (t *Trial) idle(e []sim.Action) bool { return len(e) == 0 || e[0].Class == sim.Fault }
 
-// idleUntil returns the time of the next step: the time of the next timer if only timers are left, or else the present.
+// idleUntil returns the time of the next step: if only timers are left, the time of the next timer; otherwise, the
+// present.
 func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	if len(e) == 0 || e[0].Class != sim.Timer {
 		return t.World.Clock.Elapsed()

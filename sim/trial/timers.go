@@ -70,8 +70,8 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest adds what decides when the world counts as settled: the time of the last change, the timers that have fired
-// since, and the refused creations. The due timers follow from the clock's state.
+// digest adds the facts that decide when the world counts as settled, such as the time of the last change, the timers
+// that have fired since, and the refused creations. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	var creations uint64
 	for c, last := range r.again { //detcheck:ordered a sum
@@ -146,9 +146,9 @@ func (r *resting) repeats(rec *sim.Record) bool {
 	return againLeast <= every && every < min(againMost, last.longest*9/5)
 }
 
-// polls reports whether a refusal is part of a poll, and so no change: a read of a missing object, or an attempt to
-// take a lock. A program takes a lock by creating an object; the refusal says that another instance has created it. The
-// host cannot see the reconciles of programs, so no SyncEnd reports the error.
+// polls reports whether a refusal is part of a poll, so that it is no change. The request read a missing object, or
+// tried to take a lock. A program takes a lock by creating an object; the refusal says that another instance has
+// created it. The host cannot see the reconciles of programs, so no SyncEnd reports the error.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil {
@@ -232,8 +232,8 @@ func (r *resting) waits(now time.Duration) {
 	}
 }
 
-// lulled reports whether the world is unsettled only because of timers that are far away: for example a resync in
-// twelve hours, while a lease is renewed every two seconds.
+// lulled reports whether the world is unsettled only because of distant timers. An example is a resync in twelve hours,
+// while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
 // beating reports whether timers have fired since the last change, each at average intervals of at least beatsLeast.

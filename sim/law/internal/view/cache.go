@@ -1,6 +1,6 @@
-// Package view holds what one process can know according to the records: the content of its informers ([Cache]) and
-// of its queue ([Queue]), the last version of each object that it received in a delivery or an answer ([Known]), and
-// older knowledge that a current reconcile may still use ([Journal]).
+// Package view holds what one process can know according to the records. [Cache] holds the content of an informer, and
+// [Queue] the keys of the queue. [Known] holds the last version of each object that the process received in a delivery
+// or an answer. [Journal] holds older versions that a current reconcile may still use.
 package view
 
 import (
