@@ -84,7 +84,7 @@ func (w *worker) turn(f func()) {
 	}
 }
 
-// gather collects the goroutines' new requests, and drops requests with canceled contexts.
+// gather collects the goroutines' new requests, and drops canceled requests.
 func (w *worker) gather() {
 	k, c := w.concurrentSync, w.process.cluster
 	if k.read != 0 {

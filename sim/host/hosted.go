@@ -82,7 +82,7 @@ func (p *Process) Printed(lines int) []string {
 	return nil
 }
 
-// collect takes the program's new requests, and drops requests with canceled contexts.
+// collect takes the program's new requests, and drops canceled requests.
 func (g *hosted) collect() {
 	if g.process.Down {
 		return

@@ -230,7 +230,7 @@ func (g *hosted) deliver(s *Stream) {
 	g.program.Send(s, next.event)
 }
 
-// expired returns the Status of the ERROR event that ends a watch whose revision was compacted.
+// expired returns the Status of the ERROR event that ends a watch with 410, so that the client lists again.
 func expired() runtime.Object {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}

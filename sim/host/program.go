@@ -37,8 +37,8 @@ type Program interface {
 }
 
 // immediate is a Program that can execute a call at once, during a step in which time passes. SetExecute is called
-// before Start, with a function that sets the Response of a call. It is for requests without an effect on others, such
-// as the renewal of a Lease.
+// before Start, with a function that sets the Response of a call. Programs do this for requests that need no order,
+// such as the renewal of a Lease.
 type immediate interface {
 	Program
 	SetExecute(execute func(*Call))

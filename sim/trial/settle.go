@@ -105,8 +105,8 @@ const (
 	goesOn  = time.Minute
 )
 
-// next returns the time of the next timer. soon: it fires within doneFor after the last change, so work may be
-// unfinished.
+// next returns the time of the next timer. soon is true if that time is at most doneFor after the last change: then
+// work may be unfinished.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
 		return pending[0].At, pending[0].At <= t.rest.since+doneFor

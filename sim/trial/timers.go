@@ -13,9 +13,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// If only timers are left, the world settles when each timer has fired beatsTimes times within at least beatsFor, and
-// writes have changed only timestamps. Without this rule, a controller that polls every ten minutes would never settle.
-// To wait for a later poll that changes something, use Limits.For.
+// If only timers are left, the world settles when each timer has fired beatsTimes times, over at least beatsFor, and
+// writes have changed only times. Without this rule, a controller that polls every ten minutes would never settle. To
+// wait for a later poll that changes something, use Limits.For.
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
@@ -249,9 +249,10 @@ func (t *Trial) withheld(process string) bool {
 // electionFor exceeds the duration of a lease.
 const electionFor = 30 * time.Second
 
-// patience returns how long timers must have had no effect. It is beatsFor, or pollsFor with whole programs, except in
-// two cases. It is 0 if all timers belong to processes with withheld events: their delays grow, and an hour shows no
-// more than three retries. It is electionFor if all other timers belong to managers: by then, an old lease has expired.
+// patience returns how long timers must have had no effect. With an end time ([Limits].For) it is beatsFor. Otherwise
+// it is 0 if all timers belong to processes with withheld events: their delays grow, and an hour shows at most three
+// retries. It is electionFor if all other timers belong to managers: by then, an old lease has expired.
+// In all other cases it is beatsFor, or pollsFor with programs.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
