@@ -32,8 +32,8 @@ func (j *Judge) evaluate(v *Invariant, f *Facts) string {
 	return j.guarded(v, f)
 }
 
-// trusted is how many calls of Check are guarded (see guarded) if Check is code of this module's controllers (builtin),
-// because the guard takes longer than their Check. For other invariants, all calls are guarded.
+// trusted is how many calls of Check are guarded for a builtin invariant (of this module's controllers). The guard
+// takes longer than the Check, so later calls are not guarded. For other invariants, all calls are guarded.
 const trusted = 32
 
 func (v *Invariant) builtin() bool {
@@ -44,7 +44,7 @@ func (v *Invariant) builtin() bool {
 	return v.isBuiltin
 }
 
-// panicked returns where the code in a stack panicked, as " at file:line".
+// panicked returns the place of the panic in a stack, as " at file:line".
 func panicked(stack []byte) string {
 	_, below, _ := strings.Cut(string(stack), "panic(")
 	for _, line := range strings.Split(below, "\n")[2:] {

@@ -15,7 +15,7 @@ func (v *Invariant) Law() *Law {
 	return v.ofWorld.law.(*Law)
 }
 
-// own returns the law that checks the invariant for controllers with it in their Contract.
+// own returns the law that checks the invariant for each controller with this invariant in its Contract.
 func (v *Invariant) own() *Law {
 	v.ofContract.once.Do(func() {
 		l := v.asLaw(invariantLaw(v.ID, v.When))
@@ -64,8 +64,8 @@ func (v *Invariant) mistake() string {
 	return ""
 }
 
-// CheckInvariants returns nil, or an error of one line that names the wrong invariant: one that cannot be checked, one
-// with the ID of another, or one with the name of a law that cannot be an invariant.
+// CheckInvariants returns nil, or an error of one line that names a wrong invariant. An invariant is wrong if it cannot
+// be checked, or if its ID is used twice or belongs to a law of this package.
 func CheckInvariants(invariants []*Invariant) error {
 	seen := map[string]bool{}
 	for i, v := range invariants {

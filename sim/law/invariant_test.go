@@ -144,8 +144,8 @@ func TestMistakesInInvariants(t *testing.T) {
 	}
 }
 
-// A violation by the owner's other dependents is Informed if they were shown before the sync (3 objects). It is not if
-// they were shown in the sync (0), or if the sync lists live (4).
+// A violation is Informed if the owner's other dependents were delivered before the sync (3 objects). It is Committed
+// if they were delivered during the sync (0), or if the sync lists live (4).
 func TestInvariantsGetDependents(t *testing.T) {
 	for when, verb := range map[When]string{BeforeCreate: "create", AtWrite: "create", AtDelete: "delete"} {
 		for shown, want := range map[int]Strength{4: Committed, 3: Informed, 2: Committed, 0: Committed} {

@@ -1,6 +1,6 @@
-// Package view holds what one process can know according to the records: the content of its informers ([Cache]) and
-// of its queue ([Queue]), the last version of each object that it received in a delivery or an answer ([Known]), and
-// older knowledge that a current reconcile may still use ([Journal]).
+// Package view holds what one process can know according to the records. [Cache] holds the content of an informer, and
+// [Queue] the keys of the queue. [Known] holds the last version of each object that the process received in a delivery
+// or an answer. [Journal] holds older versions that a current reconcile may still use.
 package view
 
 import (
@@ -126,8 +126,8 @@ func (c *Cache) drop(n Key, i int) {
 	delete(c.at, n)
 }
 
-// Journal holds what a process knew about objects before they changed during current reconciles. From this follows
-// what a worker may have known at any moment of its reconcile.
+// Journal holds the earlier versions of objects that changed during current reconciles. They show what a worker may
+// have known at any moment of its reconcile.
 type Journal struct {
 	Entries []Glimpse
 	kept    int    // number of entries after the last Cut
@@ -145,8 +145,8 @@ type Glimpse struct {
 	Record  int // index of the record of the change
 }
 
-// LongJournal is the length from which a journal is cut to the entries that current reconciles may use. It is cut
-// again whenever it has doubled. If reconciles overlap all the time, the journal is never empty.
+// LongJournal is the length at which a journal is cut to the entries that current reconciles may use, and then again
+// whenever it has doubled. Without cuts, it would grow without end if reconciles always overlap.
 const LongJournal = 256
 
 // Long reports whether the journal should be cut.
