@@ -179,22 +179,7 @@ func TestDenialWithoutACode(t *testing.T) {
 	}
 }
 
-// A call of a webhook blocks no other request, even if the webhook itself sends the request.
-func TestAdmissionWebhookCallsBack(t *testing.T) {
-	h := calling(t)
-	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
-		must(t, h, "POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"generateName":"s-"}}`)
-		must(t, h, "GET", configMaps, "")
-		return &admissionv1.AdmissionResponse{Allowed: true}
-	}))
-	must(t, h, "POST", validating, configuration("h", `{"url":"`+s.URL+`","caBundle":`+bundle(s)+`}`, ""))
-	must(t, h, "POST", configMaps, `{"metadata":{"name":"a"}}`)
-	if got := must(t, h, "GET", "/api/v1/namespaces/default/secrets", ""); !strings.Contains(got, `"s-1"`) {
-		t.Errorf("secrets: %s", got)
-	}
-}
-
-// If an object changes during a webhook call, it is admitted again. A request with a resourceVersion is refused.
+// A webhook may itself send requests. If an object changes during its call, it is admitted again. A request with a resourceVersion is refused.
 func TestAdmissionIsRepeated(t *testing.T) {
 	h := calling(t)
 	var calls atomic.Int32
