@@ -123,7 +123,7 @@ func (c *call) matchDelete(w *draft) error {
 // during a webhook call, the error is errRaced. See still for the other errors, such as 404.
 func (c *call) reviewDelete(w *draft) error {
 	calls := c.s.calls
-	if c.posted() {
+	if c.posted() || c.pending(w) {
 		return nil
 	}
 	if err := c.review(admissionv1.Delete, nil, w.old.obj, w.dryRun); err != nil || c.s.calls == calls {
@@ -141,6 +141,9 @@ func (c *call) reviewDelete(w *draft) error {
 func (c *call) storeDelete(w *draft) error {
 	old, opts := w.old, w.opts
 	switch {
+	case c.pending(w):
+		w.obj = old.obj
+		return nil
 	case c.k.row.Terminate == nil:
 	case old.meta.GetDeletionTimestamp() == nil:
 		w.obj = c.k.row.Terminate(old.obj, opts, c.now)
@@ -148,20 +151,10 @@ func (c *call) storeDelete(w *draft) error {
 			c.commit(c.s.writable(c.k), old, old.key, w.obj, metadata.Of(w.obj))
 		}
 		return nil
-	case c.k.row.Held != nil && c.k.row.Held(old.obj):
-		w.obj = old.obj
-		return nil
-	}
-	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
-		opts.GracePeriodSeconds = new(int64(1))
 	}
 	obj := c.k.row.Shallow(old.obj)
 	m := metadata.Of(obj)
-	graceful, pending := c.beGraceful(obj, m, opts)
-	if pending {
-		w.obj = c.deleted(old.obj, old.meta)
-		return nil
-	}
+	graceful := c.beGraceful(obj, m, opts)
 	c.setDeletionFinalizers(m, opts)
 	if !graceful {
 		if len(m.GetFinalizers()) == 0 {
@@ -206,22 +199,34 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
+<<<<<<< HEAD
 // beGraceful marks an object as terminating if its kind has graceful deletion. graceful reports whether obj was
 // changed. pending reports whether an earlier graceful deletion is in progress and ends at the same time as before.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
+=======
+// pending reports whether a deletion is in progress that the request does not change. The object is then not reviewed:
+// see Store.Delete in k8s.io/apiserver, and REST.Delete of Namespaces.
+func (c *call) pending(w *draft) bool {
+	m, asked, left := w.old.meta, w.opts.GracePeriodSeconds, w.old.meta.GetDeletionGracePeriodSeconds()
+	switch {
+	case m.GetDeletionTimestamp() == nil:
+		return false
+	case c.k.row.Held != nil:
+		return c.k.row.Held(w.old.obj)
+	}
+	return c.k.row.Grace != nil && left != nil && *left != 0 && (asked == nil || *asked >= *left)
+}
+
+// beGraceful marks an object as terminating if its kind has graceful deletion, and reports whether it has changed obj.
+func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) bool {
+>>>>>>> stages
 	if c.k.row.Grace == nil {
-		return false, false
+		return false
 	}
 	left := m.GetDeletionGracePeriodSeconds()
 	if at := m.GetDeletionTimestamp(); at != nil {
-		switch {
-		case left == nil || *left == 0:
-			return false, false
-		case opts.GracePeriodSeconds == nil:
-			opts.GracePeriodSeconds = left
-			return false, true
-		case *opts.GracePeriodSeconds >= *left:
-			return false, true
+		if left == nil || *left == 0 {
+			return false
 		}
 		period := *opts.GracePeriodSeconds
 		sooner := metav1.Time{Time: at.Add(time.Duration(period-*left) * time.Second)}
@@ -233,7 +238,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 		}
 		m.SetDeletionTimestamp(&sooner)
 		m.SetDeletionGracePeriodSeconds(&period)
-		return true, false
+		return true
 	}
 	period := c.k.row.Grace(obj, opts.GracePeriodSeconds)
 	opts.GracePeriodSeconds = &period
@@ -243,7 +248,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 	if g := m.GetGeneration(); g > 0 {
 		m.SetGeneration(g + 1)
 	}
-	return true, false
+	return true
 }
 
 // markDeleting sets the deletion timestamp of an object that stays because of finalizers.

@@ -39,7 +39,7 @@ func (c *call) decodeUpdate(w *draft) error {
 	if err := w.make(c, w); err != nil {
 		return err
 	}
-	w.m, w.asked = metadata.Of(w.obj), c.askedPorts(w.obj, w.old.obj)
+	w.m = metadata.Of(w.obj)
 	return nil
 }
 
@@ -111,6 +111,7 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 // validateUpdate sets the fields of the new state that the server owns, and refuses an invalid state with 422.
 func (c *call) validateUpdate(w *draft) error {
 	way, obj, m, onlyMeta, old, oldMeta := w.way, w.obj, w.m, w.onlyMeta, w.old.obj, w.old.meta
+	w.asked = c.askedPorts(obj, old)
 	m.SetGeneration(oldMeta.GetGeneration())
 	if way.Prepare != nil && !(onlyMeta && way.Keeps) {
 		way.Prepare(obj, old, c.now)
@@ -158,7 +159,10 @@ func (c *call) begin(obj runtime.Object, m metav1.Object, old runtime.Object) er
 			return c.errInvalid(m.GetName(), errs)
 		}
 	}
-	return nil
+	if err := c.inRange(obj, old); err != nil {
+		return err
+	}
+	return c.allocatePorts(c.draft.asked, obj)
 }
 
 func (c *call) update(way *registry.Update) Response {

@@ -117,13 +117,10 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 	return k.Resource, k.Namespaced, true
 }
 
-// charge adds a write to the quotas of its namespace, and checks the addresses and node ports of a Service. In a dry
-// run it only checks. The quotas stay charged even if the write fails later. It refuses an exceeded quota with 403, and
-// an address or port with 422.
+// charge adds a write to the quotas of its namespace; in a dry run it only checks. The quotas stay charged even if the
+// write fails later. It refuses an exceeded quota with 403, and a node port that another request has taken during a
+// webhook call with 422.
 func (c *call) charge(w *draft) error {
-	if w.onlyMeta {
-		return nil
-	}
 	if err := c.spendQuota(w); err != nil {
 		return err
 	}
@@ -132,7 +129,7 @@ func (c *call) charge(w *draft) error {
 
 func (c *call) spendQuota(w *draft) error {
 	t := c.s.tables[quotaKind.ordinal]
-	if t.objects.Len() == 0 || !c.k.Namespaced || !c.s.plugged(resourceQuota) {
+	if w.onlyMeta || t.objects.Len() == 0 || !c.k.Namespaced || !c.s.plugged(resourceQuota) {
 		return nil
 	}
 	charge := admission.Charge{Of: c.k.groupResource(), Subresource: c.req.Subresource, Obj: w.obj, Now: c.now}
