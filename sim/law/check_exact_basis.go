@@ -138,11 +138,35 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 }
 
 // lacks evaluates the invariant as if the dependent were created now, beside the parameter others. Only the objects
-// that the function all returns exist. The result says what is missing, or is "".
-func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, others []runtime.Object,
-	all func(kind string) []runtime.Object) string {
-	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), Dependents: others, After: objectOf(dependent),
-		Now: sim.Epoch.Add(r.At), All: all, Get: namedIn(all)})
+// that the function all returns exist. The result says what is missing. It is "" if nothing is missing for one of the
+// versions of the owner.
+func (j *Judge) lacks(v *Invariant, r *sim.Record, owners []any, dependent any, others []runtime.Object,
+	all func(kind string) []runtime.Object) (what string) {
+	for _, owner := range owners {
+		if what = j.evaluate(v, &Facts{Owner: objectOf(owner), Dependents: others, After: objectOf(dependent),
+			Now: sim.Epoch.Add(r.At), All: all, Get: namedIn(all)}); what == "" {
+			return ""
+		}
+	}
+	return what
+}
+
+// ownerStored returns the stored version of the reconciled owner, or the version that the reconcile saw if the owner is
+// gone.
+func (j *Judge) ownerStored(r *sim.Record) []any {
+	if o := j.state.Object(uidOf(r.For)); o != nil {
+		return []any{o.Value}
+	}
+	return []any{r.SawFor}
+}
+
+// ownersSeen returns the versions of the reconciled owner that the reconcile may have used.
+func (w *Write) ownersSeen(r *sim.Record) []any {
+	seen := []any{r.SawFor}
+	if k := w.process.work(r); k != nil {
+		w.process.owners(k, func(owner any) { seen = append(seen, owner) })
+	}
+	return seen
 }
 
 // nothing returns no objects, for an empty world. A dependent that lacks nothing there needs no other object.
@@ -153,10 +177,11 @@ func nothing(string) []runtime.Object { return nil }
 func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	others := j.others(r)
-	if len(others) > 0 || j.lacks(v, r, r.After, nil, nothing) != "" {
+	stored := j.ownerStored(r)
+	if len(others) > 0 || j.lacks(v, r, stored, r.After, nil, nothing) != "" {
 		j.Exercise()
 	}
-	what := j.lacks(v, r, r.After, others, j.state.values)
+	what := j.lacks(v, r, stored, r.After, others, j.state.values)
 	if what == "" {
 		return
 	}
@@ -164,11 +189,11 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	late := w.dependentsChanged(k)
 	believed := func(kind string) []runtime.Object {
 		all, unsure := w.process.believes(&j.state, kind)
-		late = late || unsure || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
+		late = late || unsure || w.process.unsure(k, kind)
 		return all
 	}
 	for _, known := range w.othersKnown(w.counting(r)) {
-		if j.lacks(v, r, r.After, known, believed) == "" || late {
+		if j.lacks(v, r, w.ownersSeen(r), r.After, known, believed) == "" || late {
 			s = Committed
 		}
 	}
@@ -202,16 +227,16 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	left := func(kind string) []runtime.Object {
 		return slices.DeleteFunc(j.state.values(kind), func(v runtime.Object) bool { return meta.Of(v).GetUID() == gone })
 	}
-	worst, of, what := Committed, (*Object)(nil), ""
+	worst, of, what, stored := Committed, (*Object)(nil), "", j.ownerStored(r)
 	for _, d := range j.state.Dependents(uidOf(r.For)) {
 		if meta.Deleting(d.Meta) || d.Meta.GetUID() == gone || !j.state.isActiveOf(w.Actor, uidOf(r.For), d) ||
-			j.lacks(v, r, d.Value, nil, j.state.values) != "" {
+			j.lacks(v, r, stored, d.Value, nil, j.state.values) != "" {
 			continue
 		}
-		if j.lacks(v, r, d.Value, nil, nothing) != "" {
+		if j.lacks(v, r, stored, d.Value, nil, nothing) != "" {
 			j.Exercise()
 		}
-		lacks := j.lacks(v, r, d.Value, nil, left)
+		lacks := j.lacks(v, r, stored, d.Value, nil, left)
 		if lacks == "" {
 			continue
 		}
@@ -234,7 +259,7 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)
 	return e != nil && e.Value != nil && k != nil && (e.Since < k.begun || e.Ahead) &&
-		j.lacks(v, r, e.Value, nil, left) != ""
+		j.lacks(v, r, j.write.ownersSeen(r), e.Value, nil, left) != ""
 }
 
 // takenAlong checks an invariant such as tie-before-deleting at the deletion of a dependent: another object must be
@@ -246,31 +271,39 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 		return
 	}
 	j.Exercise()
-	asked := func(others []runtime.Object, all func(kind string) []runtime.Object) string {
-		return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), Dependents: others, Before: objectOf(r.Before),
+	asked := func(owner any, others []runtime.Object, all func(kind string) []runtime.Object) string {
+		return j.evaluate(v, &Facts{Owner: objectOf(owner), Dependents: others, Before: objectOf(r.Before),
 			Now: sim.Epoch.Add(r.At), All: all, Get: namedIn(all)})
 	}
-	what := asked(j.others(r), j.state.values)
+	what := asked(j.ownerStored(r)[0], j.others(r), j.state.values)
 	if what == "" {
 		return
 	}
 	s, k := Informed, w.process.work(r)
 	late := w.dependentsChanged(k)
 	for _, known := range w.othersKnown(w.counting(r)) {
-		if asked(known, w.process.shows(k, &late)) == "" || late {
-			s = Committed
+		for _, owner := range w.ownersSeen(r) {
+			if asked(owner, known, w.process.shows(k, &late)) == "" || late {
+				s = Committed
+			}
 		}
 	}
 	j.Report(s, what)
 }
 
-// shows returns a function that lists a kind in the cache, and sets late if the cache changed during the reconcile.
+// shows returns a function that lists a kind in the cache, and sets late if it is unsure what the reconcile has seen.
 func (p *process) shows(k *work, late *bool) func(kind string) []runtime.Object {
 	return func(kind string) []runtime.Object {
-		c := p.Cache(kind)
-		*late = *late || k != nil && k.begun > 0 && c.Changed > k.begun
-		return c.Values()
+		*late = *late || p.unsure(k, kind)
+		return p.Cache(kind).Values()
 	}
+}
+
+// unsure reports whether the cache of a kind may differ from what the reconcile has seen: it changed during the
+// reconcile, or it has never contained an object and the process reads the kind from the server.
+func (p *process) unsure(k *work, kind string) bool {
+	c := p.Cache(kind)
+	return k != nil && k.begun > 0 && c.Changed > k.begun || c.Live && c.Changed == 0
 }
 
 // usedIsKept checks FIN-3. A cache may lack recent uses of the object, so the actor must list from the server. The

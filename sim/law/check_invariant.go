@@ -172,7 +172,7 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	late := false
 	all := p.shows(k, &late)
 	get := func(kind, namespace, name string) runtime.Object {
-		late = late || p.Cache(kind).Changed > k.begun
+		late = late || p.unsure(k, kind)
 		return cachedAs(p.Cache(kind), namespace, name)
 	}
 	over := func(owner any) bool {
@@ -188,9 +188,7 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 		}
 		return true
 	}
-	knew := over(r.SawFor)
-	p.owners(k, func(owner any) { knew = knew && over(owner) })
-	return knew && !late
+	return !slices.ContainsFunc(w.ownersSeen(r), func(owner any) bool { return !over(owner) }) && !late
 }
 
 // dependentsChanged reports whether a cache of dependents changed during the reconcile, or the reconcile has listed

@@ -89,10 +89,13 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 		if e := p.Cache(kind).Get(namespace, name); e != nil {
 			return objectOf(e.Value)
 		}
-		if l, looked := p.lookups[coords{kind, namespace, name}]; looked && l.uid == "" {
+		l, looked := p.lookups[coords{kind, namespace, name}]
+		if looked && l.uid == "" {
 			return went(kind, namespace, name)
 		}
-		return stored(kind, namespace, name)
+		o := stored(kind, namespace, name)
+		late = late || o == nil && looked
+		return o
 	})) == "" || late {
 		strength = Committed
 	}

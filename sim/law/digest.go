@@ -134,6 +134,11 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.String(n.Namespace)
 		sum += sim.Mix(uint64(h))
 	}
+	for _, c := range p.caches {
+		if c.Live {
+			sum += uint64(sim.HashString(c.Kind))
+		}
+	}
 	for f := range p.puts { //detcheck:ordered a sum
 		var h sim.Hash
 		h.String(f)

@@ -14,11 +14,11 @@ import (
 )
 
 // evaluate calls the Check of an invariant and returns what is wrong. It panics with a [Misuse] if Check panics.
-func (j *Judge) evaluate(v *Invariant, f *Facts) string {
+func (j *Judge) evaluate(v *Invariant, f *Facts) (what string) {
 	j.evaluating.Store(v)
 	defer func() {
-		j.evaluating.Store(nil)
 		if e := recover(); e != nil {
+			j.evaluating.Store(nil)
 			if m, is := e.(Misuse); is {
 				panic(m)
 			}
@@ -27,9 +27,12 @@ func (j *Judge) evaluate(v *Invariant, f *Facts) string {
 		}
 	}()
 	if v.builtin() && v.evaluated.Add(1) > trusted {
-		return v.Check(f)
+		what = v.Check(f)
+	} else {
+		what = j.guarded(v, f)
 	}
-	return j.guarded(v, f)
+	j.evaluating.Store(nil) // but not after runtime.Goexit
+	return what
 }
 
 // trusted is how many calls of Check are guarded for a builtin invariant (of this module's controllers). The guard

@@ -52,12 +52,14 @@ func (v *Invariant) mistake() string {
 	switch {
 	case v.ID == "":
 		return "an invariant has no ID: failures and pages name it"
-	case strings.ContainsAny(v.ID, " \t\r\n\"'@#,="):
-		return fmt.Sprintf("invariant %q: an ID is one word, without quotes and @ # , =", v.ID)
+	case strings.ContainsAny(v.ID, " \t\r\n\"'@#,=/\\"):
+		return fmt.Sprintf("invariant %q: an ID is one word, without quotes, slashes and @ # , =", v.ID)
 	case v.Check == nil:
 		return "invariant " + v.ID + ": Check is nil: it says what is wrong"
 	case v.When == 0:
-		return "invariant " + v.ID + ": When is empty: it would never be asked"
+		return "invariant " + v.ID + ": When is empty: Check would never be called"
+	case v.When >= AtDelete<<1:
+		return fmt.Sprintf("invariant %s: When is %d: combine WhenSettled, BeforeCreate, AtWrite and AtDelete", v.ID, v.When)
 	case v.Sentence == "":
 		return "invariant " + v.ID + ": Sentence is empty: say what must hold"
 	}

@@ -107,7 +107,9 @@ func TestMistakesInInvariants(t *testing.T) {
 		"two invariants have the ID mine":                                    {Invariants: []*Invariant{check(ok), check(ok)}},
 		"invariant never-fight: a law has that name: give it another ID":     {Invariants: []*Invariant{{ID: "never-fight", Sentence: "x", When: AtWrite, Check: ok}}},
 		"invariant mine: Check is nil: it says what is wrong":                {Invariants: []*Invariant{check(nil)}},
-		"invariant mine: When is empty: it would never be asked":             {Invariants: []*Invariant{{ID: "mine", Sentence: "x", Check: ok}}},
+		"invariant mine: When is empty: Check would never be called":         {Invariants: []*Invariant{{ID: "mine", Sentence: "x", Check: ok}}},
+		"invariant mine: When is 16: combine WhenSettled, ":                  {Invariants: []*Invariant{{ID: "mine", Sentence: "x", When: 16, Check: ok}}},
+		`invariant "a/b": an ID is one word, without quotes, slashes`:        {Invariants: []*Invariant{{ID: "a/b", Sentence: "x", When: AtWrite, Check: ok}}},
 		"Contract.MaxSurge needs Replicas: it is how many more than that an": {MaxSurge: func(runtime.Object) int { return 1 }},
 		"Contract.Counts[0] needs Of, and Is or Each":                        {Counts: []Count{{Name: "ready"}}},
 		"invariant EXACT-2: a law has that name: give it another ID":         {Invariants: []*Invariant{{ID: "EXACT-2", Sentence: "x", When: AtWrite, Check: ok}}},
@@ -173,6 +175,53 @@ func TestInvariantsGetDependents(t *testing.T) {
 			tp.observed(j)
 			if got := j.Violations(); len(got) != 1 || got[0].Strength != want || !strings.HasSuffix(got[0].Text, "beside ") {
 				t.Errorf("%s, %d shown: %v", verb, shown, got)
+			}
+		}
+	}
+}
+
+// A write that agrees with the stored owner is no violation, although the sync began with an older version of the owner.
+// A violation is not Informed if it depends on a kind that the controller reads live and that its caches never contained.
+func TestInvariantsGetWhatWasReadLive(t *testing.T) {
+	for when, verb := range map[When]string{BeforeCreate: "create", AtWrite: "create", AtDelete: "delete"} {
+		for _, live := range []bool{false, true} {
+			sized := &Invariant{ID: "sized", Sentence: "x", When: when, Check: func(f *Facts) string {
+				if f.Owner.(*thing).Replicas != 2 {
+					return "another size"
+				}
+				return ""
+			}}
+			configured := &Invariant{ID: "configured", Sentence: "x", When: when, Check: func(f *Facts) string {
+				if len(f.All("Config")) == 0 && f.Get("Config", "default", "c") == nil {
+					return "no config"
+				}
+				return ""
+			}}
+			c := Contract{Invariants: []*Invariant{sized, configured}}
+			j := NewJudge([]Actor{{Process: "rs", Controller: "rs", For: kind("ReplicaSet"), Owns: kinds("Pod"), Contract: c}}, c.Laws())
+			tp, a := &tape{}, set("a", 1)
+			two, p, config := a.as(func(o *thing) { o.Replicas = 2 }), pod("p", a), object("Config", "c")
+			tp.exist(a, config)
+			before, after := (*thing)(nil), p
+			if verb == "delete" {
+				before, after = p, nil
+				tp.exist(p)
+				tp.show("rs", p)
+			}
+			tp.show("rs", a)
+			tp.sync("rs", a, func() {
+				tp.user(a, two)
+				tp.read("rs", a, two)
+				if live {
+					tp.read("rs", a, config)
+				}
+				tp.user(config, nil)
+				tp.commit("rs", verb, a, before, after)
+			})
+			tp.observed(j)
+			want := map[bool]Strength{false: Informed, true: Committed}[live]
+			if got := j.Violations(); len(got) != 1 || got[0].Strength != want || !strings.HasSuffix(got[0].Text, "no config") {
+				t.Errorf("%s, read live: %v: %v", verb, live, got)
 			}
 		}
 	}

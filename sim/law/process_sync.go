@@ -75,6 +75,9 @@ func (p *process) answered(s *State, r *sim.Record) {
 	if found != nil {
 		p.told(r)
 	}
+	if p.Actor.moments != 0 && (r.Verb == "get" || r.Verb == "list") {
+		p.Cache(r.Object.Kind).Live = true
+	}
 	if r.Verb != "get" {
 		// a write without effect, such as a repeated adoption
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {

@@ -19,6 +19,7 @@ type Cache struct {
 	Kind    string
 	Entries []Entry // in an order that depends only on the history
 	Changed int     // index of the record of the last delivery; 0 for none
+	Live    bool    // the process has read the kind from the server
 	at      map[Key]int
 	owned   map[types.UID]int // UID of an owner -> number of entries that it controls, see Recount
 }
@@ -74,7 +75,7 @@ func (c *Cache) Values() []runtime.Object {
 // Clear removes all objects.
 func (c *Cache) Clear() {
 	clear(c.Entries)
-	c.Entries, c.Changed = c.Entries[:0], 0
+	c.Entries, c.Changed, c.Live = c.Entries[:0], 0, false
 	clear(c.at)
 	clear(c.owned)
 }
