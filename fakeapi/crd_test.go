@@ -8,9 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 const widgetSchema = `
@@ -119,6 +121,70 @@ func at(obj runtime.Object, path string) any {
 	value, _, _ := unstructured.NestedFieldNoCopy(obj.(*unstructured.Unstructured).Object,
 		strings.Split(strings.TrimPrefix(path, "."), ".")...)
 	return value
+}
+
+func TestCustomObjectIsPrunedDefaultedAndValidated(t *testing.T) {
+	s := crdServer(t, Options{})
+	k := widgetKind(s, "v1")
+	obj := must(t, s, widget(t, "v1", "a", "{color: red, unknown: 1}").of(k)).Object
+	if at(obj, ".spec.replicas") != int64(1) || at(obj, ".spec.unknown") != nil ||
+		at(obj, ".metadata.generation") != int64(1) {
+		t.Fatalf("%v", obj)
+	}
+	refused(t, s, widget(t, "v1", "b", "{color: green}").of(k), 422,
+		`spec.color: Unsupported value: "green": supported values: "red", "blue"`)
+	refused(t, s, widget(t, "v1", "b", "{replicas: -1}").of(k), 422,
+		"spec.replicas: Invalid value: -1: spec.replicas in body should be greater than or equal to 0")
+	refused(t, s, widget(t, "v1", "b", "{replicas: x}").of(k), 422,
+		`spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer: "string"`)
+	refused(t, s, widget(t, "v1", "b", "{replicas: 3, max: 2}").of(k), 422, "spec: Invalid value: too many")
+	refused(t, s, widget(t, "v1", "b", "{ports: [{name: x}, {name: x}]}").of(k), 422, "spec.ports[1]: Duplicate value")
+	refused(t, s, widget(t, "v1", "B_", "{}").of(k), 422, "metadata.name: Invalid value")
+}
+
+func TestRatchet(t *testing.T) {
+	s := crdServer(t, Options{})
+	k := widgetKind(s, "v1")
+	must(t, s, widget(t, "v1", "a", "{color: red, max: 7}").of(k))
+	d := s.Lookup(definitionKind, "", "widgets.example.com").(*crd.Definition).DeepCopy()
+	for i := range d.Spec.Versions {
+		spec := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
+		seven, top := spec.Properties["max"], 5.0
+		seven.Maximum = &top
+		spec.Properties["max"] = seven
+	}
+	must(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: d})
+	patch := func(text string) *Request {
+		return &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType,
+			Patch: []byte(text)}
+	}
+	must(t, s, patch(`{"spec":{"color":"blue"}}`))
+	refused(t, s, patch(`{"spec":{"max":8}}`), 422,
+		"spec.max: Invalid value: 8: spec.max in body should be less than or equal to 5")
+}
+
+// New defaults appear in older objects, and the next write stores them.
+func TestSchemaChangeIsSeenByOldObjects(t *testing.T) {
+	s := crdServer(t, Options{})
+	k := widgetKind(s, "v1")
+	before := metadata.Of(must(t, s, widget(t, "v1", "a", "{}").of(k)).Object).GetResourceVersion()
+	d := s.Lookup(definitionKind, "", "widgets.example.com").(*crd.Definition).DeepCopy()
+	for i := range d.Spec.Versions {
+		spec := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
+		field := spec.Properties["max"]
+		field.Default = &apiextensionsv1.JSON{Raw: []byte("9")}
+		spec.Properties["max"] = field
+	}
+	must(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: d})
+	obj := s.Lookup(widgetKind(s, "v1"), "default", "a")
+	if at(obj, ".spec.max") != int64(9) || metadata.Of(obj).GetResourceVersion() != before {
+		t.Fatalf("%v", obj)
+	}
+	r := must(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType,
+		Patch: []byte(`{}`)})
+	if metadata.Of(r.Object).GetResourceVersion() == before {
+		t.Fatal("the defaults were not stored")
+	}
 }
 
 func TestDefinitionIsChecked(t *testing.T) {

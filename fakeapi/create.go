@@ -99,13 +99,8 @@ func (c *call) validateCreate(w *draft) error {
 	return err
 }
 
-<<<<<<< HEAD
-// convertCreate converts the object to the storage version, if a webhook or a function converts it. It returns the
-// error of the conversion, or 503 if the CRD has changed during a webhook call.
-=======
 // convertCreate converts the object to the storage version if a webhook or a function does so. It refuses a
 // resourceVersion with 500. It returns the error of the conversion, or 503 if the CRD has changed during a webhook call.
->>>>>>> stages
 func (c *call) convertCreate(w *draft) error {
 	if rv := w.m.GetResourceVersion(); rv != "" && !w.dryRun {
 		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
@@ -131,12 +126,7 @@ func (c *call) convertCreate(w *draft) error {
 	return nil
 }
 
-<<<<<<< HEAD
-// storeCreate stores the object. The errors are 500 for a resourceVersion, 409 for a name in use, and 500 for an object
-// that is too large.
-=======
-// storeCreate stores the object. It refuses a name in use with 409, and a too large object with 500.
->>>>>>> stages
+// storeCreate stores the object. The errors are 409 for a name in use, and 500 for an object that is too large.
 func (c *call) storeCreate(w *draft) error {
 	t := c.s.writable(c.k)
 	if old := c.s.find(t, w.key); old != nil {

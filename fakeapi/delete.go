@@ -199,11 +199,6 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
-<<<<<<< HEAD
-// beGraceful marks an object as terminating if its kind has graceful deletion. graceful reports whether obj was
-// changed. pending reports whether an earlier graceful deletion is in progress and ends at the same time as before.
-func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
-=======
 // pending reports whether a deletion is in progress that the request does not change. The object is then not reviewed:
 // see Store.Delete in k8s.io/apiserver, and REST.Delete of Namespaces.
 func (c *call) pending(w *draft) bool {
@@ -219,7 +214,6 @@ func (c *call) pending(w *draft) bool {
 
 // beGraceful marks an object as terminating if its kind has graceful deletion, and reports whether it has changed obj.
 func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) bool {
->>>>>>> stages
 	if c.k.row.Grace == nil {
 		return false
 	}

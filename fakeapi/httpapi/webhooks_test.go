@@ -178,7 +178,6 @@ func TestDenialWithoutACode(t *testing.T) {
 	}
 }
 
-<<<<<<< HEAD
 // During a call of a webhook, the server answers other requests, including requests of the webhook.
 func TestAdmissionWebhookCallsBack(t *testing.T) {
 	h := calling(t)
@@ -195,9 +194,6 @@ func TestAdmissionWebhookCallsBack(t *testing.T) {
 }
 
 // If an object changes during a webhook call, it is admitted again. A request with a resourceVersion is refused then.
-=======
-// A webhook may itself send requests. If an object changes during its call, it is admitted again. A request with a resourceVersion is refused.
->>>>>>> stages
 func TestAdmissionIsRepeated(t *testing.T) {
 	h := calling(t)
 	var calls atomic.Int32
