@@ -159,7 +159,9 @@ func doubled(path string) bool {
 // runFile runs a file. If it panics, the panic text contains the file's name.
 func runFile(a *app, name string, o scenarios.Options) (t timed) {
 	defer func() {
-		if e := recover(); e != nil {
+		if e := recover(); misuse(e) != nil {
+			t = timed{Result: scenarios.Unread(titleOf(name), misuse(e))}
+		} else if e != nil {
 			panic(fmt.Sprintf("%s: %v\n%s", name, e, debug.Stack()))
 		}
 	}()

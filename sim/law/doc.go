@@ -83,6 +83,9 @@
 //
 //	what is stored?                                    State.Object, Named, Kind, Dependents   state.go, state_objects.go
 //	who created an object?                             Object.maker                            state_objects.go
+//	is the violation of an invariant Informed?         Judge.knewBounds, process.unsure        check_invariant.go, check_exact_basis.go
+//	and at a create or a delete of a dependent?        Judge.madeOnNothing, takenAlong         check_exact_basis.go
+//	and at a write to another object?                  Judge.sparing                           check_invariant_other.go
 //	what does a write mean?                            Write, by Write.fill                    write.go
 //	what had the actor read of the object?             Write.Saw, Write.SawOwner               write.go
 //	who wrote a field last?                            managedFields of the stored object; no check needs it

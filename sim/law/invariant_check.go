@@ -6,6 +6,7 @@ import (
 	"reflect"
 	goruntime "runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -81,6 +82,7 @@ func (j *Judge) guarded(v *Invariant, f *Facts) string {
 	give(f.Owner, f.Before, f.After)
 	give(f.Dependents...)
 	own := *f
+	own.Dependents = slices.Clone(f.Dependents)
 	own.All = func(kind string) []runtime.Object {
 		known(kind)
 		all := f.All(kind)
@@ -116,4 +118,26 @@ func (j *Judge) Evaluating() string {
 		return v.ID
 	}
 	return ""
+}
+
+// misused panics with a [Misuse] if a function of a [Contract] panics. It returns the panic of other code unchanged.
+func (j *Judge) misused() {
+	e := recover()
+	if e == nil {
+		return
+	}
+	stack := debug.Stack()
+	for _, p := range j.state.processes {
+		contract := reflect.ValueOf(p.Actor.Contract)
+		for i := range contract.NumField() {
+			f := contract.Field(i)
+			if f.Kind() != reflect.Func || f.IsNil() || !strings.Contains(string(stack),
+				"\n"+goruntime.FuncForPC(f.Pointer()).Name()+"(") {
+				continue
+			}
+			panic(Misuse(fmt.Sprintf("controller %s: Contract.%s panics: %s%s", p.Actor.Controller, contract.Type().Field(i).Name,
+				strings.Join(strings.Fields(fmt.Sprint(e)), " "), panicked(stack))))
+		}
+	}
+	panic(e)
 }

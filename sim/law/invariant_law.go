@@ -4,6 +4,7 @@ package law
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/clause"
@@ -60,6 +61,8 @@ func (v *Invariant) mistake() string {
 		return "invariant " + v.ID + ": When is empty: Check would never be called"
 	case v.When >= AtDelete<<1:
 		return fmt.Sprintf("invariant %s: When is %d: combine WhenSettled, BeforeCreate, AtWrite and AtDelete", v.ID, v.When)
+	case v.Recent < 0:
+		return "invariant " + v.ID + ": Recent is negative: it is how long a deleted object still counts"
 	case v.Sentence == "":
 		return "invariant " + v.ID + ": Sentence is empty: say what must hold"
 	}
@@ -103,6 +106,10 @@ func (c *Contract) Check() error {
 		return Misuse("Contract.MaxSurge needs Replicas: it is how many more than that an owner may have")
 	case c.Replicas == nil && c.MaxUnavailable != nil:
 		return Misuse("Contract.MaxUnavailable needs Replicas: it is how many fewer than that an owner may have")
+	case c.Replicas != nil && c.MaxActive != nil:
+		return Misuse("Contract.MaxActive needs a nil Replicas, which already says how many dependents an owner has")
+	case slices.Contains(c.Finalizers, ""):
+		return Misuse("Contract.Finalizers has an empty name")
 	case c.Identity == nil && c.AllowDuplicate != nil:
 		return Misuse("Contract.AllowDuplicate needs Identity: it says which two may have the same")
 	}

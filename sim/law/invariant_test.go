@@ -111,6 +111,9 @@ func TestMistakesInInvariants(t *testing.T) {
 		"invariant mine: When is 16: combine WhenSettled, ":                  {Invariants: []*Invariant{{ID: "mine", Sentence: "x", When: 16, Check: ok}}},
 		`invariant "a/b": an ID is one word, without quotes, slashes`:        {Invariants: []*Invariant{{ID: "a/b", Sentence: "x", When: AtWrite, Check: ok}}},
 		"Contract.MaxSurge needs Replicas: it is how many more than that an": {MaxSurge: func(runtime.Object) int { return 1 }},
+		"Contract.MaxActive needs a nil Replicas":                            {Replicas: func(runtime.Object) int { return 1 }, MaxActive: func(runtime.Object) int { return 1 }},
+		"Contract.Finalizers has an empty name":                              {Finalizers: []string{""}},
+		"invariant mine: Recent is negative":                                 {Invariants: []*Invariant{{ID: "mine", Sentence: "x", When: AtWrite, Check: ok, Recent: -1}}},
 		"Contract.Counts[0] needs Of, and Is or Each":                        {Counts: []Count{{Name: "ready"}}},
 		"invariant EXACT-2: a law has that name: give it another ID":         {Invariants: []*Invariant{{ID: "EXACT-2", Sentence: "x", When: AtWrite, Check: ok}}},
 		"": {Invariants: []*Invariant{check(ok)}},
@@ -126,6 +129,7 @@ func TestMistakesInInvariants(t *testing.T) {
 	one := func(runtime.Object) int { return 1 }
 	contradictory, _ := labels.Parse("app=a,app!=a,tier")
 	for want, c := range map[string]Contract{
+		"controller rs: Contract.Replicas panics: oh no at invariant_test.go:132":                                  {Replicas: func(runtime.Object) int { panic("oh\nno") }},
 		"controller rs: Contract.MaxSurge of rs/a is -1: at least 0":                                               {Replicas: one, MaxSurge: func(runtime.Object) int { return -1 }},
 		"controller rs: Contract.Selector of rs/a can match nothing: return nil for an owner that selects nothing": {Selector: func(runtime.Object) labels.Selector { return contradictory }},
 		"invariant mine: it reads the kind Widget, which the world does not have":                                  {Invariants: []*Invariant{check(widgets)}},

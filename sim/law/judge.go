@@ -101,6 +101,7 @@ func (j *Judge) Write() *Write { return &j.write }
 
 // Observe judges one record.
 func (j *Judge) Observe(r *sim.Record) {
+	defer j.misused()
 	if !j.assigned {
 		j.assignRecords()
 	}
