@@ -177,7 +177,6 @@ func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	return w, w.concurrentSync.calls[x.Slot/n-1]
 }
 
-// take executes a pending request of the reconcile, or delivers its answer.
 func (w *worker) take(c *Call, class sim.Class) {
 	if class == sim.Execute {
 		c.execute(w.process.cluster.fault(w.process.Name, c.Request))

@@ -73,7 +73,6 @@ func (i *informer) pending() int {
 	return len(i.backlog) + i.stream.len()
 }
 
-// deliver performs the initial list, or delivers one change.
 func (i *informer) deliver() {
 	if !i.synced {
 		i.list()

@@ -153,7 +153,6 @@ func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.R
 	c.world.Record(r)
 }
 
-// guards returns the preconditions of a write.
 func guards(req *fakeapi.Request) sim.Guards {
 	uid, version := req.Preconditions()
 	return sim.Guards{UID: uid != "", ResourceVersion: version != "", Applies: req.PatchType == types.ApplyPatchType}

@@ -273,8 +273,8 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	return before, v
 }
 
-// forget drops the versions of keys that were removed at this revision or earlier and not created again. Their digests
-// remain part of the state's digest.
+// forget drops the versions of keys that were removed at this revision or earlier and not created again. The digests of
+// these versions remain part of the state's digest.
 func (s *kindState) forget(revision uint64) {
 	n := 0
 	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {

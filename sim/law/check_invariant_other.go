@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach checks an invariant for each owner when the world has settled. The controller reacts to some changes only
-// in a later reconcile, because they enqueue nothing. For these, the invariant reads Facts.Reconciled.
+// oneOnEach checks an invariant for each owner when the world has settled. Some changes enqueue nothing, so the
+// controller reacts only in a later reconcile. An invariant about such a change reads Facts.Reconciled.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// shown updates known with a delivery.
+// shown updates p.known with the object of a delivery.
 func (p *process) shown(r *sim.Record) {
 	before, after := meta.Of(r.Before), meta.Of(r.After)
 	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {

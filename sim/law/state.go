@@ -31,7 +31,7 @@ type State struct {
 	spared              forbidden           // objects that the server refuses to delete
 	deletedSinceSettled deletedSinceSettled // nil in a world without whole programs
 
-	epoch     int  // number of commits by the user or other non-actors, era switches, and server up- or downgrades
+	epoch     int  // rises with each commit from outside (by the user), era switch, server upgrade and server downgrade
 	dropping  bool // the server drops the controller field of owner references
 	restarted bool // a process crashed or restarted in this epoch
 }
@@ -95,7 +95,6 @@ func (s *State) addActor(sub Actor) {
 	s.byProcess[sub.Process] = p
 }
 
-// process returns the actor's process with this name, or nil.
 func (s *State) process(name string) *process {
 	if s.last == nil || s.last.Actor.Process != name {
 		s.last = s.byProcess[name]
@@ -162,7 +161,7 @@ func (s *State) get(kind, namespace, name string) runtime.Object {
 // dependents. The number in the status may not exceed this count (EXACT-8).
 type everOwned struct {
 	kinds []string
-	had   map[types.UID]int // by owner; if another client increases the number in the status, the increase is added
+	had   map[types.UID]int // by UID of the owner; includes increases of the status by other clients
 }
 
 // know adds the kind of an actor whose status counts deleted dependents.
