@@ -61,7 +61,7 @@ func (ctl *Controller) FullName() string {
 func (ctl *Controller) Hosted() bool { return ctl.program }
 
 // Careless lists the WRITE rules that the host does not enforce for a controller. Mutants violate these rules on
-// purpose. A program with its own queue enforces them itself.
+// purpose. A whole program has its own queue, so the host enforces none of them.
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	SharedKeys    bool // two workers may reconcile the same key at the same time (WRITE-1)

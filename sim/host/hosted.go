@@ -35,7 +35,7 @@ type hosted struct {
 }
 
 // Hosting returns a controller that hosts a whole program. The parameter make returns the program of a process. Hosting
-// ignores New, Routes and Workers of the parameter as. The other fields of as are for the laws.
+// ignores New, Routes and Workers of the parameter as. The other fields describe the program to the laws.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
 	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }

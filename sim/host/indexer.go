@@ -15,7 +15,7 @@ import (
 // indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
 // client-go's own lists are in map order. The indexer reports every read to the process.
 type indexer struct {
-	items   *btree.BTreeG[*version] // cached versions by key; before the first put: nothing, a shared empty tree
+	items   *btree.BTreeG[*version] // cached versions by key; before the first put, a shared empty tree (nothing)
 	indexes []*index                // without the namespace index, because keys begin with the namespace
 	rv      uint64                  // the resource version that the cache has reached
 	asked   bool                    // a controller has read rv

@@ -161,7 +161,7 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish ends a reconcile, in its last step. After an error it queues the key again; otherwise it forgets the failures.
+// finish ends a reconcile. After an error it queues the key again; otherwise it forgets the failures of the key.
 func (w *worker) finish() {
 	p := w.process
 	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}

@@ -66,7 +66,7 @@ const drainer = "namespace"
 
 func (s *Actor) bounds() bool { return s.moments&AtWrite != 0 && s.For.Kind != "" }
 
-// looks reports whether the actor has an invariant that is checked for its owners when the world has settled.
+// looks reports whether an invariant is checked for each object that the actor reconciles, when the world has settled.
 func (s *Actor) looks() bool { return s.moments&WhenSettled != 0 && s.For.Kind != "" }
 
 func among(kinds []schema.GroupVersionKind, kind string) bool {
@@ -84,7 +84,7 @@ func (s *Actor) standsAlone(o sim.Ref) bool {
 	return slices.Contains(s.Standalone, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
 
-// counts reports whether a dependent is active.
+// counts reports whether a dependent is active: it is not terminating, and [Contract].Active accepts it.
 func (s *Actor) counts(value any, m metav1.Object) bool {
 	return !meta.Deleting(m) && (s.Active == nil || s.Active(objectOf(value)))
 }

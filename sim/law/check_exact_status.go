@@ -250,7 +250,7 @@ func (c *once) Record(r *sim.Record) {
 	}
 }
 
-// note remembers that a dependent matches a count.
+// note adds the written dependent to ever if it matches a count.
 func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
 		return

@@ -11,8 +11,8 @@ import (
 // Invariant is a rule for one kind of controller, or for one world, in addition to the laws. An Invariant in a
 // [Contract] is checked for that controller. A write that violates it fails the run only if the controller had seen
 // enough to know this: see [Informed]. An Invariant in a casefile.Case or a conformance.Subject is checked for the
-// whole world, and each violation fails the run. With AtWrite, only writes of programs are checked. So the first of
-// these also reports what a user had violated. Exploration, minimization and reports treat an Invariant as a law.
+// whole world, and each violation fails the run. With AtWrite, only writes of programs are checked. A user's violation
+// is reported at the next of these writes. Exploration, minimization and reports treat an Invariant as a law.
 type Invariant struct {
 	ID       string // "one-bucket-per-claim"; controllers that share an invariant use one ID
 	Sentence string // what must hold, in one sentence

@@ -48,9 +48,9 @@ func (p *process) sawGoing(owner *Object) bool {
 	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
 }
 
-// sawBefore returns a dependent's reference to an owner if the process had received it before it sent the record's
-// request, otherwise nil. If the time of the request is unknown, the start of the reconcile counts. If that is unknown
-// too, the current cache counts.
+// sawBefore returns a dependent's reference to an owner, or nil if the process had not received the reference when it
+// sent the record's request. If the time of the request is unknown, the start of the reconcile counts. If that is
+// unknown too, the current cache counts.
 func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
 	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() {

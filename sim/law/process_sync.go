@@ -185,8 +185,8 @@ func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 }
 
 // eitherWay widens the range of counts of a worker if the cache does not yet show the process's own adoptions and
-// releases. The worker may count the state before or after them. Only creations and deletions must be remembered, as by
-// expectations. kube-controller-manager's consistency store does not remember releases either (RULES D47).
+// releases. The worker may count the state before or after them. It must remember only creations and deletions, as
+// expectations do. kube-controller-manager's consistency store does not remember releases either (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
 		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {

@@ -189,7 +189,7 @@ func (e *everOwned) fold(s *State, r *sim.Record, w *Write) {
 	}
 }
 
-// told returns the largest increase by a write among the counts that also count deleted dependents.
+// told returns the largest increase that a write makes to a count with Ever set.
 func (s *Actor) told(before, after any) (n int) {
 	for i := range s.Counts {
 		c, was := &s.Counts[i], 0
@@ -227,7 +227,8 @@ func (e *everOwned) digest() uint64 {
 // EXACT-12).
 type uncertainCounts map[types.UID]bool
 
-// fold handles a commit: a write to an owner, or the removal of a finalizer from a dependent whose owner is not cached.
+// fold adds an owner in two cases: the process writes a status that it guesses (see guesses), or it removes a finalizer
+// from a dependent while its cache lacks the owner.
 func (v *uncertainCounts) fold(s *State, r *sim.Record, w *Write) {
 	p := w.process
 	if p == nil || p.incarnation == 0 || w.After == nil || !slices.ContainsFunc(p.Actor.Counts, forGood) {

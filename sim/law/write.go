@@ -76,7 +76,7 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
-// unhands reports whether a write only removes finalizers of the actor. The removal may end the object.
+// unhands reports whether a write only removes finalizers of the actor. The write may also end the object.
 func (w *Write) unhands(r *sim.Record) bool {
 	switch {
 	case w.Before == nil:
@@ -90,8 +90,8 @@ func (w *Write) unhands(r *sim.Record) bool {
 }
 
 // unhandsTerminating reports whether an actor may remove its own finalizers from a terminating object that it does not
-// own. Below profile Upstream, it may always. With profile Upstream, the object's owner must be an earlier object with
-// the name of the reconciled object.
+// own. An actor below profile Upstream always may. For profile Upstream, the object's owner must be an earlier object
+// with the name of the reconciled object.
 func (w *Write) unhandsTerminating(r *sim.Record) bool {
 	if w.Before == nil || !meta.Deleting(w.Before) || !w.unhands(r) {
 		return false

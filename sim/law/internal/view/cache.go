@@ -127,8 +127,8 @@ func (c *Cache) drop(n Key, i int) {
 	delete(c.at, n)
 }
 
-// Journal holds the earlier versions of objects that changed during current reconciles. They show what a worker may
-// have known at any moment of its reconcile.
+// Journal holds the earlier versions of objects that changed during current reconciles. The entries show what a worker
+// may have known at any moment of its reconcile.
 type Journal struct {
 	Entries []Glimpse
 	kept    int    // number of entries after the last Cut

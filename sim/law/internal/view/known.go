@@ -36,7 +36,7 @@ type Sight struct {
 	Active  bool
 	Ahead   bool
 	Removed bool // the process itself has requested its deletion
-	Since   int  // index of the record since which Owner and Active are as they are
+	Since   int  // index of the record that last changed Owner or Active
 	Made    int  // index of the record of the process's last write to it, see makes in package law
 	slot    int  // index in its family
 }
@@ -216,7 +216,7 @@ type Queued struct {
 }
 
 // Brief is the minimum wait before a retry that counts as a backoff. client-go's backoff begins with five milliseconds
-// and doubles, so it exceeds Brief after eight failures.
+// and doubles, so the ninth delay is the first one that is longer than Brief.
 const Brief = time.Second
 
 // NewQueue returns an empty queue.
