@@ -9,7 +9,7 @@ import (
 
 var faults = []*fault{crash, stale, conflict, throttle, failure, lost, relist, resync, slow}
 
-// FaultNames are the names of the faults of [Cluster.NewBudget]. Schedules depend on their order.
+// FaultNames lists the names that [Cluster.NewBudget] accepts. Recorded schedules depend on the order of the names.
 var FaultNames = func() (names []string) {
 	for _, f := range faults {
 		names = append(names, f.name)
@@ -17,26 +17,26 @@ var FaultNames = func() (names []string) {
 	return names
 }()
 
-// budget holds how many more faults of each name a run may have.
+// budget is an actor that injects faults. It holds how many more faults of each name a run may have.
 type budget struct {
 	cluster *Cluster
-	left    []int               // by the fault's index in [FaultNames]
-	details map[string][]string // process -> Detail of each fault's action, by index in FaultNames; computed once
+	left    []int               // number of faults that may still happen, in the order of [FaultNames]
+	details map[string][]string // process name -> Details of its actions ("crash web"), in the order of FaultNames
 }
 
 // NewBudget returns an actor that injects faults where they make a difference. counts has the maximal number of faults
 // for each name. A name that is not in [FaultNames] is an error. The faults are:
 //
-//	crash     a process crashes with a request pending or its answer under way, and restarts; a program
-//	          only after it has sent a request other than a list or a watch
-//	stale     the same, and it restarts from lists of a lagging server
+//	crash     a process crashes while a request waits to be executed or answered, and restarts; a whole
+//	          program crashes only after it has sent a request other than a list or a watch
+//	stale     like crash, but the first lists after the restart come from a lagging server
 //	conflict  a write is answered 409 without having been executed
 //	throttle  a request is answered 429
 //	error     a request is answered 500
 //	lost      a write is executed and answered 504
-//	relist    a watch breaks and the process lists again, missing what happened in between
+//	relist    a watch breaks; the process lists again and misses the events in between
 //	resync    every cached object is delivered again, unchanged
-//	slow      each write of a process takes a second, or two, from then on
+//	slow      from now on, each write of the process takes one or two seconds
 func (c *Cluster) NewBudget(counts map[string]int) (sim.Actor, error) {
 	b := &budget{cluster: c, left: make([]int, len(faults)), details: map[string][]string{}}
 	for _, name := range sortedKeys(counts) {

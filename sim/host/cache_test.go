@@ -23,7 +23,7 @@ func podVersion(ns, name, app string, n uint32) *version {
 	}})
 }
 
-// The cache gives the same answers as client-go's cache, but in key order.
+// The cache gives the same answers as client-go's cache, and lists in the order of the keys.
 func TestIndexerAnswersLikeClientGo(t *testing.T) {
 	byApp := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Labels["app"], "any"}, nil }
 	mine := newIndexer(btree.NewFreeListG[*version](8))
@@ -154,8 +154,8 @@ func TestCacheDigest(t *testing.T) {
 	}
 }
 
-// A key is in the queue once, and two workers never get it. If it is added during its reconcile, it is queued again
-// afterwards.
+// A key is in the queue at most once, and two workers never get it at the same time. If it is added during its
+// reconcile, it is queued again afterwards.
 func TestQueue(t *testing.T) {
 	var clock sim.Clock
 	q := newQueue(&clock, "p", Backoff{}, func(string, bool) {})

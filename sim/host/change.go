@@ -2,12 +2,12 @@ package host
 
 import "github.com/threelaws/threelaws/sim"
 
-// change is a change of one object, as a watch of its kind delivers it.
+// change is one change of an object, as a watch delivers it: a create, an update or a removal.
 type change struct {
 	version       uint64   // the server's resourceVersion; 0 for none
-	before, after *version // before is nil for a create, after for a removal
+	before, after *version // before is nil for a create; after is nil for a removal
 	cause         int      // index of the record of the commit; -1 for none
-	tombstone     bool     // a deletion that a relist showed
+	tombstone     bool     // a removal: after a gap in the watch, the new list lacks the object
 	resync        bool     // a repeated delivery: nothing changed
 }
 
@@ -27,7 +27,7 @@ func (c *change) digest(h *sim.Hash) {
 	h.Word(changeFlags(c, false))
 }
 
-// changeFlags encodes the properties of a change other than its versions.
+// changeFlags returns four properties of a change as bits: removal, resync, tombstone, and part of the initial list.
 func changeFlags(c *change, initial bool) uint64 {
 	var f uint64
 	for i, is := range [...]bool{c.after == nil, c.resync, c.tombstone, initial} {
@@ -45,7 +45,7 @@ func (c *change) abstract() uint64 {
 	return sim.Mix(^c.before.abstract)
 }
 
-// stream holds the changes that a watch has sent and that its informer has not received yet, oldest first.
+// stream is the queue between a watch and its informer. It holds the changes that are not delivered yet, oldest first.
 type stream struct {
 	changes []change
 	gone    int  // number of delivered entries at the beginning of changes
@@ -60,7 +60,7 @@ func streamOf(changes []change) stream {
 	return s
 }
 
-// waiting lists the changes in the stream, oldest first. They are valid until the next push.
+// waiting returns the undelivered changes, oldest first. The slice is valid until the next push.
 func (s *stream) waiting() []change { return s.changes[s.gone:] }
 
 func (s *stream) len() int { return len(s.changes) - s.gone }

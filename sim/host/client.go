@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// client is a [Client]. If it belongs to a process, the calling reconcile waits for the answer.
+// client implements [Client]. In the client of a process, each request makes the calling reconcile wait for the answer.
 type client struct {
 	server *fakeapi.Server
 	send   func(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
@@ -22,7 +22,7 @@ type client struct {
 // Server returns the server that the requests go to.
 func (c *client) Server() *fakeapi.Server { return c.server }
 
-// Do sends a request. If the server does not serve the kind, the answer is 404, as for a client without discovery.
+// Do sends a request. If the server does not serve the kind, the answer is 404.
 func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	resp, err := c.send(ctx, req)
 	if err != nil {
@@ -93,8 +93,8 @@ func notServed(gvk schema.GroupVersionKind) error {
 }
 
 // object returns the kind and the metadata of obj, and the object to send. It converts an unstructured object of a
-// built-in kind to its Go type, because the server stores only one form of each kind. If the conversion fails, the
-// error has code 400, as for any body that the server cannot decode.
+// built-in kind to its Go type, because the server stores a built-in kind only as its Go type. If the conversion fails,
+// the error has code 400, the code of a body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {

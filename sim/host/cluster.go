@@ -32,7 +32,7 @@ type Cluster struct {
 	closing   []func()
 }
 
-// NewCluster adds a server to a world. The server's content is the initial state.
+// NewCluster returns a cluster without processes. The objects that the server contains are the initial state.
 func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	c := &Cluster{
 		world: w, server: s, states: map[*fakeapi.Kind]*kindState{}, cause: -1,
@@ -45,7 +45,7 @@ func NewCluster(w *sim.World, s *fakeapi.Server) *Cluster {
 	return c
 }
 
-// state returns the state of a kind. All versions of a kind share one state. The state of a new kind is created.
+// state returns the kindState of a kind, and creates it for a new kind. All API versions of a kind share one kindState.
 func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 	if s := c.states[k]; s != nil {
 		return s
@@ -131,8 +131,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is like As, but returns the response in the parameter told. It executes the request only if commits is set.
-// If the server refuses the executed request, AsFailing returns the refusal.
+// AsFailing makes a request of a user or a third party fail with the response told. The server executes the request
+// only if commits is set. If it refuses the executed request, AsFailing returns the refusal instead of told.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {
@@ -161,9 +161,9 @@ func (c *Cluster) digest(h *sim.Hash) {
 	}
 }
 
-// AbstractHash returns a digest of contents, caches and pending work. It leaves out names, UIDs, versions and times,
-// because these differ between two rounds of a fight. If a hash recurs and an object was written in between, the
-// processes may repeat their writes without end (NOFIGHT-1).
+// AbstractHash returns a digest of the stored objects, the caches and the pending work. It leaves out names, UIDs,
+// versions and times, because these differ between two rounds of a fight. If a hash recurs and an object was written in
+// between, the processes may repeat their writes without end (NOFIGHT-1).
 func (c *Cluster) AbstractHash() uint64 {
 	var h sim.Hash
 	for _, s := range c.order {
@@ -195,7 +195,7 @@ func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic(Misuse(text))
 }
 
-// met returns the Kind that processes use for the kind k, or k itself if the cluster does not know the kind.
+// met returns the Kind that processes use for k: an older one if the CRD has changed. For an unknown kind, it is k.
 func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	if s := c.states[k]; s != nil {
 		return s.kind
@@ -203,7 +203,7 @@ func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	return k
 }
 
-// custom returns the state of a custom kind that an earlier form of the same CRD defined; nil if there is none.
+// custom returns the kindState that k had before its CRD was changed; nil if there is none.
 func (c *Cluster) custom(k *fakeapi.Kind) *kindState {
 	definition, _ := k.Definition()
 	if definition == nil {

@@ -13,23 +13,23 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// concurrentSync is a reconcile that may start goroutines. It runs until all its goroutines wait. Then several
-// requests may be pending. Their order does not depend on which goroutine ran first.
+// concurrentSync is a reconcile that may start goroutines. It runs until all its goroutines wait. Then several requests
+// may be pending. The order of these requests does not depend on which goroutine ran first.
 type concurrentSync struct {
 	worker  *worker
 	program Program
 	ask     Ask
-	calls   []*Call        // sorted by key
-	made    map[string]int // number of requests so far by key
-	read    uint64         // sum of the digests of the reads since the scheduler last ran
+	calls   []*Call        // requests that wait to be executed or answered, sorted by [Call].key
+	made    map[string]int // key of a request -> number of requests with this key so far
+	read    uint64         // digest of what the goroutines have read from caches since the last call of gather
 }
 
 type concurrentKey struct{}
 
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 
-// inside calls f in the bubble of the process's reconciles, so that channels and contexts that f makes belong to that
-// bubble. Without a bubble, it calls f directly. The parameter what names f in errors.
+// inside calls f (New or a handler) in the bubble of the process: see package bubble. Channels that f makes belong to
+// the bubble. Without a bubble, inside calls f directly. The parameter what names f in errors.
 func (p *Process) inside(what string, f func()) {
 	if !p.concurrent() {
 		if p.timed == nil {
@@ -96,14 +96,14 @@ func (w *worker) gather() {
 	for _, call := range fresh {
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
-			if other.state == answered { // the goroutine may have read before that answer
+			if other.state == answered { // the goroutine may have read caches before other was executed
 				call.asked = min(call.asked, other.done)
 			}
 		}
 		call.key, call.digest = call.name(), call.content()
 	}
 	if len(fresh) > 0 {
-		w.local.Word(uint64(c.world.Clock.Elapsed())) // the goroutines may depend on the time
+		w.local.Word(uint64(c.world.Clock.Elapsed())) // the goroutines may have read the clock
 	}
 	slices.SortFunc(fresh, func(a, b *Call) int {
 		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest), cmp.Compare(a.Thread, b.Thread))
@@ -144,7 +144,7 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// returns is the detail of the action for a reconcile that returned because time had passed, without an answer.
+// returns is the Detail of the action that ends a reconcile which has returned because time passed, without an answer.
 const returns = "return"
 
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
@@ -170,14 +170,13 @@ func (p *Process) asks(x sim.Action) bool {
 	return p.concurrent() && (x.Class == sim.Respond || x.Class == sim.Execute) && x.Slot >= len(p.workers)
 }
 
-// callOf returns the request of an action that [worker.offer] returned, and the worker of the reconcile.
+// callOf returns the request that an action executes or answers, and its worker. The Slot of the action encodes both.
 func (p *Process) callOf(x sim.Action) (*worker, *Call) {
 	n := len(p.workers)
 	w := p.workers[x.Slot%n]
 	return w, w.concurrentSync.calls[x.Slot/n-1]
 }
 
-// take executes a pending request of the reconcile, or delivers its answer.
 func (w *worker) take(c *Call, class sim.Class) {
 	if class == sim.Execute {
 		c.execute(w.process.cluster.fault(w.process.Name, c.Request))
@@ -192,8 +191,7 @@ func (w *worker) take(c *Call, class sim.Class) {
 	w.turn(func() { k.program.Answer(c) })
 }
 
-// askFor sends a request from a goroutine of the reconcile and waits for the answer. If the reconcile has ended, the
-// program's host reports the goroutine.
+// askFor sends a request from a goroutine of the reconcile and waits for the answer.
 func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 	call, err := k.ask(ctx, req)
 	if err != nil {
@@ -202,7 +200,7 @@ func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fake
 	return call.Response, nil
 }
 
-// shown adds a delivered version to the digest of each request that is not executed yet.
+// shown notes that the process has received v while requests wait to be executed: it adds v to the field late of each.
 func (k *concurrentSync) shown(v *version) {
 	for _, c := range k.calls {
 		if c.state == asking {

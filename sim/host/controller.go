@@ -35,12 +35,12 @@ type Controller struct {
 	Workers int     // how many keys may be reconciled at the same time; 0 means 1
 	Backoff Backoff // delays of a key whose reconcile failed; zero means client-go's defaults (WRITE-8)
 
-	// Goroutines, if set, makes a [Program] of New and of each Sync, so that a Sync may start goroutines. The program
-	// calls run once, and ends when run returns. ask sends a request and waits for the answer. See Concurrent of
-	// package bubble.
+	// Goroutines must be set if a Sync starts goroutines: see Concurrent of package bubble. The host calls it for New,
+	// for handlers and for each Sync. It returns a [Program] that calls run once, and ends when run returns. ask sends
+	// a request and waits for the answer.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
-	// Inside, if set, returns a function that runs New, handlers and syncs, one after another. In these, time.Now
-	// returns the world's time. See Timed of package bubble.
+	// Inside, if set, makes time.Now return the world's time in New, handlers and syncs. It returns a function that
+	// runs these, one after another. See Timed of package bubble.
 	Inside func(at Place) func(do func())
 
 	Contract law.Contract // what the laws may expect of the controller
@@ -61,7 +61,7 @@ func (ctl *Controller) FullName() string {
 func (ctl *Controller) Hosted() bool { return ctl.program }
 
 // Careless lists the WRITE rules that the host does not enforce for a controller. Mutants violate these rules on
-// purpose. A program with its own queue enforces them itself.
+// purpose. A whole program has its own queue, so the host enforces none of them.
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	SharedKeys    bool // two workers may reconcile the same key at the same time (WRITE-1)
@@ -77,10 +77,10 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at every call. Generated listers
 	// work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Behind returns the number of deliveries until the process's cache of a kind is as new as a resource version. It
-	// is 0 for a kind that the process does not watch, and for a version that is not a number. With Behind instead of
-	// LastStoreSyncResourceVersion, a controller's state contains no revisions, so exhaustive search can merge more
-	// states.
+	// Behind returns how many more deliveries the process's cache of a kind needs until it is as new as a resource
+	// version. It is 0 for a kind that the process does not watch, and for a version that is not a number. With Behind
+	// instead of LastStoreSyncResourceVersion, a controller's state contains no revisions, so exhaustive search can
+	// merge more states.
 	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	// Kinds returns the server's current kinds, for controllers that work on any kind. CRDs may be added and removed
 	// while a controller runs.
@@ -114,22 +114,22 @@ type Patch struct {
 	Subresource string // "" or "status"
 }
 
-// Route is a pure function from an event of one kind to its effect on the queue and on expectations. Because it is
-// pure, table tests can check the routing clauses (WATCH-1 to WATCH-6).
+// Route says what the events of one kind do to the queue and to expectations. Do is a pure function, so table tests can
+// check the routing clauses (WATCH-1 to WATCH-6).
 type Route struct {
 	Kind schema.GroupVersionKind
-	// Do gets the process's caches as they are after the event.
+	// Do adds the effect of the event e to out. v shows the process's caches as they are after the event.
 	Do func(v View, e Event, out *Effect)
 }
 
-// Event is one change as a handler receives it. Old is nil for an addition, and New is nil for a deletion. If
-// Tombstone is set, Old may be out of date.
+// Event is one change as a handler receives it. Old is nil for an addition, and New is nil for a deletion. Tombstone is
+// set if a new list showed the deletion: Old may be out of date.
 type Event struct {
 	Old, New  runtime.Object
 	Tombstone bool
 }
 
-// Effect collects the effect of an event.
+// Effect collects what the routes say about one event.
 type Effect struct {
 	Keys    []string // to enqueue, in this order
 	Delayed []Delayed
@@ -186,7 +186,8 @@ type Waiter interface {
 // ExpectationObserver is a Reconciler with expectations. The host calls Observed for each expectation that an event
 // fulfils according to the routes (WATCH-2).
 type ExpectationObserver interface {
-	// Observed records that an event fulfilled one expected creation or deletion of object (namespace/name) for key.
+	// Observed lowers the expectations of key: an event showed the creation of object ("namespace/name") or, if
+	// deletion is set, its deletion.
 	Observed(key string, deletion bool, object string)
 }
 

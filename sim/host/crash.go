@@ -2,9 +2,9 @@ package host
 
 import "fmt"
 
-// Crash kills the process immediately. A pending request is never executed, and the response to an executed request
-// is lost. A crash of a manager's member is a crash of the manager. If comeBack is set, the restart is offered as an
-// action. Otherwise the process stays down until [Process.Restart].
+// Crash kills the process immediately. A pending request is never executed, and the response to an executed request is
+// lost. A crash of a manager's member is a crash of the manager. If comeBack is set, the process offers its restart as
+// an action. Otherwise the process stays down until [Process.Restart].
 func (p *Process) Crash(comeBack bool) {
 	if p.manager != nil {
 		p.manager.Crash(comeBack)

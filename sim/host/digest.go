@@ -12,22 +12,22 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// metaRule says whether the digests of an object include a field of its metadata. Exact digests include every field
-// except those marked never. Abstract digests include fewer fields.
+// metaRule says whether the digests of an object include one field of its metadata. An exact digest includes every
+// field except those with the rule never. An abstract digest leaves out what differs between two rounds of a fight.
 type metaRule uint8
 
 const (
 	always    metaRule = iota
 	never              // for resourceVersion, which depends on changes to other objects
-	exactOnly          // not in abstract digests, because it differs between two rounds of a fight
-	presence           // abstract digests include only whether it is set
-	named              // abstract digests include it unless the server generated it
+	exactOnly          // abstract digests leave the field out
+	presence           // abstract digests include only whether the field is set
+	named              // for the name: abstract digests include it unless the server generated it
 	owners             // abstract digests include each owner without its UID
 	annotated          // abstract digests include all annotations except createdByAnnotation
 )
 
-// metaRules are the rules for both encodings of objects. The digest of an unstructured object finds a field by its
-// JSON name. The digest of a type of k8s.io/api finds it by its number in the protobuf message of ObjectMeta.
+// metaRules lists the metadata fields with another rule than always. In an unstructured object, a field is found by its
+// JSON name. In a type of k8s.io/api, it is found by its number in the protobuf message ObjectMeta.
 var metaRules = [...]struct {
 	name  string
 	field int
@@ -44,7 +44,7 @@ var metaRules = [...]struct {
 	{"managedFields", 17, exactOnly},
 }
 
-// The name and the number of the UID in an owner reference.
+// The JSON name and the protobuf number of the UID in an owner reference.
 const (
 	ownerUID      = "uid"
 	ownerUIDField = 4
@@ -119,10 +119,10 @@ func digestMetaValue(name string, value any, generated bool, exact, abstract *si
 	}
 }
 
-// digestFields adds all fields to h in the order of their names, except the field with the name but.
-func digestFields(fields map[string]any, but string, h *sim.Hash) {
+// digestFields adds all fields to h in the order of their names, without the field that the parameter except names.
+func digestFields(fields map[string]any, except string, h *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		if k != but {
+		if k != except {
 			h.Word(digestField(k, fields[k]))
 		}
 	}

@@ -79,7 +79,7 @@ func TestTreesAreEncodedLikeJSON(t *testing.T) {
 	}
 }
 
-// loose returns an object of a custom kind.
+// loose returns an unstructured object of a custom kind.
 func loose(t *testing.T, m metav1.ObjectMeta) *unstructured.Unstructured {
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&corev1.ConfigMap{ObjectMeta: m})
 	if err != nil {
@@ -183,7 +183,7 @@ func TestWhatTheFutureDependsOnIsDigested(t *testing.T) {
 	}
 }
 
-// The number of failures that are counted depends on the backoff.
+// A digest counts failures of a key only until its delay no longer increases. This number depends on the backoff.
 func TestBackoffSteps(t *testing.T) {
 	for b, want := range map[Backoff]int{
 		usual: 18, {time.Second, time.Minute}: 6, {time.Second, time.Second}: 0, {}: 0,

@@ -13,7 +13,7 @@ type FailedRequest struct {
 	Process string       // "" for every process
 	Verb    fakeapi.Verb // "" for every verb
 	Kind    string       // "" for every kind
-	Nth     int          // from 1; 0 means every matching request
+	Nth     int          // only the nth matching request fails, counted from 1; 0 means every one
 	Code    int          // 409, 429, 500 or 504
 	Commits bool         // the request is executed, but the process receives the error Code
 	seen    int
@@ -25,7 +25,7 @@ func (f *FailedRequest) matches(process string, req *fakeapi.Request) bool {
 		(f.Kind == "" || f.Kind == req.Kind.GVK.Kind)
 }
 
-// response returns the answer that replaces the server's own.
+// response returns the error with the code f.Code, as the answer in place of the server's.
 func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	gr := req.Kind.GVR().GroupResource()
 	var err *apierrors.StatusError

@@ -15,11 +15,11 @@ type fault struct {
 	strikes func(p *Process) bool
 	// strike injects the fault at one of the places where it makes a difference.
 	strike func(p *Process)
-	// digest adds the state that matters only while the fault can still be injected, such as old revisions; nil: none.
+	// digest adds the state that matters only while the fault can still be injected, such as old revisions.
 	digest func(c *Cluster, h *sim.Hash)
 }
 
-// pick chooses one of the places where a fault can be injected.
+// pick lets the schedule choose one item of from for which strikes is true. label names the choice.
 func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 	var those []T
 	for _, x := range from {
@@ -30,7 +30,7 @@ func pick[T any](w *sim.World, from []T, strikes func(T) bool, label string) T {
 	return those[w.Pick(len(those), label)]
 }
 
-// crash kills a process with a request pending or its answer under way, and restarts it.
+// crash kills a process while a request waits to be executed or answered, and restarts the process.
 var crash = &fault{name: "crash", strikes: (*Process).isAtWork, strike: func(p *Process) { p.Crash(true) }}
 
 // mostStale is the maximum number of recent writes that the lists of a lagging server may lack.
@@ -49,9 +49,9 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-// isAtWork reports whether a process has a request under way. A program must also have sent a request other than a list
-// or a watch. Before that request, a crash would interrupt nothing, and a manager of controller-runtime would never
-// stop.
+// isAtWork reports whether a process has a request that waits to be executed or answered. A program must also have sent
+// a request other than a list or a watch. Before that request, a crash would interrupt nothing, and a manager of
+// controller-runtime would never stop.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())
@@ -107,7 +107,7 @@ func answer(name string, f FailedRequest) *fault {
 
 // answers reports whether f fits a request: for example, a server answers 409 only to a write.
 func (f *FailedRequest) answers(req *fakeapi.Request) bool {
-	write := f.Code == 409 || f.Commits // only writes can get such an answer
+	write := f.Code == 409 || f.Commits // only a write gets the answer 409, or an error although it was executed
 	switch req.Verb {
 	case fakeapi.Get, fakeapi.List:
 		return !write

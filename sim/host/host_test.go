@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Equal choices give equal runs. Other choices give other runs.
+// Two runs with equal choices have the same history. Other choices lead to another history.
 func TestDeterministic(t *testing.T) {
 	hashes := map[uint64]bool{}
 	for seed := range uint64(50) {
@@ -40,7 +40,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// With a paused watch, the toy creates too many pods. After the watch is resumed, it deletes them.
+// While its watch of pods is paused, the toy creates too many pods. After the watch is resumed, it deletes them.
 func TestHoldAndRelease(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 2)
 	p := c.Start("toy", toyController(false))
@@ -62,8 +62,8 @@ func TestHoldAndRelease(t *testing.T) {
 	}
 }
 
-// A crash before a request is executed loses the request. A later crash loses only the answer. Either way, the world
-// settles with the wanted pods.
+// A crash before a request is executed loses the request. A crash after that loses only the answer. In both cases, the
+// world settles with the wanted pods.
 func TestCrash(t *testing.T) {
 	for _, when := range []sim.Class{sim.Execute, sim.Respond} {
 		c := newToyCluster(t, sim.Zero{}, 1)
@@ -153,7 +153,7 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// A change of a cached object is recorded with the changed field and the process.
+// If a controller changes a cached object, the record names the changed field and the process.
 func TestMutationIsFound(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	c.Start("toy", toyController(true))
@@ -238,7 +238,7 @@ func beside(told chan<- any) Controller {
 	return ctl
 }
 
-// A request from another goroutine is refused with this reason, although the Sync waits for the goroutine.
+// A request from another goroutine panics with an explanation, although the Sync waits for the goroutine.
 func TestCallFromAGoroutine(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	defer c.Stop()

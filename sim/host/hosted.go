@@ -21,12 +21,12 @@ type hosted struct {
 	process *Process
 	make    func(c *Cluster, process string) Program
 	program Program
-	calls   []*Call // in canonical order
+	calls   []*Call // requests that wait to be executed or answered, sorted by key and digest
 	streams []*Stream
 	held    map[*fakeapi.Kind]bool // kinds whose watches are paused
 	known   map[*fakeapi.Kind]*observations
 	order   []*observations
-	aging   map[*fakeapi.Kind]bool // kinds that the program has listed since its start
+	aging   map[*fakeapi.Kind]bool // kinds that it has listed at the revision from: see aged
 	expired map[*fakeapi.Kind]bool // kinds whose watch has expired, so that the program lists the kind again
 	begun   bool                   // since its start, the program has sent a request other than a list or a watch
 	last    int                    // index of the last record that the program can know; -1 for none
@@ -35,7 +35,7 @@ type hosted struct {
 }
 
 // Hosting returns a controller that hosts a whole program. The parameter make returns the program of a process. Hosting
-// ignores New, Routes and Workers of the parameter as. Its other fields tell the laws what to expect of the program.
+// ignores New, Routes and Workers of the parameter as. The other fields describe the program to the laws.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
 	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }
@@ -116,7 +116,7 @@ func (g *hosted) adopt(c *Call) {
 	c.key = c.name()
 }
 
-// distinguish sets the digests of calls that have the same key.
+// distinguish sets the digests of calls with the same key, so that these calls can be sorted by content.
 func (g *hosted) distinguish() {
 	seen := map[string]*Call{}
 	for _, c := range g.calls {
@@ -157,7 +157,7 @@ func (g *hosted) execute(c *Call, f *FailedRequest) {
 	c.state = answered
 }
 
-// exit is the detail of the action for a program that has returned. The process restarts the program after a delay.
+// exit is the Detail of the action that ends a process whose program has returned. The program restarts after a delay.
 const (
 	exit        = "exit"
 	backOff     = 10 * time.Second // first restart delay of a container in a kubelet; each restart doubles the delay
@@ -235,7 +235,7 @@ func (g *hosted) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf returns the index of the newest record, the last that an answer can reflect; -1 without a record since asked.
+// lastOf returns the index of the newest record, the last that an answer can show; -1 without a record since asked.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// asking returns the first pending request in canonical order, and whether it is answered.
+// asking returns the first request that waits to be executed or answered, and whether it has been executed.
 func (g *hosted) asking() (req *fakeapi.Request, isAnswered, ok bool) {
 	if g.collect(); len(g.calls) == 0 {
 		return nil, false, false

@@ -15,7 +15,7 @@ import (
 // indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
 // client-go's own lists are in map order. The indexer reports every read to the process.
 type indexer struct {
-	items   *btree.BTreeG[*version] // until an object is stored, the shared empty tree nothing
+	items   *btree.BTreeG[*version] // cached versions by key; before the first put, a shared empty tree (nothing)
 	indexes []*index                // without the namespace index, because keys begin with the namespace
 	rv      uint64                  // the resource version that the cache has reached
 	asked   bool                    // a controller has read rv
@@ -30,7 +30,8 @@ type indexer struct {
 	exact, abstract uint64 // sums over the digests of the items
 }
 
-// reader is notified of reads: with nil when a read begins, then of each returned version or key.
+// reader is notified of reads. At the beginning of a read, the cache calls noteRead(nil). Then it calls noteRead for
+// each returned version, or noteNamed with the returned keys.
 type reader interface {
 	noteRead(v *version)
 	noteNamed(keys []string)
@@ -132,7 +133,7 @@ func (x *indexer) drop(key string) *version {
 	return old
 }
 
-// plus and minus are factors that add a digest to a sum and subtract it, modulo 2^64.
+// plus and minus are factors: adding plus*d adds a digest d to a sum, and adding minus*d subtracts d, modulo 2^64.
 const plus, minus = uint64(1), ^uint64(0)
 
 func (x *indexer) sum(v *version, sign uint64) {

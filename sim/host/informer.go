@@ -18,7 +18,7 @@ type informer struct {
 	kind     *fakeapi.Kind
 	gvk      schema.GroupVersionKind // the version of the kind that the process requests
 	state    *kindState
-	slot     int // index in the order of the process's informers
+	slot     int // index in [Process].order
 	cache    *indexer
 	handlers []*registration
 
@@ -32,7 +32,7 @@ type informer struct {
 	relisted uint64 // revision of the last relist; copied to cache.rv when the backlog has been delivered
 
 	seq      uint64     // number of changes that were delivered to the cache so far
-	readBy   []readMark // the last read of each worker, by worker.id
+	readBy   []readMark // the last read of each worker; the index is worker.id
 	replaced []replaced // versions that a change has replaced, but that a running reconcile may have read
 }
 
@@ -53,8 +53,8 @@ type registration struct {
 	gone     bool
 }
 
-// show converts a stored version to the version that the process requested, as the server sends it. If that version is
-// no longer served, it returns the stored version.
+// show converts a stored version to the API version that the process requested. If the server no longer serves that API
+// version, show returns v unchanged.
 func (i *informer) show(v *version) *version {
 	if v.obj.GetObjectKind().GroupVersionKind() == i.gvk {
 		return v
@@ -73,7 +73,6 @@ func (i *informer) pending() int {
 	return len(i.backlog) + i.stream.len()
 }
 
-// deliver performs the initial list, or delivers one change.
 func (i *informer) deliver() {
 	if !i.synced {
 		i.list()
@@ -166,8 +165,8 @@ func sameOwners(a, b metav1.Object) bool {
 // resyncPeriod is the shortest resync period in kube-controller-manager. controller-runtime's default is ten hours.
 const resyncPeriod = 12 * time.Hour
 
-// resyncLater sets the timer, if it is not set, for a resync of all informers of the process. The resync repairs the
-// effects of missed events. Without missed events a resync would show nothing new, so there is no timer.
+// resyncLater sets a timer for a resync of all informers of the process, unless it is set already. The resync repairs
+// the effects of missed events. Without missed events there is no timer: a resync would show nothing new.
 func (p *Process) resyncLater() {
 	for _, a := range p.cluster.world.Clock.Pending() {
 		if a.Owner == p.Name && a.Label == "resync" {

@@ -18,8 +18,8 @@ import (
 // observations holds the versions of a kind's objects that a program has received.
 type observations struct {
 	state    *kindState
-	shown    map[string]*version
-	abstract uint64
+	shown    map[string]*version      // key -> newest version; without deleted objects
+	abstract uint64                   // sum over the versions in shown
 	past     map[string][]observation // by key, oldest first
 }
 
@@ -101,7 +101,7 @@ func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	known := s.shown[key]
 	if ch.after != nil && known != nil && known.n >= ch.after.n || ch.after == nil &&
 		(known == nil || known.meta.GetUID() != ch.before.meta.GetUID()) {
-		return // shown earlier by another watch or list, or a deletion of an object that was never shown
+		return // another watch or list has shown the change, or the program never received the deleted object
 	}
 	v := ch.after
 	if v == nil {
@@ -192,7 +192,7 @@ func (g *hosted) waiting(s *Stream) int {
 		}
 		s.queue = append(s.queue, p)
 	}
-	if s.source.Done() && !s.ended { // end the watch now: a new one would get the same error
+	if s.source.Done() && !s.ended { // the server has ended the watch, so the program must list again
 		if n := len(s.queue); n == 0 || s.queue[n-1].event.Type != watch.Error {
 			s.queue = append(s.queue, pending{event: watch.Event{Type: watch.Error, Object: expired()}})
 		}

@@ -147,8 +147,8 @@ func (p *Process) noteSynced() {
 	p.cluster.fact(p, "synced", "")
 }
 
-// Footprint names the process for each action, because every action uses the process's private state. For the
-// execution of a request, Footprint also names the requested objects.
+// Footprint says which state an action uses: always the private state of the process and, for the execution of a
+// request, the requested objects.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,

@@ -29,9 +29,9 @@ type Process struct {
 	queue      *queue
 	workers    []*worker
 	informers  map[*fakeapi.Kind]*informer
-	order      []*informer  // in the order of their first use
+	order      []*informer  // the informers, in the order of their first use
 	synced     bool         // every informer has delivered its initial list
-	news       []sim.Action // the possible deliveries: see [informer.notice]
+	news       []sim.Action // one Deliver action for each informer with a waiting event: see [informer.notice]
 	offers     []sim.Action // the result of the last call of Offers
 	touched    bool         // offers may be out of date
 	busy       int          // number of workers that run a reconcile
@@ -52,9 +52,9 @@ type Process struct {
 
 	reads sync.Mutex      // guards caches against the goroutines of reconciles
 	last  *concurrentSync // the last concurrent reconcile that began
-	apart string          // function that runs now outside of reconciles ("New"); set only if they may start goroutines
+	apart string          // "New" or "a handler" while it runs; set only if reconciles may start goroutines
 
-	names  []string // array behind Enqueued and Observed of records
+	names  []string // memory for Enqueued and Observed of records
 	effect Effect
 }
 
@@ -172,8 +172,8 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	return out
 }
 
-// known returns its argument, the server's kinds. No event announces a change of the kinds. Therefore, if the world
-// compares states, known adds the kinds to the digest of what the process has read.
+// known records that the process has read the list of kinds, and returns the list unchanged. No event reports a change
+// of this list. So the digest of the process must contain it, in worlds that compare states.
 func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
@@ -195,7 +195,7 @@ func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 
 func (p *Process) workersWanted() int { return max(p.controller.Workers, 1) }
 
-// stamp sets the process as the record's actor.
+// stamp writes the process's name, era and incarnation into a record.
 func (p *Process) stamp(r *sim.Record) {
 	r.Process, r.Era, r.Incarnation = p.Name, p.Era, p.Incarnation
 }
@@ -255,8 +255,8 @@ func (p *Process) causeOf(key string) int {
 	return cause
 }
 
-// ownerOf returns the reference of the object of a key, and its version in the process's cache, if any. If the
-// controller reconciles no kind, the reference has only the key as its name.
+// ownerOf returns a reference to the reconciled object with this key, and its cached version or nil. If the controller
+// reconciles no kind, the reference has only a Name, which is the key.
 func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	if p.controller.For.Empty() {
 		return sim.Ref{Name: key}, nil

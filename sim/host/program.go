@@ -30,15 +30,15 @@ type Program interface {
 	Queried() []Query
 	// Ended reports whether the program has returned, and returns its error.
 	Ended() (err error, ended bool)
-	// Answer tells the program that c has its Response, or its Stream if c watches.
+	// Answer gives the program the answer to c: c.Response or, if c opens a watch, c.Stream.
 	Answer(c *Call)
 	// Send delivers an event of a watch. An event of type ERROR ends the watch.
 	Send(s *Stream, e watch.Event)
 }
 
-// immediate is a Program that can execute a call at once, during a step in which time passes. SetExecute is called
-// before Start, with a function that sets the Response of a call. Programs do this for requests that need no order,
-// such as the renewal of a Lease.
+// immediate is a Program that executes some calls at once, without a step of the scheduler. These calls need no order:
+// for example, the renewal of a Lease. The host calls SetExecute before Start. The function execute sets the Response
+// of a call.
 type immediate interface {
 	Program
 	SetExecute(execute func(*Call))
@@ -100,7 +100,7 @@ type Call struct {
 	of        requester
 	state     workerState
 	key       string
-	digest    uint64 // of the content, to sort calls with the same key; for a program, 0 if the key is unique
+	digest    uint64 // digest of the content, to sort calls with the same key; 0 if a program has only one such call
 	asked     int    // the length of the history when the call was made
 	since     int    // the length of the history when the goroutine began its current work
 	at        uint64 // the revision that the answer to a list shows
@@ -108,8 +108,8 @@ type Call struct {
 
 	// only for a call of a reconcile:
 	done            int      // the length of the history when the call was executed
-	late            uint64   // see the field late of [worker]
-	local, abstract sim.Hash // digests of the response, as in [version]
+	late            uint64   // digest of the deliveries since the call was made
+	local, abstract sim.Hash // digests of the response: see exact and abstract of [version]
 }
 
 // Place is the part of a [Cluster] that the host of a program needs.
@@ -148,8 +148,7 @@ func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 // execute executes the call. If f is not nil, the call fails as f says: see [Cluster.serve].
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// about describes the moment at which calls are dropped: after the last answered call or, without one, before the
-// first.
+// about says when a process crashed: "after" its last executed call or, if it has none, "before" its first call.
 func about(calls []*Call) (detail string) {
 	for _, c := range calls {
 		if c.state == answered {

@@ -31,12 +31,12 @@ type queue struct {
 	hasty      bool                         // [Careless].HastyDelays: the same for a key whose delay ends
 }
 
-// Backoff is the delay of a key after its first failure (First). The delay doubles with each further failure, up to
+// Backoff says how long a key waits after a failure: First after the first one, then twice as long each time, up to
 // Longest.
 type Backoff struct{ First, Longest time.Duration }
 
-// usual is the part of workqueue.DefaultTypedControllerRateLimiter that limits each key. The other part, a token
-// bucket for all keys, reads the wall clock.
+// usual is client-go's default backoff of one key (workqueue.DefaultTypedControllerRateLimiter). The other limit of
+// client-go, a token bucket for all keys, is left out because it reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
 // steps returns the number of failures after which the delay no longer increases. Digests ignore further failures.
@@ -177,9 +177,8 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	return sim.Mix(uint64(h))
 }
 
-// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, with the oldest item first. push and pop update
-// the sum, because fight detection reads it after every write, and most queues have not changed since the previous
-// write.
+// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, with the oldest item first. push and pop keep
+// the sum up to date. So it need not be computed when fight detection reads it, which happens after every write.
 type fifo struct {
 	sum   uint64
 	power uint64 // fifoBase to the power of the number of items; 0 in the zero value

@@ -18,10 +18,10 @@ type caller interface {
 	told(k *fakeapi.Kind, m metav1.Object)
 }
 
-// Fail adds a failure, for requests from now on.
+// Fail makes requests fail from now on, as f says.
 func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 
-// fault counts a pending request in each failure that matches it, and returns the first failure that applies, or nil.
+// fault returns the first failure that applies to a pending request, or nil. It counts the request in all that match.
 func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {
@@ -153,16 +153,15 @@ func (c *Cluster) answered(req *fakeapi.Request, resp fakeapi.Response, t *sim.R
 	c.world.Record(r)
 }
 
-// guards returns the preconditions of a write.
 func guards(req *fakeapi.Request) sim.Guards {
 	uid, version := req.Preconditions()
 	return sim.Guards{UID: uid != "", ResourceVersion: version != "", Applies: req.PatchType == types.ApplyPatchType}
 }
 
-// fact records an event of a process that is not a request, such as a fault, a paused watch or a change of era.
+// fact records an event of a process that is not a request, such as a crash or a change of era.
 func (c *Cluster) fact(p *Process, verb, detail string) { c.factOn(p, verb, "", detail) }
 
-// factOn is like fact, for one kind of the process.
+// factOn is like fact, for an event that concerns one kind, such as a paused watch.
 func (c *Cluster) factOn(p *Process, verb, kind, detail string) {
 	r := sim.Record{Op: sim.FaultHit, Cause: -1, Verb: verb, Object: sim.Ref{Kind: kind}, Reason: detail}
 	p.stamp(&r)

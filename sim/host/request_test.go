@@ -166,7 +166,7 @@ func TestScaleIsReadOffItsObject(t *testing.T) {
 	}
 }
 
-// The server accepts the short names that timelines contain.
+// The server accepts short kind names, such as "cm", that timelines contain.
 func TestShortNamesAreTaken(t *testing.T) {
 	s := fakeapi.New(fakeapi.Options{})
 	n := 0

@@ -54,8 +54,8 @@ func (c *Cluster) forget() {
 	c.forgetKinds()
 }
 
-// forgetKinds drops the entries of c.states for kinds that an earlier form of a CRD defined. The first and the current
-// form of a kind stay. A late request that uses another form finds the state of the first form.
+// forgetKinds drops outdated keys of c.states: each change of a CRD creates a new Kind. The first and the current Kind
+// of a CRD stay. A late request with another Kind finds the state of the first one.
 func (c *Cluster) forgetKinds() {
 	served := c.server.Kinds()
 	maps.DeleteFunc(c.states, func(k *fakeapi.Kind, s *kindState) bool {
@@ -94,8 +94,8 @@ func (c *Cluster) since(s *kindState, revision uint64) []change {
 	return out
 }
 
-// listAt returns the versions of a kind at a revision, in key order, the changes after it, and the revision. If the
-// revision was compacted, listAt uses the oldest revision that the server keeps.
+// listAt returns the list of a kind at a revision: the versions in key order (items), the changes after the revision
+// (later), and the revision (at). If the revision was compacted, listAt uses the oldest revision that the server keeps.
 func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later []change, at uint64) {
 	at = max(revision, c.server.Oldest(s.kind))
 	later = c.since(s, at)
@@ -124,8 +124,8 @@ func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later
 	return items, later, at
 }
 
-// digestBefore adds the lists at a revision, and the changes after it. A process that restarts with a lagging server
-// gets both.
+// digestBefore adds what a process receives that restarts with a lagging server: the lists at a revision, and the
+// changes after it.
 func (c *Cluster) digestBefore(revision uint64, h *sim.Hash) {
 	for _, s := range c.order {
 		c.digestKindBefore(s, revision, h)
@@ -167,9 +167,8 @@ func (c *Cluster) DigestHistory(h *sim.Hash) {
 	}
 }
 
-// behind returns how many deliveries the process's cache of a kind lacks until it is as new as a resource version: see
-// [Env]. A positive result counts as a read by the running reconcile. The result 0 is no read, because the reconcile
-// continues as if it had not called behind.
+// behind implements Behind of [Env]. A positive result counts as a read by the running reconcile. The result 0 is no
+// read, because the reconcile continues as if it had not called behind.
 func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) int {
 	p.reads.Lock()
 	defer p.reads.Unlock()
@@ -219,7 +218,7 @@ type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64
 	met             uint64              // the server's revision when the cluster learned of the kind
-	latest          map[string]*version // for a removed key: its last version, without an object
+	latest          map[string]*version // by key; the version of a removed key has no object
 	removed         []removal           // oldest first; empty if the history keeps all records
 	exact, abstract uint64
 	buf             []byte // reused for look-ups
@@ -243,7 +242,7 @@ func (s *kindState) current(namespace, name string) *version {
 }
 
 // commit stores a new version of a key. obj is nil for a removal. It returns the versions before and after; nil means
-// that the object did not exist.
+// that the object does not exist.
 func (s *kindState) commit(key string, obj runtime.Object) (before, after *version) {
 	return s.commitVersion(key, obj, newVersion)
 }
@@ -274,8 +273,8 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	return before, v
 }
 
-// forget drops the versions of keys that were removed at this revision or earlier and not created again. Their digests
-// remain part of the state's digest.
+// forget drops the versions of keys that were removed at this revision or earlier and not created again. The digests of
+// these versions remain part of the state's digest.
 func (s *kindState) forget(revision uint64) {
 	n := 0
 	for ; n < len(s.removed) && s.removed[n].revision <= revision; n++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A list at a past revision contains the objects of that time. The later changes lead to the current objects.
+// A list at a past revision contains the objects of that time. The changes since then lead to the current objects.
 func TestListAt(t *testing.T) {
 	c := newToyCluster(t, sim.NewSeed(3), 3)
 	defer c.Stop()
@@ -100,7 +100,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A world that forgets old records runs like a world that keeps all, and keeps few changes.
+// A world that forgets old records has the same history as a world that keeps all, and keeps few changes.
 func TestForget(t *testing.T) {
 	const keep, rounds = 20, 60
 	play := func(forget int) *Cluster {
@@ -135,7 +135,7 @@ func TestForget(t *testing.T) {
 	if n, most := len(some.state(pods).latest), some.server.Len(pods)+2*keep; n > most {
 		t.Errorf("%d keys of pods are remembered, want at most %d", n, most)
 	}
-	// A list at a forgotten revision shows the oldest revision that is kept.
+	// for a forgotten revision, the list shows the oldest revision that is kept
 	p := some.Process("toy")
 	p.Restart(1)
 	run(t, some.world, 1000)
@@ -168,8 +168,8 @@ func TestForgetWhileDown(t *testing.T) {
 	}
 }
 
-// Behind returns the number of deliveries until the cache contains a write. Writes to other kinds do not count. After a
-// relist, the cache is up to date when all differences are delivered.
+// Behind returns how many deliveries the cache needs until it contains a write. Writes to other kinds do not count.
+// After a relist, the cache is up to date when all differences are delivered.
 func TestBehind(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 0)
 	idle := toyController(false)

@@ -11,7 +11,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// namesKept is the size at which the array of key names in records is replaced by a new one.
+// namesKept is the length at which a new array replaces [Process].names.
 const namesKept = 1024
 
 // notify calls routes and handlers for one change, and records their effect.

@@ -34,7 +34,7 @@ func (x *indexer) lock() (unlock func()) {
 	return x.reads.Unlock
 }
 
-// keys returns its argument, and records it as read from the cache.
+// keys records that the process has read a list of keys from the cache, and returns the list unchanged.
 func (x *indexer) keys(list []string) []string {
 	if x.reader != nil {
 		x.reader.noteNamed(list)

@@ -19,8 +19,8 @@ var (
 	configMapGVK = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 )
 
-// toy keeps as many pods with the label app=NAME as the data of a ConfigMap says. It reads from a generated lister,
-// so a stale cache makes it create too many.
+// toy is a controller that keeps as many pods with the label app=NAME as the data of a ConfigMap says. It lists pods
+// from its cache, so a stale cache makes it create too many.
 type toy struct {
 	env   *Env
 	pods  corelisters.PodLister
@@ -111,7 +111,7 @@ func (c *Cluster) createMap(t testing.TB, name string, replicas int) {
 	}
 }
 
-// run takes steps until only faults are enabled. The test fails after limit steps.
+// run takes steps until only faults are possible. The test fails if more than limit steps are needed.
 func run(t testing.TB, w *sim.World, limit int) {
 	t.Helper()
 	for range limit {

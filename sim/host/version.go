@@ -26,7 +26,7 @@ type version struct {
 	key  string
 	n    uint32 // how many versions of this key have been stored; versions of removed objects count too
 
-	// exact is a digest of the content with n instead of the resourceVersion, which changes to other objects affect.
+	// exact is a digest of the object. n replaces the resourceVersion, which depends on changes to other objects.
 	exact uint64
 	// abstract is a digest that leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
@@ -256,7 +256,7 @@ type standingVersions struct {
 	order []runtime.Object // oldest first
 }
 
-// An object is large if its encoding has at least largeObject bytes. At most mostStandings large objects are kept.
+// A large object has an encoding of at least largeObject bytes. At most mostStandings large objects are kept.
 const (
 	largeObject   = 16 << 10
 	mostStandings = 256

@@ -39,8 +39,8 @@ func (p *Process) Withheld() bool {
 		p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world has settled, and which keys wait forever. It skips processes with withheld events. If
-// work remains, reason says why the world counts as settled; otherwise it is "".
+// Settled records that the world has settled, and which keys wait forever. It skips processes with events that wait for
+// a paused watch. If work remains, reason says why the world counts as settled; otherwise it is "".
 func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {

@@ -20,7 +20,7 @@ type worker struct {
 	id      int
 	label   string // for action keys; "" in a process with one worker
 
-	goroutine goroutine.ID // the coroutine's goroutine
+	goroutine goroutine.ID // the goroutine that runs the coroutine
 
 	concurrentSync *concurrentSync // the current reconcile, if it may start goroutines; otherwise nil
 
@@ -34,10 +34,10 @@ type worker struct {
 	sync  uint64 // number of the reconcile, counted over the whole cluster
 	start int    // index of its SyncStart record
 	owner sim.Ref
-	saw   *version // the owner as cached when the reconcile began
+	saw   *version // the cached version of owner when the reconcile began
 	req   *fakeapi.Request
 	asked int    // the length of the history when req was sent
-	late  uint64 // digest of the deliveries since req was sent; for the laws, the reconcile does not know them
+	late  uint64 // digest of the deliveries since req was sent, which the reconcile cannot know
 	resp  fakeapi.Response
 	err   error
 
@@ -161,7 +161,7 @@ func (w *worker) begin() {
 	w.resumeSync()
 }
 
-// finish ends a reconcile, in its last step. After an error it queues the key again; otherwise it forgets the failures.
+// finish ends a reconcile. After an error it queues the key again; otherwise it forgets the failures of the key.
 func (w *worker) finish() {
 	p := w.process
 	r := sim.Record{Op: sim.SyncEnd, Cause: w.start, Verb: "sync", Object: w.owner}
@@ -233,7 +233,7 @@ func (w *worker) told(k *fakeapi.Kind, m metav1.Object) {
 	w.live = append(w.live, liveRead{kind: k, meta: m})
 }
 
-// sign sets the actor of a request's record, as stamp does, and sets the reconcile as the cause.
+// sign writes the worker and the reconciled object into a request's record. The cause is the start of the reconcile.
 func (w *worker) sign(r *sim.Record) {
 	r.Cause, r.Asked = w.start, w.asked
 	w.stamp(r)

@@ -21,7 +21,7 @@ const (
 	Server = "apiserver" // in FaultHit records of the server's downgrade and upgrade
 )
 
-// Clauses that the packages that run worlds refer to.
+// IDs of clauses that other packages refer to.
 const (
 	AlwaysSettles = "EXACT-7"  // violated by a world that does not settle
 	SameEnd       = "EXACT-13" // violated if a settled world differs from a world with the same actions and no faults
@@ -36,14 +36,14 @@ const (
 // Actor is a process that is judged: it runs a controller with a Contract.
 type Actor struct {
 	Process    string                    // its name in the records
-	Controller string                    // "replicaset"; the GC laws judge "garbagecollector", NS-1 "namespace"
+	Controller string                    // "replicaset"; the GC laws judge "garbagecollector", NS-1 judges "namespace"
 	For        schema.GroupVersionKind   // the kind that it reconciles; zero for none
 	Owns       []schema.GroupVersionKind // the kinds it creates, claims and deletes
 
 	Contract
 
-	// Opaque is set for a whole program. The records do not contain the starts of its reconciles, or their objects.
-	// Laws that need [Syncs] or [Queues] are checked for it only if they set Races, FromSettled or Ends (see [Law]).
+	// Opaque is set for a whole program. The records do not say when it reconciles which object. Laws that need [Syncs]
+	// or [Queues] are checked for it only if Races, FromSettled or Ends of [Law] is set.
 	Opaque bool
 	// Outside is set for an Opaque program in another process. The records contain only its writes and their answers.
 	// Only laws with [Law].Outside are checked for it.
@@ -66,7 +66,7 @@ const drainer = "namespace"
 
 func (s *Actor) bounds() bool { return s.moments&AtWrite != 0 && s.For.Kind != "" }
 
-// looks reports whether the actor has an invariant that is checked for its owners when the world has settled.
+// looks reports whether an invariant is checked for each object that the actor reconciles, when the world has settled.
 func (s *Actor) looks() bool { return s.moments&WhenSettled != 0 && s.For.Kind != "" }
 
 func among(kinds []schema.GroupVersionKind, kind string) bool {
@@ -84,7 +84,7 @@ func (s *Actor) standsAlone(o sim.Ref) bool {
 	return slices.Contains(s.Standalone, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
 
-// counts reports whether a dependent is active.
+// counts reports whether a dependent is active: it is not terminating, and [Contract].Active accepts it.
 func (s *Actor) counts(value any, m metav1.Object) bool {
 	return !meta.Deleting(m) && (s.Active == nil || s.Active(objectOf(value)))
 }
@@ -181,7 +181,7 @@ type Contract struct {
 	SharedKinds []schema.GroupVersionKind                  // kinds that other controllers of the same program also write
 	MayEdit     []schema.GroupVersionKind                  // kinds that the controller edits whatever their owner is, such as an autoscaler's targets
 	Unwatched   []schema.GroupVersionKind                  // owned kinds whose events enqueue nothing
-	Polls       bool                                       // the controller lists periodically; created-by annotations link objects to owners
+	Polls       bool                                       // the controller lists periodically, without watches; annotations link objects to owners
 
 	// Scale: which dependents an owner should have.
 
@@ -190,8 +190,8 @@ type Contract struct {
 	MaxUnavailable func(owner runtime.Object) int             // how many fewer than Replicas the controller's own deletes may leave; nil: none
 	MaxActive      func(owner runtime.Object) int             // the most active dependents at one time, if Replicas is nil; negative: any number
 	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: always
-	Identity       func(dependent runtime.Object) string      // two active dependents of an owner may not share it: a node; "" for none
-	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether a and b may share an identity temporarily; a may be b; nil: never
+	Identity       func(dependent runtime.Object) string      // what two active dependents of an owner may not share, such as a node; "" for none
+	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether a and b, or only a (if b is a), may share an identity temporarily; nil: never
 	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this particular dependent; nil: any will do
 	BlocksCreate   func(owner, dependent runtime.Object) bool // whether this dependent forbids further creates for now; nil: never
 
@@ -206,8 +206,8 @@ type Contract struct {
 	Finalizers      []string
 	FinalizerReason func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
-	// RetryOf names the work that is retried when a failed dependent is replaced, or returns "". Such a retry needs a
-	// backoff (WRITE-8).
+	// RetryOf returns the work that is retried when a failed dependent is replaced ("2 on node-a"), or "". Such a retry
+	// needs a backoff (WRITE-8).
 	RetryOf func(owner, failed runtime.Object, all func(kind string) []runtime.Object) string
 
 	// Invariants are rules of this controller in addition to the laws.
@@ -219,7 +219,7 @@ type Count struct {
 	Name string // the name of the status field: "readyReplicas"
 	// Of returns the number in the status. It is negative if the number does not follow from the dependents alone.
 	Of   func(owner runtime.Object) int
-	Ever bool // the number also counts deleted dependents; once settled, it is at least the existing number
+	Ever bool // the number also counts deleted dependents: at least the existing ones, at most all that ever existed
 	Once bool // each dependent that ever matched counts once, even after its deletion; the number may lag (EXACT-12)
 	// Is reports whether the number includes a dependent that the owner controls, terminating or not.
 	Is func(owner, dependent runtime.Object) bool

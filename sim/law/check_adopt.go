@@ -121,7 +121,7 @@ func (j *Judge) cleansUp(r *sim.Record) bool {
 	return o != nil && j.state.held(w.Actor, o.Meta)
 }
 
-// leavesBehind reports whether a write below profile Upstream only removes the reference to For from a dependent.
+// leavesBehind reports whether a write only removes a dependent's reference to w.For; false for profile Upstream.
 func (w *Write) leavesBehind(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && w.Drops && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, w.For.UID)
 }

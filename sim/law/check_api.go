@@ -33,7 +33,7 @@ func oneController(j *Judge, r *sim.Record) {
 // secondController is the beginning of the server's message when it refuses a second ControllerRef.
 const secondController = "Only one reference can have Controller set to true"
 
-// onlyTrueControls checks API-2: the server may refuse an owner with this message only if there is a ControllerRef.
+// onlyTrueControls checks API-2: the server may refuse a second ControllerRef only if the object has a first one.
 func onlyTrueControls(j *Judge, r *sim.Record) {
 	p := j.state.process(r.Process)
 	if r.Code != 422 || p == nil || p.Actor.For.Kind == "" || !strings.Contains(r.Message, secondController) {
@@ -79,7 +79,7 @@ func badRef(ref *metav1.OwnerReference) string {
 	return ""
 }
 
-// oneWinner checks API-4: it reports an adoption of an object with a controller, if the actor had read it without one.
+// oneWinner checks API-4: no actor may adopt an object that has got a controller since the actor read the object.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {
@@ -91,8 +91,8 @@ func oneWinner(j *Judge, r *sim.Record) {
 	}
 }
 
-// restartMovesNothing checks API-5: between a crash or restart and the next epoch (see State.newEpoch), no object may
-// lose an owner that exists and selects it.
+// restartMovesNothing checks API-5: between a crash or restart and the next user action (see State.newEpoch), no object
+// may lose an owner that exists and selects it.
 func restartMovesNothing(j *Judge, r *sim.Record) {
 	if r.Op == sim.FaultHit {
 		if r.Verb == "crash" || r.Verb == "restart" {
@@ -121,8 +121,8 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	}
 }
 
-// ownerAsRead returns the owner as the writer read it, or as stored if the writer does not reconcile that owner. For
-// example, a restarted controller may still read a selector that was replaced before the crash.
+// ownerAsRead returns the owner as the writer had read it: a restarted controller may read a selector that was replaced
+// before the crash. If the writer does not reconcile this owner, the result is the stored version.
 func ownerAsRead(r *sim.Record, owner *Object) any {
 	if saw := meta.Of(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
 		return r.SawFor

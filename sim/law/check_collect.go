@@ -58,7 +58,7 @@ func (j *Judge) cutLive(r *sim.Record) {
 }
 
 // leavesBehind reports that a deletion by the garbage collector orphans dependents although no finalizer of the deleted
-// object requires this. This happens without a policy in the request, if the default of the kind is to orphan.
+// object requires this. This happens if the request names no policy, and the default of the kind is to orphan.
 func (j *Judge) leavesBehind(r *sim.Record) {
 	w := j.deletedByCollector(r)
 	if w == nil {
@@ -196,7 +196,7 @@ func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 	}
 }
 
-// eachDangling calls Exercise for each object of eachOwned, and f for each object with an absent or foreign owner.
+// eachDangling calls f for each object of eachOwned with an owner that is absent or in another namespace.
 func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	j.eachOwned(func(o *Object, st refStates) {
 		j.Exercise()

@@ -104,8 +104,8 @@ func (w *Write) asSeen(r *sim.Record) bool {
 		meta.SameBody(r.Saw, r.Before)
 }
 
-// destroys reports whether a write loses something. It deletes an object that has changed since the actor read it,
-// scales an owner down, or reverts another client's change. A status write loses nothing.
+// destroys reports whether a write loses something. Three kinds of writes do: deleting an object that has changed since
+// the actor read it, scaling an owner down, and reverting another client's change. A status write loses nothing.
 func (w *Write) destroys(r *sim.Record) bool {
 	switch {
 	case w.Deletes:
@@ -138,8 +138,8 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 }
 
 // lacks evaluates the invariant as if the dependent were created now, beside the parameter others. Only the objects
-// that the function all returns exist. The result says what is missing. It is "" if nothing is missing for one of the
-// versions of the owner.
+// that the function all returns exist. The result says what is missing. It is "" if nothing is missing for at least one
+// of the owner's versions in owners.
 func (j *Judge) lacks(v *Invariant, r *sim.Record, owners []any, dependent any, others []runtime.Object,
 	all func(kind string) []runtime.Object) (what string) {
 	for _, owner := range owners {
@@ -253,8 +253,8 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	}
 }
 
-// knewToRest reports whether a process knew, before its reconcile began or from an answer, that the dependent exists
-// and needs the deleted object.
+// knewToRest reports whether a process knew that the dependent exists and needs the deleted object. It must have known
+// this before its reconcile began, or from an answer.
 func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, left func(kind string) []runtime.Object) bool {
 	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)

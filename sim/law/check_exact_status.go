@@ -118,7 +118,7 @@ type moments struct {
 	owner types.UID
 	mine  bool // the owner controlled the object at some moment
 	most  int  // the largest value at any moment, also under another owner
-	least int  // the smallest value, 0 while the owner does not control the object; negative before the first moment
+	least int  // the smallest value (0 while the owner does not control the object); -1 before the first call of at
 
 	state *State // set if an object that the owner does not select counts 0 for least
 	sub   *Actor
@@ -203,7 +203,7 @@ type once struct {
 	opSet
 	j    *Judge
 	ever map[tally]map[types.UID]bool
-	more map[tally]int // increases of the limit, by status writes of other clients and by finalizers added again
+	more map[tally]int // how much status writes of other clients and finalizers that are added again raise the limit
 }
 
 type tally struct {
@@ -250,7 +250,7 @@ func (c *once) Record(r *sim.Record) {
 	}
 }
 
-// note remembers that a dependent matches a count.
+// note adds the written dependent to ever if it matches a count.
 func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
 		return
@@ -279,7 +279,7 @@ func again(sub *Actor, w *Write) bool {
 	})
 }
 
-// status checks a write that increases a count. A client that does not reconcile the kind raises the limit instead.
+// status checks an increase of a count. An increase by a client that does not reconcile the kind raises the limit.
 func (c *once) status(r *sim.Record, w *Write, p *process, count *Count) {
 	n, was := count.Of(objectOf(r.After)), 0
 	if w.Before != nil {

@@ -196,7 +196,7 @@ func (s *Actor) holds(value any, m metav1.Object) string {
 	return s.Identity(objectOf(value))
 }
 
-// knewHolder reports whether the actor knew that o has the identity, before its reconcile began or from an answer.
+// knewHolder reports whether the actor knew, before its reconcile began or from an answer, that o has the identity id.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	e := w.process.known.ByUID[o.Meta.GetUID()]
 	k := w.process.work(r)

@@ -141,7 +141,7 @@ func exactSum(j *Judge, r *sim.Record) {
 	j.checkSums(c)
 }
 
-// alike is the key of owners that select the same objects: see checkSums.
+// alike is the key of owners that select the same objects, for checkSums.
 type alike struct{ namespace, kind, selector string }
 
 type sum struct {

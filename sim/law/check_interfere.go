@@ -88,9 +88,9 @@ func (j *Judge) concerns(r *sim.Record) bool {
 }
 
 // cutsOthers reports a write that removes the reference to an existing owner from the actor's dependent, or from an
-// object that the actor may edit. The write may replace the list of owners, or restore an old copy of it. The actor may
-// remove references to owners of the kind that it reconciles, to its own dependents, and that it added itself. Its
-// AtWrite invariant may allow more. Other laws judge deletions and releases.
+// object that the actor may edit. Such a write replaces the list of owners, or restores an old copy of it. Three kinds
+// of references may be removed: to owners of the kind that the actor reconciles, to its own dependents, and those that
+// it added itself. The actor's AtWrite invariant may allow more. Other laws judge deletions and releases.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {

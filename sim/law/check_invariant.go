@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// invariantLaw returns the New function of the law with this ID, which checks the invariant with this ID in contracts.
+// invariantLaw returns the function New of a law. The law checks the invariant with this ID in contracts.
 func invariantLaw(id string, when When) func(*Judge) Check {
 	var of []sim.Op
 	if when&^WhenSettled != 0 {
@@ -41,8 +41,8 @@ func invariantLaw(id string, when When) func(*Judge) Check {
 	}, of...)
 }
 
-// written checks an invariant of the writing controller. The written object is a dependent of the reconciled owner, or
-// of a kind in MayEdit. If the controller reconciles no kind, it is any object.
+// written checks an invariant of the controller that writes. The object must be a dependent, or of a kind in MayEdit.
+// If the controller reconciles no kind, the invariant is checked for every object.
 func (j *Judge) written(v *Invariant, r *sim.Record) {
 	w := &j.write
 	own := w.Actor != nil && w.Dependent
@@ -68,7 +68,7 @@ func (j *Judge) written(v *Invariant, r *sim.Record) {
 	}
 }
 
-// ofWorld returns the New function of the law for an invariant of a world.
+// ofWorld returns the function New of the law that checks an invariant for the whole world.
 func ofWorld(v *Invariant) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		f := &Facts{Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get}
@@ -95,7 +95,7 @@ func ofWorld(v *Invariant) func(*Judge) Check {
 	}, sim.Commit, sim.Settled)
 }
 
-// with returns the objects of a kind after a write.
+// with returns the objects of a kind as they are after the write r.
 func (s *State) with(r *sim.Record, kind string) (all []runtime.Object) {
 	uid := meta.Of(r.Before)
 	for _, o := range s.Kind(kind) {
@@ -199,8 +199,8 @@ func (w *Write) dependentsChanged(k *work) bool {
 	}))
 }
 
-// othersKnown returns the owner's other dependents in the actor's view: first by toldOf, then by cached. If k is nil,
-// both are empty.
+// othersKnown returns the owner's other dependents in the actor's view twice: as it was told (toldOf), and as its
+// caches show them (cached). If k is nil, both lists are empty.
 func (w *Write) othersKnown(k *work) [2][]runtime.Object {
 	if k == nil {
 		return [2][]runtime.Object{}

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach checks an invariant for each owner when the world has settled. The controller reacts to some changes only
-// in a later reconcile, because they enqueue nothing. For these, the invariant reads Facts.Reconciled.
+// oneOnEach checks an invariant for each owner when the world has settled. Some changes enqueue nothing, so the
+// controller reacts only in a later reconcile. An invariant about such a change reads Facts.Reconciled.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -50,8 +50,8 @@ func (s *Actor) settled(id string) *Invariant {
 }
 
 // sparing checks an invariant at a write to an object that is no dependent, such as keep-runnable-pods. The violation
-// is Committed if the actor's view allowed the write, or if a cache that it used has changed since its reconcile began.
-// A deleted cluster-scoped object counts as existing for the time [Invariant].Recent, because it may be recreated.
+// is Committed if the actor's view allowed the write, or if a cache that the actor used has changed since the reconcile
+// began. A deleted cluster-scoped object still counts for the time [Invariant].Recent: it may be recreated.
 func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.Before == nil {

@@ -218,8 +218,8 @@ func (j *Judge) shared(o *ownerCount) int {
 }
 
 // tooManyOfItsOwn reports that a program creates a dependent although the owner has the maximum number already. Only
-// active dependents count that the program itself created, and for which it has received the answer. It may learn late
-// of dependents that others created, and may believe that it has released adopted ones.
+// active dependents count that the program itself created, and for which it has received the answer. The others do not
+// count: the program may learn late that they exist, or may believe that it has released them.
 func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	w := &j.write
 	sub, p := w.Actor, w.process

@@ -44,9 +44,9 @@ func (p *process) unsynced(j *Judge) {
 	}
 }
 
-// converges returns the New function of WRITE-2, WRITE-3 and WRITE-7. If met is true for a process, for example because
-// it has crashed, its owners must still have the wanted number of dependents once settled. hardship is the text for
-// what happened to the process.
+// converges returns the function New of the laws WRITE-2, WRITE-3 and WRITE-7: controllers converge in spite of a
+// hardship, such as a crash. met reports whether a process had the hardship. The parameter hardship describes it in
+// reports.
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {

@@ -11,7 +11,7 @@ import (
 )
 
 // digest hashes what the state holds in addition to the world's own state. Fast retries count only up to hotLoop+1, and
-// the time since a failure only up to [view.Brief].
+// the time since a failure only up to one second.
 func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)

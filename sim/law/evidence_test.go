@@ -61,7 +61,7 @@ func TestAuditLogConvicts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		law     string
-		version bool // the request named the version it changed
+		version bool // the request contained a resourceVersion
 		want    Strength
 		do      func(t *tape) *sim.Record
 	}{
@@ -291,7 +291,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// If one record violates several laws, the law that explains most is reported first.
+// If one record violates several laws, the law that explains most is reported first: see the variable named.
 func TestPrecedence(t *testing.T) {
 	for _, c := range []struct {
 		name, want string

@@ -11,8 +11,8 @@ import (
 // Invariant is a rule for one kind of controller, or for one world, in addition to the laws. An Invariant in a
 // [Contract] is checked for that controller. A write that violates it fails the run only if the controller had seen
 // enough to know this: see [Informed]. An Invariant in a casefile.Case or a conformance.Subject is checked for the
-// whole world, and each violation fails the run. AtWrite, it is checked only after writes of programs, so the first of
-// them also reports what a user had violated. Exploration, minimization and reports treat an Invariant as a law.
+// whole world, and each violation fails the run. With AtWrite, only writes of programs are checked. A user's violation
+// is reported at the next of these writes. Exploration, minimization and reports treat an Invariant as a law.
 type Invariant struct {
 	ID       string // "one-bucket-per-claim"; controllers that share an invariant use one ID
 	Sentence string // what must hold, in one sentence
@@ -35,13 +35,13 @@ type memo struct {
 	law  any
 }
 
-// When is a set of moments.
+// When is a set of moments at which an [Invariant] is checked.
 type When uint8
 
 const (
 	WhenSettled When = 1 << iota // when the world has settled: for each reconciled object, or for the world
-	// BeforeCreate is at a create of a dependent. At a delete of a dependent, Check is called for each other dependent
-	// as if it were created now, as the owner's first.
+	// BeforeCreate is at a create of a dependent. At a delete, Check is called for each dependent that remains, as if
+	// it were created now and were its owner's first.
 	BeforeCreate
 	AtWrite  // at each create, update and delete
 	AtDelete // when an object begins to terminate, or is removed without having been terminating
@@ -60,7 +60,7 @@ type Facts struct {
 	Reconciled bool // when settled: Owner was reconciled without error after its controller had received everything
 	Forever    bool // when settled: the world stays as it is; false if only the time limit ended the run
 
-	All func(kind string) []runtime.Object // the objects of a kind; for an invariant of a world, after the write
+	All func(kind string) []runtime.Object // the objects of a kind; in an invariant of a world: after the write
 	Get func(kind, namespace, name string) runtime.Object
 }
 

@@ -21,7 +21,7 @@ func oneDisk(when When) *Invariant {
 	}}
 }
 
-// An invariant of a world or of one controller holds, is violated, or holds although the cache shows a violation.
+// The number of violations of an invariant "one disk": of a world and of one controller, at each of three moments.
 func TestInvariants(t *testing.T) {
 	disks := func(process string, n int) func(t *tape) {
 		return func(t *tape) {
@@ -150,8 +150,8 @@ func TestMistakesInInvariants(t *testing.T) {
 	}
 }
 
-// A violation is Informed if the owner's other dependents were delivered before the sync (3 objects). It is Committed
-// if they were delivered during the sync (0), or if the sync lists live (4).
+// If the owner's other dependents were delivered before the sync (shown is 3), a violation is Informed. It is Committed
+// if only one was (2), if one came during the sync (0), or if the sync lists live (4).
 func TestInvariantsGetDependents(t *testing.T) {
 	for when, verb := range map[When]string{BeforeCreate: "create", AtWrite: "create", AtDelete: "delete"} {
 		for shown, want := range map[int]Strength{4: Committed, 3: Informed, 2: Committed, 0: Committed} {
@@ -184,8 +184,8 @@ func TestInvariantsGetDependents(t *testing.T) {
 	}
 }
 
-// A write that agrees with the stored owner is no violation, although the sync began with an older version of the owner.
-// A violation is not Informed if it depends on a kind that the controller reads live and that its caches never contained.
+// A write that suits the stored owner is no violation, even if the sync began with an older version of the owner. A
+// violation is Committed if it depends on a kind that the controller reads live, and that its caches never contained.
 func TestInvariantsGetWhatWasReadLive(t *testing.T) {
 	for when, verb := range map[When]string{BeforeCreate: "create", AtWrite: "create", AtDelete: "delete"} {
 		for _, live := range []bool{false, true} {

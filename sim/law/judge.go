@@ -17,19 +17,20 @@ type Judge struct {
 	Strict bool // a Committed violation fails the run too
 
 	// Limits of some laws. NewJudge sets them to 1, 10 and 1000.
-	Handovers int // NOFIGHT-2: handovers of one object between two user actions
-	HotLoop   int // WRITE-8: consecutive retries of one key, each after less than [view.Brief]
+	Handovers int // NOFIGHT-2: the most handovers of one object between two user actions
+	HotLoop   int // WRITE-8: the most consecutive retries of one key, each less than a second after the failure
 	Keep      int // violations of each law that are kept; later ones are only counted
 	// Memory limits what the judge of an endless run remembers. The judge keeps facts about a removed object for at
 	// least this number of records. It never reports a violation that depends on forgotten facts. If Memory is zero, it
 	// forgets nothing.
 	Memory int
 
-	// Evidence is what the records contain; zero means everything that a simulated world records. Kinds reports whether
-	// the server serves a kind (ok), and whether the kind is namespaced. It is nil if this is not known. The apiVersion
-	// "" stands for any version. Set Evidence and Kinds before the first record.
+	// Evidence says which facts the records contain. If it is zero, they contain all facts that a simulated world
+	// records. Set Evidence and Kinds before the first record.
 	Evidence Evidence
-	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
+	// Kinds reports whether the server serves a kind (ok), and whether the kind is namespaced. The apiVersion "" stands
+	// for any version. If the server's kinds are not known, the field is nil.
+	Kinds func(apiVersion, kind string) (namespaced, ok bool)
 
 	evaluating atomic.Pointer[Invariant] // the invariant whose Check is running
 
@@ -44,7 +45,7 @@ type Judge struct {
 	checks     []lawCheck
 	evidence   Evidence
 	assigned   bool                       // whether byOp is set
-	byOp       [3][profiles][numOps][]int // indexes into checks in order of report, by opaque, heldTo and operation
+	byOp       [3][profiles][numOps][]int // the checks for a record, in order of report; the indexes are opaque, heldTo and Op
 	current    int                        // index of the running check
 	record     *sim.Record
 	actor      *process      // the process of the record or of the running check; nil for none
@@ -69,8 +70,8 @@ func NewJudge(actors []Actor, laws []*Law) *Judge {
 	return j
 }
 
-// AddActor adds a process, before its first record. If the process is known, AddActor replaces its description and
-// keeps what the process has seen.
+// AddActor adds a process, before its first record. If the judge has an actor for this process, AddActor replaces it,
+// but keeps what the process has seen.
 func (j *Judge) AddActor(a Actor) { j.state.addActor(a) }
 
 // AddLaw adds a law that is checked from the next record on, such as an invariant of a new actor ([Contract.Laws]).
@@ -158,7 +159,7 @@ func (j *Judge) Exercise() {
 	}
 }
 
-// askEach counts the law of the running check as exercised once, and by every process to which the law applies.
+// askEach counts the law of the running check as exercised: in total, and by each process to which the law applies.
 func (j *Judge) askEach() {
 	j.checks[j.current].asked++
 	for _, p := range j.state.processes {

@@ -11,9 +11,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// forgetting drops facts about unused UIDs, if the judge's memory is limited ([Judge].Memory). The UIDs of stored,
-// cached and reconciled objects and of their owners are used. A round takes place every Memory records. Facts about a
-// UID that is unused in two successive rounds are dropped, because no new object gets an old UID.
+// forgetting drops facts about unused UIDs, if the judge's memory is limited ([Judge].Memory). A UID is in use if it is
+// the UID of a stored, cached or reconciled object, or of its owner. A round takes place every Memory records. A UID
+// that is unused in two successive rounds loses its facts, because no new object gets an old UID.
 type forgetting struct {
 	next          int                // index of the record at which facts are dropped next
 	named, doomed map[types.UID]bool // UIDs in use in this round; the content of unnamed in the previous round

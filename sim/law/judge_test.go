@@ -14,7 +14,7 @@ import (
 )
 
 // Two histories with equal cluster states have different digests if a law may decide differently. The difference may be
-// an earlier identity of a pod, what was in use at a list, or the owners of an orphaned object.
+// an earlier identity of a pod, the objects that were in use at a list, or the owners of an orphaned object.
 func TestDigestTellsWhatWasSoBefore(t *testing.T) {
 	a, p := object("DaemonSet", "a"), pod("p", nil)
 	p.OwnerReferences = pod("p", a).OwnerReferences
@@ -101,8 +101,8 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
-// A garbage collector deletes a dependent without a live read of the owner. This is a violation if the garbage
-// collector has not received the owner's deletion. It is none if it has, even if the judge has dropped that delivery.
+// A garbage collector deletes a dependent without a live read of the owner. This is a violation, unless the garbage
+// collector has received the owner's deletion. Then it is none, even if the judge has dropped that delivery.
 func TestForgetfulOfOwners(t *testing.T) {
 	for memory, want := range map[int]bool{1: false, 0: true} {
 		tp := &tape{}
@@ -228,7 +228,7 @@ func TestTheJournalIsCut(t *testing.T) {
 func TestALongSyncMayCountWhatItWasShown(t *testing.T) {
 	for counted, breaks := range map[int]bool{0: false, 1: false, 2: true} {
 		tp, a, p := turns(2 * view.LongJournal)
-		tp.user(p, nil) // a count may be the count at the start of the reconcile, or the current count
+		tp.user(p, nil) // the status may contain the count at the start of the reconcile, or the current count
 		tp.deliver("rs", p, nil, "default/a")
 		for i := range 3 * view.LongJournal {
 			q := pod(fmt.Sprint("x", i), set("b", 0))

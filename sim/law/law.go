@@ -15,11 +15,11 @@ type Law struct {
 	Profile   Profile  // the law applies to controllers of this profile or a larger one
 	Needs     Evidence // the evidence that its check needs
 	Unchecked string   // the part of the sentence that is not checked; "" for none
-	Races     bool     // programs are judged even if Needs has [Syncs]; violations by their writes are Committed
+	Races     bool     // whole programs are judged even if Needs has [Syncs]; violations by their writes are Committed
 
-	// FromSettled: programs are judged even if Needs has [Syncs], by what they had seen when the world settled.
+	// FromSettled: whole programs are judged even if Needs has [Syncs], by what they had seen when the world settled.
 	FromSettled bool
-	Ends        bool // programs are judged even if Needs has [Syncs], by how they end
+	Ends        bool // whole programs are judged even if Needs has [Syncs], by how they end
 
 	Outside bool // programs in other processes are judged, by their writes only
 
@@ -88,7 +88,7 @@ func (p *pure) Record(r *sim.Record) { p.f(p.j, r) }
 
 func (p *pure) Reset() {}
 
-// On returns a New function for a check without memory. f receives the records of these operations.
+// On returns a function for [Law].New, if the check has no memory. f receives the records of the operations in list.
 func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 	set := ops(list...)
 	return func(j *Judge) Check { return &pure{set, j, f} }

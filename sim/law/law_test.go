@@ -19,8 +19,8 @@ type verdict uint8
 
 const (
 	kept      verdict = iota
-	broken            // Informed
-	committed         // Committed only
+	broken            // at least one Informed violation
+	committed         // only Committed violations
 )
 
 // stories contains at least one story that keeps each law, and one that violates it. A story that keeps its law must
@@ -109,7 +109,7 @@ func TestLawsAreComplete(t *testing.T) {
 	}
 }
 
-// TestTakeoverByReplacing checks that a write that replaces the controller violates two laws, and then API-6.
+// TestTakeoverByReplacing checks that replacing the controller of a pod violates first LAW-1b and LAW-2, last API-6.
 func TestTakeoverByReplacing(t *testing.T) {
 	a, b := set("a", 1), set("b", 1)
 	p := pod("p", a)

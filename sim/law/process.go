@@ -34,14 +34,14 @@ type process struct {
 	wasOff    bool // it crashed or restarted, or a watch was paused or replaced by a list
 	disturbed bool // another client changed one of its dependents
 
-	tried map[try]time.Duration // start of the reconcile that last replaced a failed dependent, for each kind of work
+	tried map[try]time.Duration // start of the last reconcile that retried this work by replacing a dependent
 
 	gone    map[types.UID]bool // garbage collector: owners whose deletion it has received
 	lookups map[coords]lookup  // result of the last live read of each name
 	forgot  bool               // the judge has dropped entries of gone or lookups
-	cut     map[types.UID]cut  // garbage collector: by object, removed references that its cache may still contain
+	cut     map[types.UID]cut  // garbage collector: references that it has removed, but its cache may still contain
 
-	shares []Share // its share of each law, by index in [Judge].checks
+	shares []Share // its Share of each law, in the order of [Judge].checks
 
 	looked map[view.Key]bool // keys reconciled without error since the last delivery, for [Facts].Reconciled
 	news   int               // index of the record of the last delivery
@@ -50,7 +50,7 @@ type process struct {
 	puts          map[string]bool   // finalizers that it has added to existing objects
 	gave          map[race]bool     // references that it has added, except those to the reconciled object
 	known         view.Known        // objects of the kinds that it reconciles and manages
-	roofs         map[types.UID]int // programs: by owner, the most dependents that a received version wants; -1: no limit
+	roofs         map[types.UID]int // programs: most dependents that a received version of an owner wants; -1: any
 	createdUnseen createdUnseen
 }
 
@@ -70,15 +70,15 @@ type work struct {
 
 	busy   bool
 	began  int         // number of active dependents of For that it knew when the reconcile began (EXACT-1)
-	more   int         // number of dependents that have become active since, by what it has received
-	fewer  int         // number of dependents that have become inactive or were deleted since, by what it has received
+	more   int         // number of dependents that it has seen become active since
+	fewer  int         // number of dependents that it has seen become inactive or deleted since
 	own    int         // number of dependents that its own writes in this reconcile added, minus the number removed
 	listed bool        // it has listed dependents live, or any objects if the contract has FinalizerReason
 	missed int         // number of its writes to dependents, except creates, that were refused with 404, 409 or 422
 	used   []types.UID // terminating objects with its finalizer that were in use when it last listed
 
 	release string // the error of a release that did not find the object; "" for none
-	refused bool   // another request of the reconcile was refused
+	refused bool   // a request other than such a release was refused
 }
 
 // fewest returns the smallest number of active dependents that the worker may have counted for its owner in this

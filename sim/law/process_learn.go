@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// shown updates known with a delivery.
+// shown updates p.known with the object of a delivery.
 func (p *process) shown(r *sim.Record) {
 	before, after := meta.Of(r.Before), meta.Of(r.After)
 	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
@@ -69,7 +69,7 @@ func (p *process) makes(r *sim.Record) bool {
 }
 
 // gap forgets objects of a kind that are known only from answers, because the kind was listed again. If the list lacks
-// such an object, no event will report its deletion. The journal keeps it for current reconciles.
+// such an object, no event will report its deletion. The journal keeps the object for current reconciles.
 func (p *process) gap(kind string, record int) {
 	n := &p.known
 	p.createdUnseen.gap(p, kind)
@@ -210,8 +210,8 @@ func (p *process) atWork() bool {
 	return false
 }
 
-// mayHaveSeen updates roofs with a change of an object that an Outside program reconciles. The program may have read
-// the object before or after the change. A deleted object is forgotten.
+// mayHaveSeen updates p.roofs after a write to an object that an Outside program reconciles. The program may have read
+// the object before or after the write. A deleted object is forgotten.
 func (p *process) mayHaveSeen(w *Write, r *sim.Record) {
 	switch {
 	case w.After == nil:

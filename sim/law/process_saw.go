@@ -48,9 +48,9 @@ func (p *process) sawGoing(owner *Object) bool {
 	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
 }
 
-// sawBefore returns a dependent's reference to an owner if the process had received it before it sent the record's
-// request, otherwise nil. If the time of the request is unknown, the start of the reconcile counts. If that is unknown
-// too, the current cache counts.
+// sawBefore returns a dependent's reference to an owner, or nil if the process had not received the reference when it
+// sent the record's request. If the time of the request is unknown, the start of the reconcile counts. If that is
+// unknown too, the current cache counts.
 func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
 	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() {
@@ -106,16 +106,18 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the worker may have seen an earlier object of that name. The process's cache contains
+// tookForAnother reports whether the worker may have seen an earlier object of that name: the process's cache contains
 // another UID than the parameter uid, or contains uid only since the reconcile began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)
 }
 
-// knowsAbsent reports whether a garbage collector knew that an owner does not exist. It knows this from a live read, in
-// the dependent's namespace or without a namespace, or from the event of the owner's deletion. knowsAbsent is also true
-// if the last live read showed that the owner waits for its dependents, or if the judge has forgotten such facts.
+// knowsAbsent reports whether a garbage collector may treat an owner as absent. One of these facts is enough:
+//   - It received the owner's deletion.
+//   - Its last live read of the owner's name found nothing or another UID (in the namespace given, or cluster-scoped).
+//   - Its last live read found that the owner waits for its dependents.
+//   - The judge has forgotten such facts.
 func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
 	if p.forgot || p.gone[ref.UID] || p.readWaiting(ref, namespace) {
 		return true

@@ -42,7 +42,7 @@ func (p *process) start(r *sim.Record) {
 	}
 }
 
-// countsRead adds a dependent that a worker has read live and that its cache does not contain.
+// countsRead adds 1 to work.counted if a worker reads one of its dependents live and its cache does not contain it.
 func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	k := p.work(r)
 	if k == nil || found == nil || !p.manages(r.Object.Kind) {
@@ -185,7 +185,7 @@ func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 }
 
 // eitherWay widens the range of counts of a worker if the cache does not yet show the process's own adoptions and
-// releases. The worker may count the state before or after them. Only creations and deletions must be remembered, as
+// releases. The worker may count the state before or after them. It must remember only creations and deletions, as
 // expectations do. kube-controller-manager's consistency store does not remember releases either (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
@@ -260,7 +260,7 @@ func (m *createdUnseen) shown(what sim.Ref) {
 	*m = slices.DeleteFunc(*m, func(x created) bool { return x.at == at })
 }
 
-// gap removes the objects of a kind that was listed again. It keeps them during a reconcile that may have used them.
+// gap removes the objects of a kind that was listed again. During a reconcile it removes nothing.
 func (m *createdUnseen) gap(p *process, kind string) {
 	if slices.ContainsFunc(p.workers, func(k work) bool { return k.busy }) {
 		return
@@ -296,7 +296,6 @@ type try struct {
 	what  string
 }
 
-// digestTries hashes recent retries.
 func digestTries(tried map[try]time.Duration, now time.Duration) uint64 {
 	var sum uint64
 	for t, at := range tried { //detcheck:ordered a sum

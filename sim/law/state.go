@@ -31,7 +31,7 @@ type State struct {
 	spared              forbidden           // objects that the server refuses to delete
 	deletedSinceSettled deletedSinceSettled // nil in a world without whole programs
 
-	epoch     int  // number of commits by the user or other non-actors, era switches, and server up- or downgrades
+	epoch     int  // rises with each commit from outside (by the user), era switch, server upgrade and server downgrade
 	dropping  bool // the server drops the controller field of owner references
 	restarted bool // a process crashed or restarted in this epoch
 }
@@ -95,7 +95,6 @@ func (s *State) addActor(sub Actor) {
 	s.byProcess[sub.Process] = p
 }
 
-// process returns the actor's process with this name, or nil.
 func (s *State) process(name string) *process {
 	if s.last == nil || s.last.Actor.Process != name {
 		s.last = s.byProcess[name]
@@ -162,7 +161,7 @@ func (s *State) get(kind, namespace, name string) runtime.Object {
 // dependents. The number in the status may not exceed this count (EXACT-8).
 type everOwned struct {
 	kinds []string
-	had   map[types.UID]int // by owner; if another client increases the number in the status, the increase is added
+	had   map[types.UID]int // by UID of the owner; includes increases of the status by other clients
 }
 
 // know adds the kind of an actor whose status counts deleted dependents.
@@ -190,7 +189,7 @@ func (e *everOwned) fold(s *State, r *sim.Record, w *Write) {
 	}
 }
 
-// told returns the largest increase by a write among the counts that also count deleted dependents.
+// told returns the largest increase that a write makes to a count with Ever set.
 func (s *Actor) told(before, after any) (n int) {
 	for i := range s.Counts {
 		c, was := &s.Counts[i], 0
@@ -228,7 +227,8 @@ func (e *everOwned) digest() uint64 {
 // EXACT-12).
 type uncertainCounts map[types.UID]bool
 
-// fold handles a commit: a write to an owner, or the removal of a finalizer from a dependent whose owner is not cached.
+// fold adds an owner in two cases: the process writes a status that it guesses (see guesses), or it removes a finalizer
+// from a dependent while its cache lacks the owner.
 func (v *uncertainCounts) fold(s *State, r *sim.Record, w *Write) {
 	p := w.process
 	if p == nil || p.incarnation == 0 || w.After == nil || !slices.ContainsFunc(p.Actor.Counts, forGood) {

@@ -212,7 +212,7 @@ type orphaning struct {
 	record   int      // index of the record that accepted the deletion
 	lost     bool     // the reference was removed
 	again    bool     // an adopter added the reference again (ADOPT-7)
-	strength Strength // of a violation by deletion of the dependent: Committed if the GC could not know
+	strength Strength // of a violation if the dependent is deleted; Committed if the GC could not know
 }
 
 type orphanings struct {

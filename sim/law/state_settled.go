@@ -27,7 +27,7 @@ type settledCounts struct {
 type ownerCount struct {
 	*Object
 	sub   *Actor
-	next  int // index of the same object for its next controller; -1 for none
+	next  int // index in owners of the same object under its next controller; -1 for none
 	owned int
 	held  int  // dependents that it owns, including inactive ones
 	want  int  // negative if the contract does not say

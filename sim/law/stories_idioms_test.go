@@ -152,7 +152,7 @@ var _ = tells([]story{
 	}},
 })
 
-// ordinals stores a set, whose controller creates pods a-0 and a-1. Then the process with the name in by deletes a-0.
+// ordinals stores a set, whose controller creates pods a-0 and a-1. Then the process by deletes a-0.
 func (t *tape) ordinals(want int, by string) (a, last *thing) {
 	a = set("a", want)
 	t.exist(a)
@@ -288,7 +288,7 @@ var _ = tells([]story{
 	}},
 })
 
-// tallied adds a Job with two finished pods. Each status write sets the number of counted pods.
+// tallied records that a Job has two finished pods, and that its status counts each of the numbers, one after another.
 func (t *tape) tallied(numbers ...int) {
 	a := job("a")
 	t.exist(a, pod("p", a).on("n").as(func(o *thing) { o.Failed = true }),
@@ -303,7 +303,7 @@ func (t *tape) tallied(numbers ...int) {
 	t.settled()
 }
 
-// ofOtherWork is a key that names no Job.
+// ofOtherWork refers to a reconcile whose key names no Job.
 var ofOtherWork = sim.Ref{Kind: "Job", Namespace: "default", Name: "orphan:p"}
 
 // unhands records that a controller removes its finalizer from a dependent of an earlier owner of the same name.
@@ -333,7 +333,7 @@ func (t *tape) frees(p *thing, left func(*thing) *thing, finalizers ...string) {
 func stays(p *thing) *thing { return p }
 func goes(*thing) *thing    { return nil }
 
-// counted adds a status that counts n finished pods. Two finished pods exist.
+// counted stores a Job with two finished pods, and with a status that counts n of them.
 func (t *tape) counted(n int) {
 	a := job("a").as(func(o *thing) { o.Placed = n })
 	ended := func(name string) *thing { return pod(name, a).as(func(o *thing) { o.Node = name }) }

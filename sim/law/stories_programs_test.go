@@ -53,7 +53,7 @@ func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing
 	t.unattributed(verb, is, is, after).Process = "doubling"
 }
 
-// limits records that the program creates as many pods as made says, for an owner that allows the number most.
+// limits records that the program creates the number made of pods, for an owner that allows at most the number most.
 func (t *tape) limits(most, made int) (own, last *thing) {
 	own = fleet("q", most)
 	own.Kind = "Queue"
@@ -69,8 +69,8 @@ func (t *tape) limits(most, made int) (own, last *thing) {
 	return own, last
 }
 
-// beside records that the program creates a pod, and crashes. After f and the event of that pod, it creates a second
-// pod.
+// beside records that the program creates a pod, crashes and restarts. Then f is called, the program receives the pod,
+// and it creates a second one.
 func (t *tape) beside(f func(p *thing)) {
 	own, p := t.limits(1, 1)
 	t.fault("limiting", "crash")
@@ -95,7 +95,7 @@ func (t *tape) unattributed(verb string, saw, before, after *thing) *sim.Record 
 	return r
 }
 
-// away records that a program deletes a pod. It had read the pod as f returns it; g has changed it since.
+// away records that a program deletes a pod that it had read as f returns it. Since then, g has changed the pod.
 func (t *tape) away(f, g func(own, other, p *thing) *thing) {
 	own, other := fleet("own", 1), fleet("other", 1)
 	t.exist(own, other)
@@ -321,7 +321,7 @@ func outsider() Actor {
 }
 
 // abroad records that the outsider creates as many pods as made says, for a fleet whose replicas changed from asked to
-// asks. The parameter told is the number of first answers that it does not receive.
+// asks. The first answers do not reach the outsider; the parameter told is their number.
 func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 	own = fleet("own", asked)
 	t.exist(own)
@@ -336,7 +336,7 @@ func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 	return own
 }
 
-// fills records that a program creates as many pods as made says, and receives each. Their owner wants the number want.
+// fills records that a program creates and receives the number made of pods, for an owner that wants the number want.
 func (t *tape) fills(want, made int) *thing {
 	own := fleet("own", want)
 	t.exist(own)

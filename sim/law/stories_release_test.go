@@ -167,8 +167,8 @@ func (t *tape) cuts(b *thing) {
 	t.commit("gc", "patch", nil, p, p.owned())
 }
 
-// lateDependent records that the garbage collector receives a dependent during its work, and then removes the owner. It
-// sent that request -left records ago.
+// lateDependent records that the garbage collector receives a dependent during its work, and then removes the owner.
+// The request for the removal was sent -left records before.
 func (t *tape) lateDependent(left int) {
 	a := set("a", 1)
 	b := a.dying(orphanFinalizer)
@@ -183,8 +183,8 @@ func (t *tape) lateDependent(left int) {
 	r.Asked = r.Index + left
 }
 
-// If the garbage collector has removed the orphan finalizer too early, it may still orphan the dependents while another
-// finalizer keeps the owner. Another law reports the early removal.
+// If the garbage collector has removed the orphan finalizer too early, only GC-3 reports this. While another finalizer
+// keeps the owner, the garbage collector may still orphan the dependents.
 func TestPromisedLate(t *testing.T) {
 	tp := &tape{}
 	a := set("a", 1)

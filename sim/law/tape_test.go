@@ -141,7 +141,7 @@ func (t *tape) add(r sim.Record) *sim.Record {
 	return &t.records[len(t.records)-1]
 }
 
-// commit adds a write of a process in a reconcile of owner. The process had read before.
+// commit adds a write of a process in a reconcile of owner. The process had read the version before.
 func (t *tape) commit(process, verb string, owner, before, after *thing) *sim.Record {
 	o := after
 	if o == nil {

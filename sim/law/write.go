@@ -22,8 +22,8 @@ type Write struct {
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // the ControllerRefs of Before, After and Saw
 
 	Dependent bool // the actor manages the object's kind; Standalone objects and objects out of reach are excluded
-	Mine      bool // Owner is For
-	SawMine   bool // SawOwner is For
+	Mine      bool // Owner names For
+	SawMine   bool // SawOwner names For
 	Claims    bool // an existing object gets another ControllerRef
 	Adopts    bool // the new ControllerRef names For
 	Drops     bool // the ControllerRef to For is removed, and the object stays
@@ -48,7 +48,7 @@ func (w *Write) isFor(ref *metav1.OwnerReference) bool {
 	return ref != nil && w.For.UID != "" && string(ref.UID) == w.For.UID
 }
 
-// adds reports whether a write changes only references to this owner, own finalizers, and fields that the server sets.
+// adds reports whether a write changes only references to this owner, the actor's finalizers, and the server's fields.
 func (w *Write) adds(r *sim.Record, owner string) bool {
 	return w.After != nil && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, owner)
 }
@@ -76,7 +76,7 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
-// unhands reports whether a write only removes finalizers of the actor. The removal may end the object.
+// unhands reports whether a write only removes finalizers of the actor. The write may also end the object.
 func (w *Write) unhands(r *sim.Record) bool {
 	switch {
 	case w.Before == nil:
@@ -90,8 +90,8 @@ func (w *Write) unhands(r *sim.Record) bool {
 }
 
 // unhandsTerminating reports whether an actor may remove its own finalizers from a terminating object that it does not
-// own. Below profile Upstream, it may always. With profile Upstream, the object's owner must be an earlier object with
-// the name of the reconciled object.
+// own. An actor below profile Upstream always may. For profile Upstream, the object's owner must be an earlier object
+// with the name of the reconciled object.
 func (w *Write) unhandsTerminating(r *sim.Record) bool {
 	if w.Before == nil || !meta.Deleting(w.Before) || !w.unhands(r) {
 		return false
@@ -172,8 +172,8 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
 }
 
-// keyedOtherwise reports whether the record does not name the reconciled object. A controller may have several queues.
-// So For may be empty, name an object that was never stored or received, or hold a key of another watched kind.
+// keyedOtherwise reports whether For of the record is not the reconciled object, because the controller has several
+// queues. Then For is empty, names an object that was never stored or received, or is a key of another watched kind.
 func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Actor.For.Kind, f.Namespace, f.Name) == nil {
 		return true

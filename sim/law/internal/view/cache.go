@@ -127,8 +127,8 @@ func (c *Cache) drop(n Key, i int) {
 	delete(c.at, n)
 }
 
-// Journal holds the earlier versions of objects that changed during current reconciles. They show what a worker may
-// have known at any moment of its reconcile.
+// Journal holds the earlier versions of objects that changed during current reconciles. The entries show what a worker
+// may have known at any moment of its reconcile.
 type Journal struct {
 	Entries []Glimpse
 	kept    int    // number of entries after the last Cut
@@ -146,8 +146,8 @@ type Glimpse struct {
 	Record  int // index of the record of the change
 }
 
-// LongJournal is the length at which a journal is cut to the entries that current reconciles may use, and then again
-// whenever it has doubled. Without cuts, it would grow without end if reconciles always overlap.
+// LongJournal is the length at which a journal is cut first. Later, it is cut whenever its length has doubled. A cut
+// drops the entries that no current reconcile can use. Without cuts, the journal could grow without end.
 const LongJournal = 256
 
 // Long reports whether the journal should be cut.

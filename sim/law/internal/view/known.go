@@ -36,7 +36,7 @@ type Sight struct {
 	Active  bool
 	Ahead   bool
 	Removed bool // the process itself has requested its deletion
-	Since   int  // index of the record since which Owner and Active are as they are
+	Since   int  // index of the record that last changed Owner or Active
 	Made    int  // index of the record of the process's last write to it, see makes in package law
 	slot    int  // index in its family
 }
@@ -150,7 +150,7 @@ func (n *Known) Tidy() {
 	maps.DeleteFunc(n.families, func(_ types.UID, f *family) bool { return len(f.members) == 0 })
 }
 
-// Fresh returns an empty Sight. It allocates them in blocks.
+// Fresh returns an empty Sight. To save allocations, it takes Sights from a block of 32.
 func (n *Known) Fresh() *Sight {
 	if len(n.slab) == 0 {
 		n.slab = make([]Sight, 32)
@@ -211,12 +211,12 @@ type Queued struct {
 	Dirty   bool          // enqueued since its last reconcile began
 	Failed  bool          // its last reconcile ended with an error
 	Ended   time.Duration // when the last reconcile ended
-	Again   bool          // its last reconcile is a retry, which runs or has failed
-	Hot     int           // number of consecutive retries without an event, each less than [Brief] after the failure
+	Again   bool          // its last reconcile is a retry that still runs or has failed
+	Hot     int           // number of consecutive retries without an event, each less than a second after the failure
 }
 
 // Brief is the minimum wait before a retry that counts as a backoff. client-go's backoff begins with five milliseconds
-// and doubles, so it exceeds Brief after eight failures.
+// and doubles, so the ninth delay is the first one that is longer than Brief.
 const Brief = time.Second
 
 // NewQueue returns an empty queue.
