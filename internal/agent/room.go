@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Controller returns a controller that runs the program. The fields of its argument tell the laws which writes
-// to expect.
+// Controller returns a controller that runs the program. It takes the rest from the argument, such as the name and the
+// Contract.
 func (b *Binary) Controller(as host.Controller) host.Controller {
 	return b.hosted(as, b)
 }
