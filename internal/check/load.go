@@ -23,7 +23,7 @@ import (
 // operator is an Operator that load has checked.
 type operator struct {
 	Operator
-	over        func() error // returns the error of the context
+	over        func() error // returns an error when the check was cancelled
 	definitions []manifest
 	held        []manifest // CRDs that are not in a file on disk
 	files       []string   // the files on disk that contain the other CRDs

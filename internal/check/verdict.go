@@ -116,7 +116,7 @@ func (s *operator) told(cases []Tried) (told []string) {
 }
 
 // asks returns the laws for a case that runs after the given cases; nil means all laws. It leaves out laws that those
-// cases violated, so that the case can show other violations. It never leaves out laws in ending.
+// cases violated, so that the case can show other violations. Laws that end a run are never left out.
 func (s *operator) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
 	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {

@@ -185,8 +185,8 @@ func alsoOwned(d, owner manifest) casefile.Action {
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts returns the sample's first dependent of each kind, except kinds in f.asleep. If there is a second owner, the
-// dependents are from the world with both owners.
+// firsts returns the sample's first dependent of each kind, except kinds whose events enqueue nothing. If there is a
+// second owner, the dependents are from the world with both owners.
 func (f *found) firsts() []manifest {
 	beside := *f
 	if len(f.pair) > 0 {

@@ -140,8 +140,8 @@ func (f *found) stillThere() scenarios.Func {
 	}
 }
 
-// In the following cases the world settles before the decisive step, so every controller has seen the latest state. So
-// they can also test whole programs, although it is unknown when a program reads an object.
+// In the following cases the world settles before the decisive step, so every controller has seen the latest state.
+// Therefore the cases can also test whole programs, although nothing shows when a program reads an object.
 
 // terminating is a case: while the sample is terminating, it is edited, and an orphan that fits the sample is created.
 func (f *found) terminating(s *operator) place {

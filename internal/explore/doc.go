@@ -15,8 +15,8 @@
 // Second, it explores only one order of two actions that are independent by their [sim.Footprint]. For this it uses the
 // sleep sets of P. Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (1996), chapter 5,
 // which also describes the combination of both. A sleep set is stored with each state. When the state recurs, the
-// search explores the actions that were asleep and are awake now, and stores the intersection of both sets. Sleep sets
-// save transitions, not states, so every reachable state is still visited.
+// search explores the actions that were asleep and are awake now, and stores the actions that are in the old and in the
+// new sleep set. Sleep sets save transitions, not states, so every reachable state is still visited.
 //
 // A state consists of:
 //   - [sim.World.StateHash] and the digests of the observers,
