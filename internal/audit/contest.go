@@ -158,7 +158,7 @@ func (f *fights) field(c *change, path, was, is string) {
 	}
 }
 
-// writer adds an actor to a list of at most mostWriters, and reports whether the list has more than one actor.
+// writer adds an actor to a list of at most four, and reports whether the list has more than one actor.
 func writer(list *[]*Actor, who *Actor) bool {
 	if !slices.Contains(*list, who) && len(*list) < mostWriters {
 		*list = append(*list, who)

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// role selects the rules for a write. The judge finds the rules by process. One actor can have several, such as "NAME"
-// and "NAME elsewhere". owner is the object that the actor reconciles, if known.
+// role selects the rules for a write. The judge has rules for each process. One actor can be several processes, such as
+// "NAME" and "NAME elsewhere". owner is the object that the actor reconciles, if known.
 type role struct {
 	process string
 	owner   sim.Ref

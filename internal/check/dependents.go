@@ -144,8 +144,8 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	return sel
 }
 
-// source returns a label key with the field of the owner that contains the label's value. If no field does, all owners
-// have the same value.
+// source finds where the value of a label comes from: a field of the owner that contains this value. If no field
+// contains it, all owners have the same value.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {

@@ -15,7 +15,7 @@ import (
 // edit is a change of the sample's spec: a change of one field, or a patch from Operator.Edits.
 type edit struct {
 	path     []string // the path that a merge patch replaces: the field, or the list around it; nil for a given patch
-	from, to any      // the values at path before and after the edit; for a given patch, the patch back and the patch
+	from, to any      // the values at path before and after the edit; for a given patch, its undo patch and the patch
 	name     string   // "spec.groups[0].replicas"
 	was, is  any      // the values of the field before and after the edit
 	had, has int      // the number of dependents before and after the edit
@@ -157,7 +157,7 @@ func set(object map[string]any, path []string, value any) {
 	}
 }
 
-// number returns the edit's value, but with n in the edited field.
+// number returns the value at e.path that sets the edited field to n: n itself, or a copy of the list with n in it.
 func (e *edit) number(n int64) any {
 	list, in := e.from.([]any)
 	if !in {

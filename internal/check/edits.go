@@ -21,7 +21,7 @@ const mostFollowed = 3
 // edits finds the fields of the sample to which the controller reacts, and the number of dependents after each edit.
 func (f *found) edits(s *operator) error {
 	stored, idle := shown(f.base.stored, s.owner.GroupVersionKind()), ""
-	if s.lasts > 0 { // actions at certain times are no reaction to an edit
+	if s.lasts > 0 { // writes at certain times are no reaction to an edit
 		first, err := s.run(s.owner)
 		if err != nil {
 			return err

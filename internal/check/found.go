@@ -38,7 +38,7 @@ type found struct {
 	byName   bool // it adopts an object that has the name of a dependent and no owner
 	applies  bool // it creates by server-side apply, which restores the reference at each write
 	releases bool // it releases a dependent whose labels are changed
-	unmarked bool // its webhooks refuse the label and the annotation that a case adds to the sample
+	unmarked bool // its webhooks refuse the label and the annotation that the case two-owners adds to the sample
 	selector *selector
 	raised   *edit   // an edit that gave the sample more than one dependent (see two); nil if there was none
 	scale    *edit   // an edit that changes the number of dependents

@@ -29,7 +29,7 @@ type operator struct {
 	files       []string   // the files on disk that contain the other CRDs
 	installed   []manifest
 	notes       []string
-	pruned      []error    // errors about fields that the CRDs do not define, in the sample's file
+	pruned      []error    // one error for each object in the sample's file with fields that its CRD does not define
 	installs    string     // the YAML of held and installed
 	own         []sim.Ref  // objects that the program creates without the sample
 	around      []manifest // the other objects in the sample's file

@@ -220,7 +220,7 @@ func (r *quiet) idle() string {
 	return fmt.Sprintf("%d syncs, none of which failed", syncs)
 }
 
-// requested is idle for a hosted program: it describes the requests, or a crash.
+// requested describes the actions of a hosted program in a run without writes: its requests, or a crash.
 func (r *quiet) requested() string {
 	n, last := 0, ""
 	for i := range r.World.History.Len() {

@@ -27,14 +27,14 @@ type Operator struct {
 
 	// CRDs are files whose CustomResourceDefinitions exist in every world. Other objects in these files are ignored.
 	CRDs []*File
-	// Installed are objects that exist before the sample in every world. [Plan.Notes] names refused ones.
+	// Installed are objects that exist before the sample in every world. [Plan.Notes] names those that are left out.
 	Installed []*unstructured.Unstructured
 	// Sample contains an object of the controller's kind, and other objects that must exist.
 	Sample *File
 
 	Others     []host.Controller // other reconcilers of the operator that also run, each with its own Contract
 	With       []string          // further controllers of this module that run too, by name
-	For        time.Duration     // the time of each world; 0: until it settles, or until the third periodic write
+	For        time.Duration     // how long each world runs; 0: until it settles, or until the third periodic write
 	Profile    law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
 	Settled    scenarios.Func    // called whenever a world has settled; nil for no additional check
 	Skip       map[string]string // cases and laws to leave out, by name, with the reason

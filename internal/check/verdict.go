@@ -26,7 +26,7 @@ type Verdict struct {
 const (
 	Held         = "held"
 	Violated     = "violated"
-	Accepted     = "accepted"       // violated, but only in accepted ways
+	Accepted     = "accepted"       // violated, but each violation is accepted (see [Accept])
 	Skipped      = "skipped"        // listed in Operator.Skip, with a reason
 	NotExercised = "not exercised"  // evaluated in no case
 	NotJudged    = "not judged"     // cannot be judged from the outside
@@ -153,7 +153,7 @@ func (v *Verdict) add(controller string, cases []Tried) {
 	}
 }
 
-// compared adds to v the schedules of cases that compare their settled state with a quiet run's state (SameEnd).
+// compared adds to v the schedules of the cases with SameEnd: these compare their settled world with a quiet run's.
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c DerivedCase) bool { return c.Name == t.Name })

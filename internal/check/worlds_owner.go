@@ -24,7 +24,7 @@ func (f *found) ends(s *operator) (all []place) {
 		switch {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
 		case s.lasts > 0: // a dependent may be deleted at a certain time
-		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise dependents may be deleted
+		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise dependents may not stay
 			p.settledCheck, p.faults = both(p.settledCheck, f.stillThere()), atWork
 		}
 		all = append(all, p)

@@ -20,14 +20,14 @@
 //
 // A state consists of:
 //   - [sim.World.StateHash] and the digests of the observers,
-//   - the number of steps outside the offered actions, and how often the run took none of the enabled faults,
+//   - the number of steps that the run did not choose, and how often it took none of the enabled faults,
 //   - the number of timers that have fired early, if it is bounded.
 //
 // A program that remembers more between two steps adds it to [sim.World.Digests]. A search fails with [Undigested] if a
 // part of the world has no digest.
 //
-// A whole search is complete only if a schedule ended or violated a law. [Coverage] lists what no schedule varied. A
-// run that returns to one of its own states without starving an enabled action is a livelock.
+// A search without shards is complete only if a schedule ended or violated a law. [Coverage] lists what no schedule
+// varied. A run that returns to one of its own states without starving an enabled action is a livelock.
 //
 // # PCT
 //

@@ -229,7 +229,7 @@ func (d *driver) worker() *worker {
 }
 
 // length measures a run for PCT: it executes run 0, and returns the number of its decisions about actions. It returns 0
-// if the run was interrupted or cannot be run. Otherwise it stores the run, so that [worker.one] does not execute it.
+// if the run was interrupted, or if the program cannot be run. Otherwise it stores run 0 for [worker.one].
 func (w *worker) length() (int, error) {
 	out, chooser, name := w.run(0)
 	if out.Unfit != nil || w.record.Ended() {

@@ -86,7 +86,7 @@ func defaulted(from Schedule, marked []int) Schedule {
 	return to
 }
 
-// byKey makes all entries name their action, even if the action was the default. A removal may change the default.
+// byKey makes all entries name their action, even if the action was the default: after a removal, another may be.
 func byKey(from Schedule) Schedule {
 	to := slices.Clone(from)
 	for i := range to {

@@ -23,7 +23,7 @@ const (
 	maxPrefixes   = 5000
 )
 
-// split explores the prefixes. It returns the parts, each as an initial stack. Without shards there is only one part.
+// split explores the prefixes. It returns the parts, each as the stack of its prefix. Without shards there is one part.
 // Only shard 0 counts the coverage of the prefixes, unless it resumes from a mark.
 func (s *search) split() [][]decision {
 	if s.Shards <= 1 {

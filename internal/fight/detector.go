@@ -39,9 +39,9 @@ type landed struct {
 
 const detectorLimit = 1 << 16
 
-// Observe must be called for each step, or for each record, in order. hash is the world's abstract state after the
-// step; it is only used if write is true, which means a committed write. user is true for a user action or a fault,
-// after which the detector starts again. If Observe finds a fight, cycle contains the record numbers of its writes.
+// Observe must be called for each step, or for each record, in order. write is true for a committed write; then hash is
+// the world's abstract state after the write. user is true for a user action or a fault: after these, the detector
+// starts again. If Observe finds a fight, cycle contains the record numbers of its writes.
 func (d *Detector) Observe(hash uint64, record int, process string, write, user bool) (cycle []int, found bool) {
 	if user {
 		d.Reset()
@@ -181,9 +181,9 @@ func ParseCycle(s string) []int {
 	return out
 }
 
-// Path is the history of one value, such as a field, an owner or a number. It has at most longestPath states. When a
-// state recurs, the states since its first occurrence are removed, so that later cycles do not contain them. A is the
-// type of an actor.
+// Path is the history of one value, such as a field, an owner or a number. It has at most 24 states. When a state
+// recurs, the states since its first occurrence are removed, so that later cycles do not contain them. A is the type of
+// an actor.
 type Path[A comparable] struct {
 	visits []Visit[A]
 }
