@@ -108,7 +108,7 @@ func TestKeysOfKnownPrimes(t *testing.T) {
 	}
 }
 
-// The order of goroutines and the order of maps do not depend on real time, nor on other work of the runtime.
+// The order of goroutines and of maps depends neither on real time nor on other work of Go's runtime.
 func TestTurnsDoNotDependOnRealTime(t *testing.T) {
 	for _, does := range []string{"addresses", "crowd", "pipe", "slow"} {
 		t.Run(does, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestOrderOfMapsIsExplored(t *testing.T) {
 	}
 }
 
-// Each of these bad programs either violates a law or does no harm.
+// Each of these bad programs violates the expected law, or none if its bad behaviour does no harm.
 func TestBadPrograms(t *testing.T) {
 	for _, test := range []struct{ does, violation string }{
 		{"panic", `assignment to entry in nil map, at bare/main.go:\d+`},
@@ -186,7 +186,7 @@ func TestHangingSystemCall(t *testing.T) {
 	}
 }
 
-// What a program waits for after it has settled is listed, but is not a violation.
+// Goroutines that still wait after the program has settled are listed, but they are not violations.
 func TestWaits(t *testing.T) {
 	for does, want := range map[string]string{
 		"":        `^$`,
@@ -275,7 +275,7 @@ func panics(t *testing.T, b *agent.Binary) {
 	}
 }
 
-// The writes of two runs are compared. The time in a world is equal in both; values from the machine differ.
+// The writes of two runs are compared. Times are equal in both runs. Values that come from the machine differ.
 func TestContentIsCompared(t *testing.T) {
 	for does, differs := range map[string]bool{"stamp": false, "random": true} {
 		t.Run(does, func(t *testing.T) {

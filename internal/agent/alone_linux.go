@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// alone makes the kernel kill the command when the thread that started it ends. Terminal signals do not reach it.
+// alone makes the kernel kill the process when the thread that started it ends. Ctrl-C does not reach the process.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
-// used returns the processor time of the process, or 0 if it cannot be read.
+// used returns the CPU time that the process has used, or 0 if it cannot be read.
 func (p *process) used() time.Duration {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/stat")
 	if err != nil {
 		return 0
 	}
-	// The second field is the name in parentheses. The times are fields 14 and 15, in hundredths of a second.
+	// The second field of the file is the name in parentheses. Fields 14 and 15 are the times, in units of 10 ms.
 	f := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	user, _ := strconv.Atoi(string(f[11]))
 	system, _ := strconv.Atoi(string(f[12]))

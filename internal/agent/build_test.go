@@ -28,7 +28,7 @@ func program(t testing.TB, module string, args ...string) *agent.Binary {
 	return mainIn(t, filepath.Join("testdata", module), ".", args...)
 }
 
-// mainIn does the same for a main package in any module.
+// mainIn builds a main package in any module with the overlay, only once.
 func mainIn(t testing.TB, in, pkg string, args ...string) *agent.Binary {
 	t.Helper()
 	build := sync.OnceValue(func() string {
@@ -56,7 +56,7 @@ var temporary []string
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, dir := range temporary {
-		_ = os.RemoveAll(dir) // a directory that stays is only a temporary file
+		_ = os.RemoveAll(dir) // if this fails, a temporary directory stays
 	}
 	os.Exit(code)
 }
@@ -108,15 +108,15 @@ func medians(b *testing.B, all ...func(i int)) (seconds []float64) {
 	return seconds
 }
 
-// BenchmarkFunction runs a program in a bubble of this process, and as a function in a process that serves many worlds
-// in sequence. Run it on one processor: taskset -c 0 go test -bench Function$ -cpu 1.
+// BenchmarkFunction compares a program in a synctest bubble of this process with the same program in a process that
+// serves many worlds. Run it on one CPU: taskset -c 0 go test -bench Function$ -cpu 1.
 func BenchmarkFunction(b *testing.B) {
 	f := function(b)
 	if why := f.Reuse(rehearsal(b)); why != "" {
 		b.Fatal(why)
 	}
 	inProcess := bubble.Controller(keeper, func(ctx context.Context, cfg *rest.Config) error { return copier.Run(ctx, cfg) })
-	settles(b, inProcess, 0) // do the work that is done only once
+	settles(b, inProcess, 0) // not measured: the first run fills caches
 	m := medians(b, func(i int) { settles(b, inProcess, i) }, func(i int) { settles(b, f.Controller(keeper), i) })
 	b.ReportMetric(1/m[1], "schedules/s")
 	b.ReportMetric(m[0]/m[1], "of-bubble")

@@ -23,18 +23,18 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// call is one HTTP request of a program. It runs the transport of the request as a coroutine, because waking a
-// goroutine for each request takes longer than the request. The transport pauses at a gate until the scheduler has
-// executed the request and delivers the answer.
+// call is one HTTP request of a program. The HTTP handler runs as a coroutine, because waking a goroutine for each
+// request would take longer than the request. The coroutine pauses in the method wait, until the scheduler has executed
+// the request.
 type call struct {
 	life   *life
 	id     int64
 	thread uint64
 	call   *host.Call
 	feed   httpapi.Feed                    // the event stream, if the request is a watch
-	pass   func() (none struct{}, is bool) // runs the transport until the gate, or from the gate to its end
-	stop   func()                          // ends the transport at the gate
-	halt   func(struct{}) bool             // pauses the transport at the gate; false if the caller no longer waits
+	pass   func() (none struct{}, is bool) // runs the coroutine until it pauses, or after the pause to its end
+	stop   func()                          // ends the paused coroutine
+	halt   func(struct{}) bool             // pauses the coroutine; returns false if the caller no longer waits
 	resp   *http.Response
 	err    error
 	gone   bool // the caller no longer waits for the answer
@@ -70,7 +70,7 @@ func (l *life) ask(m wire.Message) wire.Message {
 	return park
 }
 
-// thread returns a number for a goroutine. The goroutine's own ID would depend on the process's history.
+// thread numbers the goroutines of a life by their first requests. Go's own IDs would depend on the process's history.
 func (l *life) thread(goroutine int64) uint64 {
 	n, known := l.threads[goroutine]
 	if !known {
@@ -102,7 +102,7 @@ func (c *call) reply(now int64) wire.Message {
 	return m
 }
 
-// drop records that the caller no longer waits for the answer, and ends the transport.
+// drop records that the caller no longer waits for the answer, and ends the coroutine.
 func (c *call) drop() {
 	c.gone = true
 	c.stop()
@@ -131,7 +131,7 @@ func (c *call) wait(req *fakeapi.Request, watches bool) (fakeapi.Response, error
 	return c.call.Response, nil
 }
 
-// webhooks returns a transport that calls the webhooks of the programs in a world through their listeners.
+// webhooks returns a transport that passes the API server's webhook calls to the programs of the world.
 func (r *room) webhooks(to httpapi.Webhook) http.RoundTripper { return &route{room: r, to: to} }
 
 type route struct {
@@ -139,7 +139,7 @@ type route struct {
 	to   httpapi.Webhook
 }
 
-// RoundTrip calls the webhook in the first process that listens on its port.
+// RoundTrip calls the webhook in the first process that listens on the webhook's port.
 func (t *route) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -158,7 +158,7 @@ func (t *route) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.New("dial tcp " + req.URL.Host + ": connect: " + syscall.ECONNREFUSED.Error())
 }
 
-// port returns the port on which the program listens for a webhook with this URL.
+// port returns the program's port for a webhook URL. If the URL names a Service, it is the Service's target port.
 func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 	named := u.Port()
 	if named == "" {

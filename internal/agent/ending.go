@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ended returns how the process ended. It returns a [host.Panic] for a panic and for other errors of the Go runtime.
+// ended returns why the process ended. The error is a [host.Panic] for a panic or another fatal error of the runtime.
 func (p *process) ended() error {
 	crash := p.crash.String()
 	for _, mark := range []string{"panic: ", "fatal error: ", "runtime: out of memory"} {
@@ -39,7 +39,7 @@ func (p *process) ended() error {
 	return errors.New(text)
 }
 
-// lookBack is the number of last lines in which messages are searched. It is large: zap prints long stacks.
+// lookBack is the number of last lines that ended searches for messages. It is large, because zap prints long stacks.
 const lookBack = 100
 
 // messages returns the lines without stack frames. A frame is two lines: a function, and an indented file and line.
@@ -54,8 +54,8 @@ func messages(lines []string) (list []string) {
 	return list
 }
 
-// looped returns the error of a process that stopped answering: an endless loop or a blocked system call, with its
-// place. The process was sent SIGQUIT before, so its output contains its goroutines.
+// looped returns the error of a process that stopped answering: an endless loop or a blocked system call, with the
+// source line. SIGQUIT was sent to the process before, so its output contains the stacks of its goroutines.
 func (p *process) looped() error {
 	select {
 	case <-p.waited:
@@ -93,7 +93,7 @@ func raised(crash string) string {
 // observed is the message of a recovered panic in every version of apimachinery and controller-runtime.
 const observed = "Observed a panic"
 
-// value matches the value of the panic in a line with observed: panic="x", "panic": "x", Observed a panic: "x".
+// value finds the value x of a recovered panic in a log line: panic="x", "panic": "x", or Observed a panic: "x".
 var value = regexp.MustCompile(`(?:panic="|"panic": ?"|Observed a panic: "?)((?:[^"\\\n]|\\.)*)`)
 
 // recovered returns the value of a recovered and logged panic, with the line of the program that raised it.
@@ -217,8 +217,8 @@ func (g *goroutine) locate(stack string) {
 	}
 }
 
-// deadlock describes goroutines that wait for each other. circle contains their numbers. If circle is empty, deadlock
-// returns "".
+// deadlock describes goroutines that wait for each other's mutexes. circle lists their numbers. If circle is empty,
+// there is no deadlock, and the result is "".
 func deadlock(circle []string, all []goroutine) string {
 	if len(circle) == 0 {
 		return ""
@@ -245,10 +245,10 @@ func numbers(m *wire.Message) (all []string) {
 // quit makes a Go process print its goroutines and end.
 func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }
 
-// Waits returns a sorted list of the waits of the program's goroutines after the world has settled, such as "main.sync
-// waits for an RWMutex, at manager/main.go:57". It lists waits that no object and no timer can end: for I/O, a mutex,
-// or a channel or WaitGroup from before main. It also lists waits of the program's own code for a WaitGroup or a Cond,
-// except in main itself. A wait may be harmless, so it is not a violation.
+// Waits describes goroutines of the program that wait although the world has settled, such as "main.sync waits for an
+// RWMutex, at manager/main.go:57". Neither an object nor a timer can end such a wait: it is for I/O, for a mutex, or
+// for a channel or WaitGroup made before main began. Waits of the program's own code for a WaitGroup or a Cond are also
+// listed, except in main itself. The list is sorted. A wait may be harmless, so it is not a violation.
 func (b *Binary) Waits() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -284,7 +284,7 @@ var awaited = map[string]string{
 	"chan send":           "a channel made before main began",
 }
 
-// waits describes the waits in a dump. Goroutines whose number is in numbers wait for something outside the bubble.
+// waits describes the waits of goroutines. Those in numbers wait for something outside the synctest bubble, as for I/O.
 func waits(numbers []string, all []goroutine) (texts []string) {
 	for _, g := range all {
 		outside := slices.Contains(numbers, g.number)

@@ -37,14 +37,14 @@ type life struct {
 	passing   bool             // the process is advancing its clock
 	answering bool             // one of its webhooks is being called
 	called    int64            // the number of the last call to a webhook
-	projected []string         // by index in Binary.Projections: the resourceVersion of the object
+	projected []string         // the resourceVersion of each object of Binary.Projections when its files were written
 	buffer    []byte           // for encoding an event
 	threads   map[int64]uint64 // goroutines, numbered in the order of their first requests
 	err       error
 }
 
-// orders is the number of iteration orders of maps and selects among which a schedule chooses. Order 0 is the default.
-// Each life of a world gets other random values, so that replicas have different identities in leader election.
+// orders is the number of iteration orders of maps and selects. A schedule chooses one for each life. Each earlier life
+// of the world adds 64 to it, so replicas draw different random values, and have different leader election identities.
 const orders = 64
 
 // Start begins a life. It takes a process from the pool.

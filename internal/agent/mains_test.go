@@ -113,7 +113,7 @@ func TestVendorFolder(t *testing.T) {
 // matrix contains the releases of controller-runtime with which a kubebuilder main is built.
 var matrix = []string{"v0.17.6", "v0.18.7", "v0.19.7", "v0.20.4", "v0.21.0", "v0.22.4", "v0.23.3", "v0.24.1", "v0.25.2"}
 
-// With each release, the runs of the main are repeatable, and a planted bug violates the same law with the same text.
+// With each release, the runs of one main are repeatable, and its planted bug violates the same law with the same text.
 func TestMatrix(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("nine releases of controller-runtime are downloaded and built: set SOAK to run it")
@@ -140,10 +140,10 @@ func TestMatrix(t *testing.T) {
 // A main that adopts for a terminating owner violates a law. A main that checks deletionTimestamp does not.
 func TestAdoption(t *testing.T) { adopts(t, func() *agent.Binary { return program(t, "manager") }) }
 
-// adoption is the violation by the manager that does not check deletionTimestamp.
+// adoption is the text of the violation by a manager that does not check deletionTimestamp.
 const adoption = "status-only-when-terminating: adopted for cm/terminating, which was going when all was quiet before"
 
-// adopts runs both variants of the manager. A user orphans the Secrets of two ConfigMaps, one of which is terminating.
+// adopts runs the manager with and without the check. A user orphans the Secrets of two ConfigMaps, one terminating.
 func adopts(t *testing.T, program func() *agent.Binary) {
 	t.Helper()
 	world := func(env ...string) *trial.Trial {

@@ -9,22 +9,22 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Binary is an executable that was built with the overlay.
+// Binary is an operator's executable, built with the overlay of package internal/overlay.
 type Binary struct {
 	Path string
 	Name string   // the operator's name, from which the names of its pods are derived
 	Args []string // the arguments of its main
 	Env  []string // "NAME=value", added to the environment of every process
 
-	Replicas    func(number int) Replica // returns the pod of a replica; nil if pods are named after the operator
-	Namespace   string                   // the namespace of its service account; "" is default
+	Replicas    func(number int) Replica // describes a replica; nil if the pods are named Name-0, Name-1, and so on
+	Namespace   string                   // the namespace of its service account; "" means "default"
 	WorkingDir  string                   // the image's working directory; "" is /
 	Repository  string                   // a directory whose files the program may read by relative paths; "" for none
 	Projections []Projection
-	Ports       map[string]int64 // its ports by name, for Services of webhooks that refer to a port by name
+	Ports       map[string]int64 // its ports by name: a webhook's Service can have a name as its targetPort
 
 	mu    sync.Mutex
-	world World         // nil if every life has a new process
+	world World         // the argument of Reuse; nil if every life has a new process
 	idle  []*process    // processes that have finished a life and can be used again
 	ready chan *process // processes that were started before they are needed
 	stop  chan struct{}
@@ -32,8 +32,8 @@ type Binary struct {
 	waits map[string]bool // the texts that [Binary.Waits] returns
 }
 
-// World runs a program in the schedule of a seed until its world has settled. It calls hosting to make a controller of
-// the program. It returns the program's writes and the hash of the run. Seed 0 is the default schedule, without faults.
+// World runs a program in a test world until the world has settled. It calls hosting to turn the program into a
+// controller. seed selects the schedule; 0 is the default schedule, without faults. wrote lists the program's writes.
 type World func(hosting func(as host.Controller) host.Controller, seed uint64) (wrote string, hash uint64)
 
 // pool supplies the processes for lives.
@@ -48,13 +48,13 @@ const ahead = 2
 // rehearsals is the number of schedules that Reuse compares and that warm runs.
 const rehearsals = 6
 
-// Reuse lets each process serve many lives in sequence. The condition is that a used process answers a world exactly
-// like a new process. The hash of a run shows this, because it covers every request and answer. Before the first life,
-// a process runs discarded worlds, for work that it does only once, such as filling caches.
+// Reuse lets each process serve many lives, one after the other, if a used process behaves exactly like a new one. To
+// test this, two processes run the same schedules in opposite order. Reuse compares the hashes of the runs, which cover
+// every request and answer. Before a process counts, it runs discarded worlds, to fill its caches and the like.
 //
-// Reuse tests the condition: two processes run the same schedules in opposite order. If their hashes differ, or if the
-// program leaves anything behind, every life gets a new process. Then why is the reason in one line. No life may be
-// running during Reuse. Reuse calls world again for each new process. If world is nil, every life gets a new process.
+// If a hash differs, or if the program leaves anything behind (such as a goroutine), every life gets a new process, and
+// Reuse returns the reason in one line. If world is nil, every life gets a new process, and Reuse returns "". No life
+// may be running during Reuse.
 func (b *Binary) Reuse(world World) (why string) {
 	b.Close()
 	b.world = nil
@@ -150,7 +150,7 @@ func (s *single) give(p *process, now int64) {
 	}
 }
 
-// finish ends a life. It returns why the process cannot be used for another life, or "".
+// finish ends a life. It returns "", or the reason why the process cannot be used for another life.
 func (b *Binary) finish(p *process, now int64) (why string) {
 	if why = p.finish(now); why != "" {
 		return why
@@ -200,7 +200,7 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 		p := b.start()
 		if b.world != nil {
 			one := &single{binary: b, process: p}
-			if one.warm(b.world); one.why != "" { // p is useless; the new process is not warmed: its first life shows the error
+			if one.warm(b.world); one.why != "" { // its replacement is not warmed: its first life reports the error
 				p = b.start()
 			}
 		}
@@ -213,12 +213,12 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 	}
 }
 
-// Close kills the processes that have no life. The binary may be used again.
+// Close kills the processes in which no life is running. The binary can be used afterwards.
 func (b *Binary) Close() {
 	b.mu.Lock()
 	idle, ready, stop := b.idle, b.ready, b.stop
 	b.idle, b.ready = nil, nil
-	b.mu.Unlock() // a process that is being started needs the lock
+	b.mu.Unlock() // before Close waits for prepare, because a world that prepare runs may need the lock
 	for _, p := range idle {
 		p.kill()
 	}

@@ -26,7 +26,7 @@ type process struct {
 	all     *log          // the output of all lives of its replica; nil between lives
 	waited  chan struct{} // closed when the process has ended
 	broken  error         // why the process could not be started
-	ending  error         // how the process ended without a command
+	ending  error         // why the process ended by itself
 	served  int           // the number of finished lives
 	dog     watchdog
 
@@ -56,7 +56,7 @@ func (b *Binary) start() *process {
 		return p
 	}
 	defer reports.Close()
-	out.Fd() // sets blocking mode, which takes half the time of the runtime's poller
+	out.Fd() // sets blocking mode: a read takes half as long as with Go's poller
 	p.in, p.outFile, p.out = in, out, bufio.NewReaderSize(out, 1<<16)
 	p.dog.process = p
 	p.cmd.Dir = filepath.Join(p.root, b.WorkingDir)
@@ -71,7 +71,7 @@ func (b *Binary) start() *process {
 		return p
 	}
 	go func() {
-		_ = p.cmd.Wait() // ended reads how the process ended from cmd.ProcessState
+		_ = p.cmd.Wait() // the method ended reads the result from cmd.ProcessState
 		close(p.waited)
 	}()
 	return p
@@ -82,7 +82,7 @@ func (p *process) close() {
 		p.in.Close()
 		p.outFile.Close()
 	}
-	_ = os.RemoveAll(p.root) // a directory that stays is only a temporary file
+	_ = os.RemoveAll(p.root) // if this fails, a temporary directory stays
 }
 
 func (p *process) kill() {
@@ -94,12 +94,12 @@ func (p *process) kill() {
 }
 
 const (
-	looks   = time.Second      // the interval at which a process that does not answer is checked
-	busy    = 5 * time.Second  // the processor time of a command after which the process is in an endless loop
-	blocked = 30 * time.Second // real time without an answer, as in a blocked system call
+	looks   = time.Second      // the time between two checks of a process that does not answer
+	busy    = 5 * time.Second  // a process that uses this CPU time without an answer is in an endless loop
+	blocked = 30 * time.Second // a process that does not answer for this real time is in a blocked system call
 )
 
-// parting is the processor time that a program may use to end.
+// parting is the CPU time that a program may use until it has ended.
 const parting = time.Second
 
 // watchdog kills a process that does not answer.
@@ -111,11 +111,11 @@ type watchdog struct {
 	waits bool // an answer is expected
 	parts bool // the program is ending, and is killed if that takes too long
 	began time.Time
-	used  time.Duration // the processor time at the first check; negative before it
+	used  time.Duration // the process's CPU time at the first check; negative before the first check
 	late  bool          // the watchdog has ended the process
 }
 
-// begin starts the wait for an answer. If parts is set, the program is ending.
+// begin starts to watch a process that must answer a command. parts says that the command ends the program.
 func (w *watchdog) begin(parts bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *watchdog) begin(parts bool) {
 	}
 }
 
-// end stops the wait. It reports whether the watchdog has ended the process.
+// end stops watching, because the answer is there. It reports whether the watchdog has ended the process before.
 func (w *watchdog) end() (late bool) {
 	w.timer.Stop()
 	w.mu.Lock()
@@ -159,7 +159,7 @@ func (w *watchdog) look() {
 	}
 }
 
-// finish ends the program's life in the process. It returns why the process cannot be used for another life, or "".
+// finish ends the program, but keeps the process. It returns "", or why the process cannot be used for another life.
 func (p *process) finish(now int64) (why string) {
 	if p.broken != nil {
 		return p.broken.Error()
@@ -238,10 +238,10 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 	return nil, p.ending
 }
 
-// most is the number of bytes that a log keeps at least.
+// most is the number of bytes that a log keeps when it drops the older ones.
 const most = 1 << 20
 
-// log keeps the end of the data that is written to it: at least most bytes, if there are so many.
+// log keeps the last 1 to 2 MiB of the text that is written to it.
 type log struct {
 	mu   sync.Mutex
 	text []byte

@@ -34,7 +34,7 @@ func rehearsal(t testing.TB) agent.World {
 	}
 }
 
-// A schedule gives the same run in every process, no matter how many worlds the process has served before.
+// A schedule gives the same run in every process, no matter how many worlds the process has served.
 func TestReusedProcessesAreOneRun(t *testing.T) {
 	hashes := map[uint64]uint64{}
 	for round := range 3 {
@@ -76,7 +76,7 @@ func TestClosesWhileProcessesArePrepared(t *testing.T) {
 			t.Fatal(why)
 		}
 		var worlds []*trial.Trial
-		for range 3 { // the last call finds no process
+		for range 3 { // two processes are ready, so the third run waits for a new one
 			worlds = append(worlds, run(t, b.Controller(keeper), sim.NewSeed(1), nil))
 		}
 		for _, w := range worlds {

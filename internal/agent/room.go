@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Controller returns a controller that runs the program. The fields of its argument tell the laws which writes
-// to expect.
+// Controller returns a controller that runs the program. It takes the rest from the argument, such as the name and the
+// Contract.
 func (b *Binary) Controller(as host.Controller) host.Controller {
 	return b.hosted(as, b)
 }
@@ -128,7 +128,7 @@ func (r *room) first(to time.Duration) (first *life) {
 const looksAtWaits = 16
 
 // settled is called when the world has settled. It looks for deadlocks in each process in which a goroutine waits for a
-// mutex. Once in looksAtWaits lives of a process, it also looks for other waits.
+// mutex. In one of 16 lives of a process, it also looks for other waits.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
 		look := l.process.served%looksAtWaits == 0

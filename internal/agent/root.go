@@ -164,7 +164,7 @@ func (l *life) project() {
 	}
 }
 
-// write writes the files of a volume. It removes a file if the object lacks its key. A nil object has no keys.
+// write writes the files of a volume. It removes the file of a key that the object lacks. A nil object lacks all keys.
 func (p *Projection) write(dir string, obj runtime.Object) error {
 	data := map[string][]byte{}
 	switch o := obj.(type) {
@@ -203,7 +203,7 @@ func (p *Projection) write(dir string, obj runtime.Object) error {
 // authorityKey is the private key of the CA in every world. It may be public, because no request leaves the process.
 var authorityKey = ed25519.NewKeyFromSeed([]byte("threelaws: a world's own CA key."))
 
-// validFrom and validTo enclose the times of all worlds: their clocks begin in 2017.
+// validFrom and validTo are the limits of every certificate. They cover each world's time, which begins in 2017.
 var (
 	validFrom = time.Date(2016, time.January, 1, 0, 0, 0, 0, time.UTC)
 	validTo   = time.Date(2116, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -216,8 +216,8 @@ var Authority = func() string {
 	return sign(c, c, authorityKey)
 }()
 
-// Certificate returns a certificate for one or more host names, signed by [Authority], and its key, both in PEM. Both
-// depend only on the names.
+// Certificate returns a certificate for one or more host names, signed by [Authority], and its key, both in PEM. The
+// same names always give the same certificate and key.
 func Certificate(names ...string) (certificate, key string) {
 	seed := make([]byte, ed25519.SeedSize)
 	copy(seed, names[0])

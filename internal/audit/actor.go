@@ -33,7 +33,7 @@ type Actor struct {
 
 	known    *Controller // the known controller, if Sort is Known
 	manager  string      // its name in managedFields, which client-go by default derives from the user agent
-	controls []string    // the kinds, in the form of [groupKind], of the owners for which it creates dependents
+	controls []string    // the kinds of owners for which it creates dependents: "Kind" or "Kind.group"
 	reports  []string    // the kinds whose status it writes
 	reads    lookedAt
 }
@@ -119,7 +119,7 @@ func (a *actors) identify(user, agent string) (string, Sort) {
 		return a.account(user, account)
 	}
 	if strings.HasPrefix(agent, managerAgent) {
-		// Without separate accounts, the controllers append their names to the user agent.
+		// If the controllers of kube-controller-manager share one account, each appends its name to the user agent.
 		last := strings.TrimPrefix(agent[strings.LastIndex(agent, "/")+1:], systemAccount)
 		if a.known[last] != nil || offices[last] {
 			return a.account(systemAccount+last, "kube-system:"+last)
@@ -161,8 +161,8 @@ func (w *Actor) learn(kind string) {
 	}
 }
 
-// offices contains the service accounts in kube-system of the controllers of kube-controller-manager and of the cloud
-// provider. Accounts in actors.known take precedence.
+// offices lists the service accounts in kube-system that belong to system components: to the controllers of
+// kube-controller-manager and of the cloud provider. An account in actors.known is a known controller instead.
 var offices = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`attachdetach-controller bootstrap-signer certificate-controller
@@ -194,8 +194,8 @@ func account(user string) string {
 	return user
 }
 
-// Controller describes a controller of kube-controller-manager for judging a log. Process is the controller's name. The
-// Auditor uses only the parts of the Contract that work on an [Object].
+// Controller describes a controller of kube-controller-manager. Its Process is the controller's name. Its Contract
+// contains only the fields that can be checked with an [Object] from a log, such as the Selector.
 type Controller struct {
 	law.Actor
 	Accounts []string // its service accounts in kube-system

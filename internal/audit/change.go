@@ -140,8 +140,8 @@ func (c *change) unspoken() *Object {
 		b.OwnerReferences = n.OwnerReferences
 	}
 	if is := n.controller(); c.who.Sort == Known && c.asked.text != "" && is != nil && !sameController(c.before, n) {
-		// A patch that adopts removes only the references that it contains. Other missing references were removed
-		// earlier.
+		// A patch that adopts removes only owner references whose UIDs it contains. Other missing references were
+		// removed by an earlier write.
 		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
 			stays := slices.ContainsFunc(n.OwnerReferences,
 				func(x metav1.OwnerReference) bool { return x.UID == r.UID })
@@ -168,7 +168,7 @@ func (c *change) unspoken() *Object {
 	return &b
 }
 
-// complete copies fields from the previous version if the response omits them.
+// complete copies spec and status from the previous version if the response contains only metadata.
 func (c *change) complete() {
 	if c.after.partial {
 		o := *c.after

@@ -84,7 +84,7 @@ func (f *fights) existence(c *change) {
 func (f *fights) dependents(a *Auditor, c *change) {
 	was, is := active(c.before), active(c.after)
 	if was != nil && is != nil {
-		return // the number of dependents stays; a change of the controller is handled by claims
+		return // the number of dependents stays; the method claims handles a change of the controller
 	}
 	f.count(a, c, was, -1)
 	f.count(a, c, is, 1)
@@ -107,7 +107,7 @@ func (f *fights) count(a *Auditor, c *change, owner *metav1.OwnerReference, by i
 	t.count += by
 	words := c.verb + " " + c.named()
 	if c.family && by < 0 || c.who.Sort == Program && by < 0 && !a.anothers(c, owner) {
-		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // the owner's controller may change this number
+		t.path.Restart(visit{State: uint64(t.count), At: c.at}) // a controller may delete its owner's dependents
 		return
 	}
 	if circle := t.visit(visit{State: uint64(t.count), By: c.who, At: c.at, Words: words}); circle != nil {
@@ -158,7 +158,7 @@ func (f *fights) field(c *change, path, was, is string) {
 	}
 }
 
-// writer adds an actor to a list of at most mostWriters, and reports whether the list has more than one actor.
+// writer adds an actor to a list of at most four, and reports whether the list has more than one actor.
 func writer(list *[]*Actor, who *Actor) bool {
 	if !slices.Contains(*list, who) && len(*list) < mostWriters {
 		*list = append(*list, who)
@@ -178,7 +178,7 @@ func short(v string) string {
 
 const mostFields = 16
 
-// different calls f for each field whose values differ between two JSON objects, but at most mostFields times.
+// different calls f for each field whose values differ between two JSON objects, but at most 16 times.
 func different(a, b []byte, path string, f func(path, was, is string)) {
 	left := mostFields
 	differ(a, b, path, &left, f)

@@ -49,7 +49,7 @@ const (
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 var writes = map[string]bool{"create": true, "update": true, "patch": true, "delete": true, "deletecollection": true}
 
-// passedOver contains resources that have no owner, that several clients write by design, or that are queries.
+// passedOver lists ignored resources: events and leases, which many clients write by design, and mere queries.
 var passedOver = map[string]bool{"events": true, "leases": true, "tokenreviews": true, "subjectaccessreviews": true,
 	"selfsubjectaccessreviews": true, "localsubjectaccessreviews": true, "selfsubjectrulesreviews": true,
 	"selfsubjectreviews": true}
@@ -259,7 +259,7 @@ func (p *parser) bodies(e *event, v *envelope) {
 		e.after = p.names.parseObject(v.response, e.sub == "" && e.verb != "create")
 	case v.request != nil && (e.verb == "update" || e.verb == "create") && e.sub == "":
 		if e.after = p.names.parseObject(v.request, false); e.after != nil {
-			e.after.ResourceVersion = "" // it is the version on which the request was based
+			e.after.ResourceVersion = "" // a request body contains the version before the write
 			if e.after.UID == "" {
 				e.after.UID = types.UID("unknown:" + e.place.String())
 			}

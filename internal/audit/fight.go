@@ -19,7 +19,7 @@ const (
 	slowest       = time.Hour // a cycle that takes longer does not count
 	mostFights    = 1000      // maximal number of reported fights
 	mostTracks    = 20_000    // maximal number of value histories in memory
-	mostWriters   = 4         // maximal number of writers that are distinguished for an object
+	mostWriters   = 4         // maximal number of writers that are recorded for an object
 )
 
 type visit = fight.Visit[*Actor]
@@ -28,8 +28,8 @@ type visit = fight.Visit[*Actor]
 type track struct {
 	path   fight.Path[*Actor]
 	rounds []*Fight
-	count  int                               // dependents added minus removed, in the history of an owner
-	owners map[uint64]*metav1.OwnerReference // in the history of an object's owners: the controller in each state
+	count  int                               // if the value is a number of dependents: added minus removed ones
+	owners map[uint64]*metav1.OwnerReference // if the value is an object's owners: the controller in each state
 }
 
 type fights struct {
@@ -43,13 +43,13 @@ func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 type Fight struct {
 	What      string    `json:"what"`            // "data.mode of t/cm/shared"
 	Between   []string  `json:"between"`         // the participants, violators first
-	Violators []string  `json:"violators"`       // the participants that blame selects
+	Violators []string  `json:"violators"`       // the participants that should not write the value; see blame
 	Owner     string    `json:"owner,omitempty"` // "" if there is no owner, or if there are several in turn
 	Rounds    int       `json:"rounds"`
 	Writes    int       `json:"writes"`
 	First     time.Time `json:"first"`
 	Last      time.Time `json:"last"`
-	Cycle     []line    `json:"cycle"` // the round with which the cycle became a fight
+	Cycle     []line    `json:"cycle"` // the writes of the third round, which made the cycle a fight
 
 	actors []*Actor
 	kind   string // the owner's kind
@@ -67,8 +67,8 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// visit adds a state to the history. If the history already contains the state, visit returns the cycle, unless it was
-// slow. Otherwise visit returns nil. A write by a person restarts the history.
+// visit adds a state to the history. If the history already contains the state, visit returns the cycle, unless the
+// cycle took more than an hour. Otherwise visit returns nil. A write by a person restarts the history.
 func (t *track) visit(v visit) []visit {
 	if v.By.Sort == Human {
 		if last, ok := t.path.Last(); !ok || last.State != v.State {
@@ -120,8 +120,8 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	}
 }
 
-// of sets the owner of the contested object. If the history is about controllers, held lists the object's controllers
-// in the cycle. A single controller is the owner; with several there is no owner. If held is empty, the owner is the
+// of sets the owner of the contested object. held lists the object's owners in the cycle, if the fight is about owners.
+// If there is one, it is the owner. If there are several, the owner stays empty. If held is empty, the owner is the
 // object's controller at the cycle's last write.
 func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
 	if r.shared = len(held) > 1; r.shared {

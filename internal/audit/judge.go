@@ -34,7 +34,7 @@ type Auditor struct {
 	fights     *fights
 	owners     map[types.UID]*entry
 	introduced map[string]bool                      // actors that the judge knows
-	made       map[string][]schema.GroupVersionKind // the kinds that each actor was seen to create
+	made       map[string][]schema.GroupVersionKind // the kinds that each actor has created in the log
 
 	index       int
 	first, last time.Time
@@ -47,10 +47,10 @@ type Auditor struct {
 	turn        int
 	kept        kept
 	fought      int      // the number of fights found
-	told        []string // the keys of left, in order of their first occurrence
+	told        []string // the keys of the map left, in the order in which they were added
 }
 
-// Left counts the writes that were not judged for the same reason.
+// Left counts the writes that were not judged for one reason.
 type Left struct {
 	Why   string `json:"why"`
 	Count int    `json:"count"`
@@ -96,7 +96,7 @@ func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	return nil
 }
 
-// lately is the number of event IDs in memory. They show events that log collectors deliver twice.
+// lately is the number of event IDs that are kept to detect events that a log collector delivers twice.
 const lately = 1 << 13
 
 func (a *Auditor) twice(id uint64) bool {
@@ -218,7 +218,7 @@ func (a *Auditor) show(c *change, r *sim.Record) {
 				a.kept.found = append(a.kept.found, c.index)
 			}
 		}
-		a.judge.Since(a.index) // the judge need not keep the violations that findings has
+		a.judge.Since(a.index) // a.findings has these violations now, so the judge can drop them
 	}
 }
 

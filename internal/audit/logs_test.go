@@ -28,8 +28,8 @@ const (
 // recorded contains logs of a real control plane, with the expected violations, actors and fights.
 var recorded = []struct {
 	name      string
-	violators string // in order of their first violation
-	laws      string // with counts
+	violators string // the actors, in order of their first violation
+	laws      string // the violated laws, with their counts: "LAW-1b 2, LAW-2 2"
 	fights    string
 }{
 	{"clean-rollout", "", "", ""},

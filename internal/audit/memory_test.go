@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/internal/audit"
 )
 
-// generated repeats the story of a recorded log. In each round, the namespace, the UIDs and the names are different,
-// the times are later, and the versions are higher.
+// generated repeats the lines of a recorded log. In each round, the namespace, the UIDs and the names are different,
+// the times are later, and the resource versions are higher.
 type generated struct {
 	story [][]byte
 	round int

@@ -71,7 +71,7 @@ func TestOrderMakesNoDifference(t *testing.T) {
 	}
 }
 
-// If the times in a log are useless, resource versions determine the order.
+// If the times in a log say nothing about the order, the resource versions determine the order.
 func TestVersionsDecide(t *testing.T) {
 	fraction := regexp.MustCompile(`("stageTimestamp":"[^"]*)\.\d+Z"`)
 	for _, c := range recorded {

@@ -25,7 +25,7 @@ type Object struct {
 	apiVersion, kind string
 	spec, status     []byte   // JSON, nil when dropped; spec has all members except type, metadata and status
 	specSum          uint64   // a digest of spec
-	managers         []string // the field managers that wrote owner references, from managedFields; only if requested
+	managers         []string // the field managers that wrote owner references; nil if parseObject did not read them
 	partial          bool     // the body is a PartialObjectMetadata
 }
 
@@ -34,7 +34,7 @@ func (o *Object) GetObjectKind() schema.ObjectKind {
 	return &metav1.TypeMeta{APIVersion: o.apiVersion, Kind: o.kind}
 }
 
-// DeepCopyObject returns a copy. The copy shares the raw parts, which never change.
+// DeepCopyObject returns a copy. The copy shares the JSON bytes of spec and status, which never change.
 func (o *Object) DeepCopyObject() runtime.Object {
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
@@ -111,7 +111,7 @@ func (n names) parseObject(b []byte, managers bool) *Object {
 func (o *Object) rescale(scale *Object) {
 	if replicas := member(member(scale.spec, "spec"), "replicas"); replicas != nil {
 		if old := member(member(o.spec, "spec"), "replicas"); old != nil {
-			at := cap(o.spec) - cap(old) // old is a part of spec
+			at := cap(o.spec) - cap(old) // old is a slice of o.spec
 			o.spec = slices.Concat(o.spec[:at], replicas, o.spec[at+len(old):])
 			o.Body ^= o.specSum
 			o.specSum = maphash.Bytes(seed, o.spec)

@@ -202,11 +202,11 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	}
 	finding := func(marks []render.Mark, race bool) {
 		for _, m := range marks {
-			m.Race = race // under strict judging, a violation counts even if the actor did not know the latest state
+			m.Race = race // with Options.Strict, r.Violations also contains races: they are not marked as such
 			mark(m)
 		}
 	}
-	for _, f := range r.Violations { // the first violation of each group comes first; the others follow below
+	for _, f := range r.Violations { // only the first violation of each group; the others follow below
 		finding(f.marks[:1], false)
 	}
 	for _, f := range r.Fights {
@@ -233,7 +233,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	return s
 }
 
-// alike drops both bodies if only one is known. Otherwise all fields of this body would be shown as changed.
+// alike drops both bodies of a record if one is unknown. Otherwise a page would show every known field as changed.
 func alike(r *sim.Record) {
 	before, _ := r.Before.(*Object)
 	after, _ := r.After.(*Object)
@@ -245,7 +245,7 @@ func alike(r *sim.Record) {
 	r.Before, r.After = &b, &n
 }
 
-// These constants limit the records kept for display: all records, records around a finding, and marks of a finding.
+// These constants limit the display: records in all, before and after a finding, and the marks of a finding.
 const (
 	mostKept           = 10_000
 	keptBefore         = 200

@@ -127,7 +127,7 @@ type ViolationGroup struct {
 	Story    []line    `json:"story"`           // what happened to the first object
 
 	kind  string // the owner's kind; see [groupKind]
-	what  string // for a finding of ownedLaw: the edited kind ("Kind.group"); otherwise ""
+	what  string // for violations of LAW-2: the edited kind ("Kind.group"); otherwise ""
 	who   *Actor
 	marks []render.Mark // marks on the first few records of the group
 }
@@ -187,8 +187,8 @@ func (f *findings) add(c *change, b *law.Violation) (first bool) {
 // ownedLaw is the ID of the clause that forbids editing or deleting an object that another controller owns.
 const ownedLaw = "LAW-2"
 
-// final returns the findings at the end of the log. It drops a finding of ownedLaw if the log later shows that the
-// actor creates dependents for the owner's kind, or is responsible for the edited kind.
+// final returns the findings at the end of the log. It drops a finding of LAW-2 if the log later shows that the actor
+// creates dependents for the owner's kind, or is responsible for the edited kind.
 func (f *findings) final() []*ViolationGroup {
 	out := []*ViolationGroup{}
 	for _, found := range f.list {

@@ -13,15 +13,15 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// role selects the rules for the actor of a change. process is the actor's name in the judge. An actor can have several
-// names, with different rules. owner is the object that the actor reconciles, if known.
+// role selects the rules for a write. The judge has rules for each process. One actor can be several processes, such as
+// "NAME" and "NAME elsewhere". owner is the object that the actor reconciles, if known.
 type role struct {
 	process string
 	owner   sim.Ref
 }
 
 const (
-	exempt    = "(the log)"  // exempt from all rules
+	exempt    = "(the log)"  // the process of writes to which no rule applies
 	noKind    = "(none)"     // the kind of an actor for which no kind is known
 	unrelated = " elsewhere" // suffix of an actor's name for objects that the actor has no right to write
 )
@@ -124,9 +124,9 @@ func (a *Auditor) introduce(s law.Actor) {
 	}
 }
 
-// inFamily reports whether an object belongs to the actor, directly or through its owners. This is so if the actor
-// created the object or one of its owners, wrote the object's owner references, or creates dependents for the kind of
-// an owner.
+// inFamily reports whether an object belongs to the actor, directly or through its owners. One of these is enough: the
+// actor created the object or one of its owners; it wrote the object's owner references; it creates dependents for the
+// kind of one of the owners.
 func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	if c.entry != nil && c.entry.maker == c.who {
 		return true
@@ -197,7 +197,7 @@ func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	return !d.labels || !a.unselects(c, owner)
 }
 
-// unselects reports whether a change of labels changes whether the owner's selector matches. Unknown means false.
+// unselects reports whether the owner's selector matches only before or only after a change; false if it is unknown.
 func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	known := a.controllerOf(owner)
 	o, _ := a.object(owner.UID)
@@ -211,8 +211,8 @@ func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	return sel != nil && sel.Matches(labels.Set(c.before.Labels)) != sel.Matches(labels.Set(c.after.Labels))
 }
 
-// anothers reports whether the log shows that an object belongs to another actor. This requires that the log contains
-// the owners of the object, and shows the controller of the first owner's kind.
+// anothers reports whether the log shows that an object belongs to another actor. The log must contain the object, its
+// owner, the owner's owner and so on, and show an actor that controls the owner's kind or wrote the owner reference.
 func (a *Auditor) anothers(c *change, owner *metav1.OwnerReference) bool {
 	ref := owner
 	for range 8 {
@@ -238,12 +238,12 @@ func (a *Auditor) controls(kind string, but *Actor) bool {
 	return false
 }
 
-// settled is the time after a change of controller within which a writer may not know the change.
+// settled is the time after which every writer is expected to know that an object has a new controller.
 const settled = time.Minute
 
-// saw returns the version before the write if the actor certainly knew it, otherwise nil. The actor knew it if the
-// request contains a resource version, or if the object always had the same controller. The actor also knew it if the
-// controller was set long ago, or before the actor's last read of the object.
+// saw returns the version before the write if the actor certainly knew the object's controller, otherwise nil. One of
+// these is enough: the request contains a resource version; the object always had this controller; the controller has
+// been set for a minute; the actor has read the object since then.
 func (a *Auditor) saw(c *change) any {
 	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
 		return nil

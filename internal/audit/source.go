@@ -254,11 +254,11 @@ const (
 	versionWindow = 512
 )
 
-// sorter sorts events by the resource versions that their writes made. An event without such a version comes after the
-// latest version that was made before the event.
+// sorter sorts events by the resource version that each write made. An event without such a version, such as a read,
+// comes after the highest version of the events that were earlier in time.
 //
-// The first window sorts by time, to place the events without a version. The second window sorts by version. If an API
-// server keeps some resources in a separate etcd, each etcd's versions are in order.
+// The first window sorts by time, to place the events without a version. The second window sorts by version. Versions
+// of two etcds cannot be compared, but the order of the events of each etcd is right.
 type sorter struct {
 	byTime    queue
 	byVersion queue

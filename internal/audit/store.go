@@ -25,8 +25,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Limits of the cached cluster state, so that memory use does not depend on the log's length: objects, and bytes of
-// bodies. The objects with the oldest writes are dropped first. Their next write adds them again.
+// These constants limit the memory: the number of known objects, and the bytes of their specs and statuses. What was
+// written longest ago is dropped first. The next write of such an object adds it again.
 const (
 	mostObjects = 100_000
 	mostBodies  = 48 << 20
@@ -63,7 +63,7 @@ type store struct {
 	uses    *list.List // *entry values, most recently used first
 	bodies  *list.List // *entry values that have bodies, last written first
 	bytes   int
-	epoch   int                  // the number of lost writes to unknown objects
+	epoch   int                  // the number of lost writes whose object is not known
 	kinds   map[[2]string]string // the kind by group and resource
 }
 
@@ -78,7 +78,7 @@ func (s *store) current(n *entry) bool {
 	return n != nil && n.now != nil && !n.late && n.epoch == s.epoch
 }
 
-// kindOf returns the kind of a resource's objects, or "".
+// kindOf returns the kind of a resource's objects, or "" if it is unknown. It learns the kind from o.
 func (s *store) kindOf(p place, o *Object) string {
 	key := [2]string{p.group, p.resource}
 	if o != nil && !o.partial && o.kind != "" {
@@ -116,7 +116,7 @@ func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 	return n, gone
 }
 
-// weigh adds (sign 1) or subtracts (sign -1) the body of an entry.
+// weigh adds the size of an entry's body to the total of the store (sign 1), or subtracts it (sign -1).
 func (s *store) weigh(n *entry, sign int) {
 	if n.now == nil || n.now.spec == nil {
 		return
@@ -147,7 +147,7 @@ func (s *store) doubt() {
 	s.epoch++
 }
 
-// lookedAt records when an actor last read an object or its list.
+// lookedAt contains the time when an actor last read an object or a list of objects.
 type lookedAt map[place]time.Time
 
 const mostLooks = 1 << 12

@@ -68,7 +68,7 @@ func written(t *testing.T, records []sim.Record) []byte {
 	return b.Bytes()
 }
 
-// halfOf reports whether a record is the request of a deletion that was completed at once.
+// halfOf reports whether a record and the next one are the two halves of one deletion: the request and the removal.
 func halfOf(r, next *sim.Record) bool {
 	return next.Op == sim.Commit && next.Step == r.Step && next.After == nil && next.Object == r.Object &&
 		next.Verb == r.Verb && r.Before != nil
@@ -213,7 +213,7 @@ func verdictOf(r *audit.Report) []string {
 // share is the sampling rate: one file in 23. With SOAK=1, all files are used.
 const share = 23
 
-// beyond lists worlds with violations that look like right writes in a log.
+// beyond lists worlds with violations that a log cannot show, because the writes look right.
 var beyond = map[string]string{
 	"created-by-is-the-fallback.txtar":              "an old CronJob controller goes by an annotation",
 	"api-server-forgets-the-controller-field.txtar": "the server drops the field that the controller wrote",

@@ -55,7 +55,7 @@ func TestOften(t *testing.T) {
 	}
 }
 
-// A large set estimates its size. The estimate does not depend on the order and the grouping of additions.
+// A large set estimates its size. The estimate is the same for hashes added in any order, one by one or many at once.
 func TestSet(t *testing.T) {
 	const n = mostMembers + mostMembers/2
 	all := make([]uint64, n)
@@ -240,7 +240,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// Of two processes that work on one shard, the second that writes gets an error, and the file stays complete.
+// If two processes work on one shard, the second one that writes gets an error, and the file stays complete.
 func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	path := write(t, dir, head, Shard{0, 1}, drawn(0, 20))

@@ -82,7 +82,7 @@ func isCut(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(beginning)) || bytes.HasPrefix([]byte(beginning), line)
 }
 
-// scan reads a result file. It returns the number of bytes in complete lines.
+// scan reads a result file, and calls head or record for each line. It returns the number of bytes in complete lines.
 func scan(path string, from io.Reader, head func(*Head) error, record func(*Record) error) (whole int64, err error) {
 	in := bufio.NewReaderSize(from, 1<<16)
 	began, of := false, Head{}

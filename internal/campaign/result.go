@@ -26,7 +26,7 @@ type Head struct {
 
 // Record is one addition to a result. Its numbers count the schedules in Ranges.
 type Record struct {
-	Ranges   [][2]int       `json:"ranges,omitempty"` // half-open: random schedules that were run, or begun shards
+	Ranges   [][2]int       `json:"ranges,omitempty"` // half-open ranges: the random schedules run, or the shards begun
 	Ended    []int          `json:"ended,omitempty"`  // the completed shards of an exhaustive search
 	Counts   map[string]int `json:"counts,omitempty"`
 	Outcomes map[string]int `json:"outcomes,omitempty"`
@@ -75,7 +75,7 @@ type Result struct {
 	Record
 }
 
-// Is reports whether both are the first failure of the same law in the same block, with the same value of Informed.
+// Is reports whether two failures count as one in a result: the law, the value of Informed, and the block are equal.
 func (f *Failure) Is(g *Failure) bool {
 	return f.ID == g.ID && f.Informed == g.Informed && f.Block == g.Block
 }

@@ -11,11 +11,11 @@ import (
 
 const mostMembers = 1 << 20
 
-// Set is a set of 64-bit hashes in bounded memory. It is exact up to a million members. A larger set stores only its
-// smallest mixed hashes; [Set.Len] then estimates the number of members with an error of about 0.1 %. Stored hashes and
-// estimate depend only on which hashes were added, not on their order or grouping.
+// Set is a set of 64-bit hashes in bounded memory. It is exact up to a million members. A larger set stores only the
+// million smallest; [Set.Len] then estimates the number of members with an error of about 0.1 %. The stored hashes and
+// the estimate depend only on which hashes were added, not on their order or grouping.
 type Set struct {
-	least []uint64 // mixed hashes, in ascending order
+	least []uint64 // the results of mix for the smallest hashes, in ascending order
 	cut   bool     // some larger hashes are not stored
 }
 
@@ -32,7 +32,7 @@ func (s *Set) Add(hashes []uint64) {
 // Join adds the members of another set.
 func (s *Set) Join(other Set) { s.union(other.least, other.cut) }
 
-// union adds hashes that are sorted and mixed. cut means that other lacks some larger hashes.
+// union adds results of mix, in ascending order. cut means that other lacks some larger members of its set.
 func (s *Set) union(other []uint64, cut bool) {
 	s.cut = s.cut || cut
 	if len(other) == 0 || s.cut && len(s.least) == mostMembers && other[0] > s.least[mostMembers-1] {

@@ -129,8 +129,8 @@ func bare(m manifest) manifest {
 	return c
 }
 
-// finishes lists the controllers that complete the objects of a kind, such as ending a Job. Other controllers, such as
-// the Deployment controller, run only if With lists them. Then faults affect them and laws judge them.
+// finishes lists the controllers that complete the objects of a kind: for a Job, the Job controller and the kubelet.
+// Other controllers, such as the Deployment controller, run only if Operator.With lists them.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
 	"Job":                   {"job", "kubelet"},

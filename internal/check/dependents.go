@@ -125,7 +125,7 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf returns the labels that a copy needs to be adopted, or nil if there are none or they do not fit.
+// labelsOf returns the labels that a copy needs to be adopted; nil if it needs none, or if a dependent lacks one.
 func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -144,8 +144,8 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	return sel
 }
 
-// source returns a label key with the field of the owner that contains the label's value. If no field does, all owners
-// have the same value.
+// source finds where the value of a label comes from: a field of the owner that contains this value. If no field
+// contains it, all owners have the same value.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {
@@ -267,8 +267,8 @@ func (f *found) deletedOnes(s *operator) error {
 	return nil
 }
 
-// recreates deletes dependents of the settled sample. It returns when the sample has as many dependents again. If this
-// cannot be tested, it returns atOnce.
+// recreates deletes dependents of the settled sample. The result says when the sample has as many dependents as before:
+// at once, after an edit, after a restart, or never. If this cannot be tested, the result is atOnce.
 func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 	if len(deleted) == 0 {
 		return atOnce, nil

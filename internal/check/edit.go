@@ -15,7 +15,7 @@ import (
 // edit is a change of the sample's spec: a change of one field, or a patch from Operator.Edits.
 type edit struct {
 	path     []string // the path that a merge patch replaces: the field, or the list around it; nil for a given patch
-	from, to any      // the values at path before and after the edit; for a given patch, the patches in both directions
+	from, to any      // the values at path before and after the edit; for a given patch, its undo patch and the patch
 	name     string   // "spec.groups[0].replicas"
 	was, is  any      // the values of the field before and after the edit
 	had, has int      // the number of dependents before and after the edit
@@ -114,7 +114,7 @@ func (e *edit) set(object map[string]any, value any) {
 	join(object, value.(map[string]any), false)
 }
 
-// join applies a merge patch to an object. If nulls is set, the object is also a merge patch, and takes over nulls.
+// join applies a merge patch to an object. If nulls is set, object is itself a merge patch, and takes over nulls.
 func join(object, patch map[string]any, nulls bool) {
 	for key, value := range patch { //detcheck:ordered the keys are independent
 		if below, is := value.(map[string]any); is {
@@ -157,7 +157,7 @@ func set(object map[string]any, path []string, value any) {
 	}
 }
 
-// number returns the edit's value, but with n in the edited field.
+// number returns the value at e.path that sets the edited field to n: n itself, or a copy of the list with n in it.
 func (e *edit) number(n int64) any {
 	list, in := e.from.([]any)
 	if !in {

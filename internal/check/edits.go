@@ -14,14 +14,14 @@ import (
 // mostEdits is the maximal number of edits that are tried on a sample, in addition to Operator.Edits.
 const mostEdits = 16
 
-// When scale and change are known, and mostFollowed edits had a reaction, no more edits of a hosted program are tried.
-// Each edit takes several slow runs.
+// A hosted program is slow, so its edits end early: after mostFollowed edits with a reaction. One of these must change
+// the number of dependents (found.scale), and another one must not (found.change).
 const mostFollowed = 3
 
 // edits finds the fields of the sample to which the controller reacts, and the number of dependents after each edit.
 func (f *found) edits(s *operator) error {
 	stored, idle := shown(f.base.stored, s.owner.GroupVersionKind()), ""
-	if s.lasts > 0 { // actions at certain times are no reaction to an edit
+	if s.lasts > 0 { // writes at certain times are no reaction to an edit
 		first, err := s.run(s.owner)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
-// late returns why a case is skipped: if the time ended the edits early, the lack of time, otherwise the argument why.
+// late returns the reason for skipping a case: why, or the lack of time if that has ended the edits early.
 func (f *found) late(why string) string {
 	if f.hurried {
 		return "no time was left to edit all fields of its sample's spec"
@@ -190,7 +190,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	return true, nil
 }
 
-// waitsSo creates the sample with an edit (e.made). It reports whether the controller then retries without writing.
+// waitsSo creates the sample with an edit, and sets e.made. It reports whether the controller retries without writing.
 func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
@@ -204,7 +204,7 @@ func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 
-// deeds lists the verb, kind and subresource of the controller's writes since r.began. It omits the sample's kind.
+// deeds lists the controller's writes since the last user action, except writes to objects of the sample's kind.
 func (r *quiet) deeds() (text string) {
 	for _, rec := range r.writes() {
 		if rec.Object.Kind != r.s.owner.GetKind() {

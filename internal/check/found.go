@@ -38,9 +38,9 @@ type found struct {
 	byName   bool // it adopts an object that has the name of a dependent and no owner
 	applies  bool // it creates by server-side apply, which restores the reference at each write
 	releases bool // it releases a dependent whose labels are changed
-	unmarked bool // its webhooks refuse the label and the annotation that a case adds to the sample
+	unmarked bool // its webhooks refuse the label and the annotation that the case two-owners adds to the sample
 	selector *selector
-	raised   *edit   // the edit by the method two; nil if there was none
+	raised   *edit   // an edit that gave the sample more than one dependent (see two); nil if there was none
 	scale    *edit   // an edit that changes the number of dependents
 	change   *edit   // an edit to which it reacts, but that keeps the number of dependents
 	more     []*edit // further edits to which it reacts
@@ -55,7 +55,7 @@ type found struct {
 	distinct []distinct                          // fields that have a different value for each owner
 	takes    map[metav1.DeletionPropagation]bool // deletion policies with which it deletes dependents itself
 
-	cleans map[metav1.DeletionPropagation]cleanUp // by deletion policy: what happens to objects without a reference
+	cleans map[metav1.DeletionPropagation]cleanUp // by deletion policy: objects without a reference that are deleted
 
 	ticks     *ticks   // the intervals at which it creates or changes objects for ever; nil if there are none
 	unsettled bool     // it does not settle with one owner
@@ -225,8 +225,8 @@ func defines(kind schema.GroupKind) func(manifest) bool {
 	}
 }
 
-// The method note takes from a run the created objects, their owners, the controller's finalizers, and its other
-// writes.
+// The method note records what the controller did in a run: the objects that it created, with their owners, the
+// finalizers that it added, and its other writes.
 func (f *found) note(r *quiet) {
 	declared := r.s.Controller.Owns
 	f.owns = slices.Clone(declared)
@@ -309,8 +309,8 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// deletions finds for each deletion policy which objects the controller itself deletes: dependents, or objects without
-// a reference.
+// deletions finds, for each deletion policy, what the controller itself deletes after the sample was deleted:
+// dependents, or objects without a reference to the sample.
 func (f *found) deletions(s *operator) error {
 	for _, policy := range policies {
 		r, err := s.run(s.owner)

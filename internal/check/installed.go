@@ -55,8 +55,8 @@ func (s *operator) put(m manifest) error {
 	return create(s.server, m)
 }
 
-// inOrder returns the objects with namespaces first and webhook configurations last. The server would call the webhooks
-// for all objects after them.
+// inOrder returns the objects with namespaces first and webhook configurations last. As soon as a webhook configuration
+// exists, the server would call its webhooks for each further object.
 func inOrder(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	rank := func(o *unstructured.Unstructured) int {
 		switch {

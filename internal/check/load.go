@@ -23,13 +23,13 @@ import (
 // operator is an Operator that load has checked.
 type operator struct {
 	Operator
-	over        func() error // returns the error of the context
+	over        func() error // returns an error when the check was cancelled
 	definitions []manifest
 	held        []manifest // CRDs that are not in a file on disk
 	files       []string   // the files on disk that contain the other CRDs
 	installed   []manifest
 	notes       []string
-	pruned      []error    // errors about fields that the CRDs do not define, in the sample's file
+	pruned      []error    // one error for each object in the sample's file with fields that its CRD does not define
 	installs    string     // the YAML of held and installed
 	own         []sim.Ref  // objects that the program creates without the sample
 	around      []manifest // the other objects in the sample's file

@@ -118,7 +118,7 @@ func (m manifest) text() string {
 	return string(data)
 }
 
-// at returns the object's name in the form of scenario files. The kind has its group if a built-in kind has its name.
+// at names the object as in scenario files: "t/cm/web". The kind gets its group if a built-in kind has the same name.
 func (m manifest) at() string {
 	kind := m.GroupVersionKind()
 	if b := builtinKinds(); b.kinds[kind.Kind] && !b.groups[kind.Group] {

@@ -61,7 +61,7 @@ func strict(what string, err error) *refused {
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// known lists the fields in a custom kind's schema that could replace the last word of a field's path.
+// known lists the fields that a custom kind's schema defines beside an unknown field. words is the path of this field.
 func known(k *fakeapi.Kind, words []string) (names []string) {
 	_, version := k.Definition()
 	if version == nil || version.Schema == nil {

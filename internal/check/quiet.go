@@ -178,7 +178,7 @@ func (r *quiet) shows(kind string) bool {
 	return false
 }
 
-// controlled lists the non-terminating objects of these kinds that an owner controls, by kind as given, then by name.
+// controlled lists the non-terminating objects that an owner controls, in the order of kinds, and then by name.
 func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (list []manifest) {
 	obj := r.stored(owner)
 	if obj == nil {
@@ -220,7 +220,7 @@ func (r *quiet) idle() string {
 	return fmt.Sprintf("%d syncs, none of which failed", syncs)
 }
 
-// requested is idle for a hosted program: it describes the requests, or a crash.
+// requested describes the actions of a hosted program in a run without writes: its requests, or a crash.
 func (r *quiet) requested() string {
 	n, last := 0, ""
 	for i := range r.World.History.Len() {
@@ -256,8 +256,8 @@ type deed struct {
 	name string // "namespace/name" of the changed object; "" if objects are created
 }
 
-// A rollout may make progress every ten seconds, but it ends. So enoughTicks equal intervals are required. A world with
-// ticks runs until the third tick.
+// Seven writes at equal intervals count as ticks. Fewer may be a rollout, which can write every ten seconds, but ends.
+// A world with ticks runs until the third tick.
 const (
 	enoughTicks = 7
 	leastTick   = 10 * time.Second // the shortest interval of ticks; a shorter interval is a loop
@@ -306,7 +306,7 @@ func (t *ticking) look() bool {
 	return t.found != nil
 }
 
-// regular returns the ticks if the last enoughTicks times have equal intervals, or nil. The first interval may differ.
+// regular returns the ticks if the last seven times have equal intervals, or nil. The first interval may differ.
 func regular(does deed, at []time.Duration) *ticks {
 	if len(at) < enoughTicks {
 		return nil

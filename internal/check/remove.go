@@ -113,8 +113,8 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	return nil
 }
 
-// takesOut removes a field from the settled sample. It reports whether the controller reacts, and the marks that
-// dependents keep.
+// takesOut removes a field from the settled sample. left contains the marks that dependents keep: values that came from
+// this field. answered says whether the controller reacts.
 func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices
 	return left, answered, nil
 }
 
-// only lists the values in had that the objects of the same names in plain lack. It ignores metadata and status.
+// only lists the values in had that are missing in the same objects in plain. It ignores metadata and status.
 func only(had, plain []manifest) (list []mark) {
 	for _, d := range had {
 		i := slices.IndexFunc(plain, d.same)

@@ -27,20 +27,20 @@ type Operator struct {
 
 	// CRDs are files whose CustomResourceDefinitions exist in every world. Other objects in these files are ignored.
 	CRDs []*File
-	// Installed are objects that exist before the sample in every world. [Plan.Notes] names refused ones.
+	// Installed are objects that exist before the sample in every world. [Plan.Notes] names those that are left out.
 	Installed []*unstructured.Unstructured
 	// Sample contains an object of the controller's kind, and other objects that must exist.
 	Sample *File
 
-	Others     []host.Controller // other reconcilers that run too; their own declarations apply to them
+	Others     []host.Controller // other reconcilers of the operator that also run, each with its own Contract
 	With       []string          // further controllers of this module that run too, by name
-	For        time.Duration     // the time of each world; 0: until it settles, or until the third periodic write
+	For        time.Duration     // how long each world runs; 0: until it settles, or until the third periodic write
 	Profile    law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
 	Settled    scenarios.Func    // called whenever a world has settled; nil for no additional check
 	Skip       map[string]string // cases and laws to leave out, by name, with the reason
 	Edits      []string          // merge patches of the sample, as YAML or JSON, to try before single fields are edited
 	Schedules  int               // the number of schedules of each case
-	Hurry      func() bool       // reports whether no further fields of the sample should be edited; nil means false
+	Hurry      func() bool       // returns true when no time is left to edit further fields; nil: there is no limit
 	Invariants []*law.Invariant  // checked in each world in addition to the laws
 	Server     *fakeapi.Options  // options of the worlds' servers; nil for the defaults
 
@@ -198,5 +198,5 @@ func (a *Accept) Is(in string, f *scenarios.Counterexample) bool {
 	return a.Law == f.Law && (a.Case == "" || a.Case == in) && strings.Contains(f.Said(), a.Object)
 }
 
-// differentValues is the ID of the invariant that owners have different values in the fields in found.distinct.
+// differentValues is the ID of the invariant that two owners have different values in fields such as a port.
 const differentValues = "different-values"

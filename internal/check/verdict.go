@@ -26,7 +26,7 @@ type Verdict struct {
 const (
 	Held         = "held"
 	Violated     = "violated"
-	Accepted     = "accepted"       // violated, but only in accepted ways
+	Accepted     = "accepted"       // violated, but each violation is accepted (see [Accept])
 	Skipped      = "skipped"        // listed in Operator.Skip, with a reason
 	NotExercised = "not exercised"  // evaluated in no case
 	NotJudged    = "not judged"     // cannot be judged from the outside
@@ -116,7 +116,7 @@ func (s *operator) told(cases []Tried) (told []string) {
 }
 
 // asks returns the laws for a case that runs after the given cases; nil means all laws. It leaves out laws that those
-// cases violated, so that the case can show other violations. It never leaves out laws in ending.
+// cases violated, so that the case can show other violations. Laws that end a run are never left out.
 func (s *operator) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
 	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
@@ -153,7 +153,7 @@ func (v *Verdict) add(controller string, cases []Tried) {
 	}
 }
 
-// compared adds to v the schedules of cases that compare their settled state with a quiet run's state (SameEnd).
+// compared adds to v the schedules of the cases with SameEnd: these compare their settled world with a quiet run's.
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c DerivedCase) bool { return c.Name == t.Name })

@@ -33,8 +33,8 @@ func (w *wants) of(owner runtime.Object) int {
 	return -1
 }
 
-// want finds how many dependents an owner wants for certain field values: the number of an owner that is created with
-// them. The number is unknown if an owner that was edited to these values has a different number.
+// want finds how many dependents an owner with certain field values wants: as many as an owner has that is created with
+// these values. The number is unknown if an owner that was edited to these values has a different number.
 func (f *found) want(s *operator) error {
 	if len(f.dependents) == 0 {
 		return nil

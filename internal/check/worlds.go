@@ -30,7 +30,7 @@ type place struct {
 // few contains the faults of most cases, with the number of each in a run.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
-// atWork contains the faults in few, without stale (the start from an older list). A garbage collector with an older
+// atWork contains the faults in few, without "stale" (the start from an older list). A garbage collector with an older
 // list may not know some dependents when it stops waiting, and may delete them although they should be orphaned.
 var atWork = map[string]int{"crash": 1, "conflict": 1, "lost": 1}
 
@@ -196,14 +196,14 @@ func gone(m manifest) casefile.Action {
 	return casefile.Action{Verb: line}
 }
 
-// owned returns a copy of the object m with a ControllerRef to another object, which must exist when the step runs.
+// owned returns a copy of m with a ControllerRef to another object, which must exist when the copy is created.
 func owned(m, by manifest) manifest {
 	c := manifest{m.DeepCopy()}
 	c.Object["metadata"].(map[string]any)["ownerReferences"] = []any{reference(by)}
 	return c
 }
 
-// reference returns a ControllerRef to an object, which must exist when the step runs.
+// reference returns a ControllerRef to an object, which must exist when the reference is written.
 func reference(to manifest) map[string]any {
 	return map[string]any{"apiVersion": to.GetAPIVersion(), "kind": to.GetKind(), "name": to.GetName(),
 		"uid": "$(uid " + to.at() + ")", "controller": true}

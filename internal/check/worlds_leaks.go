@@ -18,9 +18,9 @@ import (
 // cleanUp lists the objects that the controller deletes after their owner. These objects do not refer to the owner:
 // they are cluster-scoped or in other namespaces, or the controller finds them by labels or recorded names.
 type cleanUp struct {
-	removes []remains // the kinds that it deletes, and the objects that remain if another owner exists
-	there   []remains // the objects of these kinds before the deletion, if another owner exists
-	leaves  []schema.GroupVersionKind
+	removes []remains                 // for each kind that it deletes: the objects that a second owner then still has
+	there   []remains                 // for the same kinds: the objects of both owners before the deletion
+	leaves  []schema.GroupVersionKind // kinds that it does not delete
 }
 
 // remains contains the names of the objects of a kind that exist before or after an owner is deleted.
@@ -29,7 +29,7 @@ type remains struct {
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp deletes the sample, alone and beside another owner, and finds which objects without a reference are deleted.
+// cleansUp finds which objects without a reference to the sample are deleted with it, alone and beside a second owner.
 func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
@@ -93,8 +93,8 @@ func fullName(o runtime.Object) string {
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
-// cleared returns a check that only the objects in without remain after an owner is deleted. It returns nil if without
-// is empty.
+// cleared returns a check for the time after an owner's deletion: of each kind in without, there are at most as many
+// objects as without lists. It returns nil if without is empty.
 func cleared(owner manifest, without []remains) scenarios.Func {
 	if len(without) == 0 {
 		return nil
@@ -194,9 +194,9 @@ func (f *found) dependentUnseen(s *operator) place {
 	return p
 }
 
-// expectNothing adds the check that a deleted sample leaves no more objects than in a run without faults. If the
-// controller deletes objects itself, the case has no fault stale: a controller with an older list may still see the
-// owner, and create its objects again.
+// expectNothing adds the checks that a deleted sample leaves nothing: no dependents (unless the policy is Orphan), and
+// no more objects that the controller deletes itself than a quiet run leaves. The second check excludes the fault
+// "stale": a controller that starts from an older list may still see the owner, and create the objects again.
 func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)

@@ -58,7 +58,7 @@ const hold = "example.com/threelaws-hold"
 // holdFirst is a finalizer of another program that the sample has from the start.
 const holdFirst = "example.com/threelaws-first"
 
-// barred returns the cases. Unless why is "", it sets why as the reason for skipping them.
+// barred returns the cases of list. If why is not "", all of them are skipped for this reason.
 func barred(why string, list []*place) (all []place) {
 	for _, p := range list {
 		if why != "" {
@@ -157,7 +157,7 @@ func (f *found) taken(s *operator) []place {
 		}
 	}
 	second := found{dependents: f.seconds}
-	for _, d := range second.each() { // the controller may map their events to the wrong owner
+	for _, d := range second.each() { // the controller may map events of these dependents to the wrong owner
 		if !f.createsOnce(d) && !slices.Contains(f.asleep, d.GroupVersionKind()) {
 			lost.user = append(lost.user, gone(d))
 		}
@@ -185,8 +185,8 @@ func alsoOwned(d, owner manifest) casefile.Action {
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts returns the sample's first dependent of each kind, except kinds in f.asleep. If there is a second owner, the
-// dependents are from the world with both owners.
+// firsts returns the sample's first dependent of each kind, except kinds whose events enqueue nothing. If there is a
+// second owner, the dependents are from the world with both owners.
 func (f *found) firsts() []manifest {
 	beside := *f
 	if len(f.pair) > 0 {

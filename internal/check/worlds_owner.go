@@ -24,7 +24,7 @@ func (f *found) ends(s *operator) (all []place) {
 		switch {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
 		case s.lasts > 0: // a dependent may be deleted at a certain time
-		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise dependents may be deleted
+		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise dependents may not stay
 			p.settledCheck, p.faults = both(p.settledCheck, f.stillThere()), atWork
 		}
 		all = append(all, p)
@@ -140,8 +140,8 @@ func (f *found) stillThere() scenarios.Func {
 	}
 }
 
-// In the following cases the world settles before the decisive step, so every controller has seen the latest state. So
-// they can also test whole programs, although it is unknown when a program reads an object.
+// In the following cases the world settles before the decisive step, so every controller has seen the latest state.
+// Therefore the cases can also test whole programs, although nothing shows when a program reads an object.
 
 // terminating is a case: while the sample is terminating, it is edited, and an orphan that fits the sample is created.
 func (f *found) terminating(s *operator) place {

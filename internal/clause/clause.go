@@ -17,13 +17,13 @@ type Clause struct {
 	// invariant is in their contracts; see package controllers.
 	Invariant string
 	Category  Category
-	// Sentence is the rule, in Markdown. If a law or an invariant checks the clause, its sentence is the rule. Then
-	// Sentence contains only additional rules that recorded cases check.
+	// Sentence is the rule, in Markdown. If a law or an invariant checks the clause, the rule is the sentence of that
+	// law or invariant. Then this field contains only additional rules that recorded cases check.
 	Sentence string
 	Source   string   // document and section
 	About    About    // the actors that the clause concerns
 	Only     []string // the controllers that the clause concerns, if About is Named
-	// Before is why eras (versions of a controller) before ControllerRef may violate the clause; "" if they may not.
+	// Before says why eras (versions of a controller) before ControllerRef may violate the clause; "" if they may not.
 	Before string
 	// Tests lists tests that check the clause in addition to laws and scenarios: "fakeapi.TestPreconditions".
 	Tests []string

@@ -215,7 +215,7 @@ func (l *List) Strike(req *fakeapi.Request, isWatch bool) *Strike {
 	return s
 }
 
-// add adds the effect of one rule, and describes it.
+// add adds the effect of one rule, and describes the effect: "update pods t/web-1 of operator waits 2s".
 func (s *Strike) add(r *rule, req *fakeapi.Request, d *deed) (what string) {
 	what = d.String(req.Kind.Resource) + " of " + strings.Join(d.who, ", ")
 	if r.with == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
-// A line is parsed to the same rule as its canonical form.
+// A line and its canonical form, with the resource and with nth, are parsed to the same rule.
 func TestLines(t *testing.T) {
 	server := fakeapi.New(fakeapi.Options{})
 	for line, want := range map[string]string{

@@ -39,7 +39,7 @@ type rule struct {
 	kind            schema.GroupKind // empty for all kinds
 	resource        string           // the resource of the kind; "*" for all
 	namespace, name string           // patterns; "" for any
-	nth             int              // fail, delay: number of the matching request to strike, from 1; 0 for all
+	nth             int              // fail, delay: which matching request to strike, counted from 1; 0 means all
 	with            *answer          // fail: the response
 	by              time.Duration    // delay: the duration
 
@@ -72,7 +72,7 @@ func (r *rule) String() string {
 // spent reports whether the rule has struck and cannot strike again.
 func (r *rule) spent() bool { return r.struck > 0 && (r.verb == relist || r.verb != hold && r.nth > 0) }
 
-// deed contains the facts about a request that rules compare.
+// deed describes a request for rules: the client, the verb, and the object.
 type deed struct {
 	who             []string // the names under which the client is known
 	verb            string
@@ -199,8 +199,8 @@ func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	return !reads(verb)
 }
 
-// status returns the error with the real server's text for these cases: conflict (409), too many requests (429), slow
-// store (500), shutdown (503), timeout (504).
+// status returns the error, with the text of a real server. The code stands for a conflict (409), too many requests
+// (429), a slow etcd (500), a shutdown (503), or a timeout (504).
 func (a *answer) status(req *fakeapi.Request) *apierrors.StatusError {
 	switch a.code {
 	case http.StatusConflict:

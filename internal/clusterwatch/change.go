@@ -104,7 +104,7 @@ func (c *change) items(path string, was, is []item, sets []set) {
 	}
 }
 
-// words returns the values of the key of a list item, joined by slashes.
+// words returns the values of an item's key: "web" for k:{"name":"web"}. Several values are joined by slashes.
 func (e item) words() string {
 	var key map[string]any
 	_ = json.Unmarshal([]byte(strings.TrimPrefix(e.key, "k:")), &key)
@@ -115,7 +115,7 @@ func (e item) words() string {
 	return strings.Join(out, "/")
 }
 
-// leaf records a field whose values differ. It ignores annotations in unseen, and fields in which only times differ.
+// leaf records a field whose values differ. It ignores times, and kubectl's annotation last-applied-configuration.
 func (c *change) leaf(path string, a, b any, sets []set) {
 	if text(a) == text(b) || isTime(a) && isTime(b) || isTime(a) && b == nil || a == nil && isTime(b) {
 		return

@@ -35,7 +35,7 @@ func (k *check) key(text string) string {
 	return string(k.sort) + text
 }
 
-// lag is the maximal delay of one watch compared with another.
+// lag is how much later than one watch another watch may deliver its events.
 const lag = 2 * time.Second
 
 func (c *Cluster) patient(_ *entry, since, now time.Time) bool { return now.Sub(since) >= c.Patience }
@@ -138,8 +138,8 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 
 func nobody(*entry) string { return "" }
 
-// referrer returns the manager of the last change in the story that is a creation, or that changed only owner
-// references other than the controller. If there is no such change, it returns the creator.
+// referrer returns the manager that wrote the owner references, as far as the story shows: at the creation, or in the
+// last change of only owner references. Otherwise it returns the creator.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
 		if l := e.lines[i]; l.Did == "create" || l.Change == "owners" {

@@ -53,10 +53,10 @@ type Cluster struct {
 	objects    map[place]*entry
 	byUID      map[types.UID]*entry
 	dependents map[types.UID]map[*entry]bool
-	claimers   map[string]map[*entry]bool // by namespace: objects that select other objects
-	strays     map[*entry]bool            // objects without an owner, of kinds that can be adopted
-	open       map[*entry]map[Sort]time.Time
-	gone       *lru.Cache // the UIDs of recently deleted objects
+	claimers   map[string]map[*entry]bool    // by namespace: objects that select other objects
+	strays     map[*entry]bool               // objects without an owner, of kinds that can be adopted
+	open       map[*entry]map[Sort]time.Time // problems that are not reported yet, and when they began
+	gone       *lru.Cache                    // the UIDs of recently deleted objects
 	fights     *fights
 	bodies     *list.List // *entry values; the last written first
 	bytes      int

@@ -36,7 +36,7 @@ type track struct {
 // knownFight is a fight that was found.
 type knownFight struct {
 	Finding
-	lead  string   // the key of the history whose rounds are counted; if there are several fields, of the first field
+	lead  string   // the key of the value history whose rounds are counted: that of the first contested field
 	also  []string // the other fields of the fight
 	hands bool     // a person takes part
 	next  int      // the number of rounds at which it is reported next
@@ -44,7 +44,7 @@ type knownFight struct {
 
 type fights struct {
 	tracks *lru.Cache // values are *track
-	known  *lru.Cache // values are *knownFight; by subject and managers
+	known  *lru.Cache // values are *knownFight; the keys are fightRound.about and the managers
 	tell   func(Finding)
 }
 
@@ -61,8 +61,8 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// come adds a state to the history. If this closes a cycle, it returns the cycle and its managers. For a slow cycle it
-// returns nil.
+// come adds a state to the history. If this closes a cycle, it returns the cycle and its managers. For a cycle that
+// took more than an hour, it returns nil.
 func (t *track) come(v fight.Visit[string]) (circle []fight.Visit[string], who []string) {
 	circle = t.path.Visit(v)
 	if circle == nil || v.At.Sub(circle[0].At) > slowest {
@@ -84,7 +84,7 @@ type fightRound struct {
 	who    []string
 	circle []fight.Visit[string]
 	field  bool // true if what is the path of a field
-	set    bool // true if what describes a set: its owners and their wanted numbers
+	set    bool // true if what lists the owners of a set of objects, and how many objects each owner wants
 }
 
 func (f *fights) round(t *track, r fightRound) {
@@ -229,8 +229,8 @@ func (c *Cluster) exists(x *change) {
 	}
 }
 
-// counts adds to the history of the number of objects without a controller that several owners select. If the owners
-// want different numbers, and their controllers set no ControllerRef, such objects are created and deleted forever.
+// counts counts the objects without a controller that several owners select, and adds each number to its history. If
+// the owners want different numbers, and no controller sets a ControllerRef, the objects come and go forever.
 func (c *Cluster) counts(x *change) {
 	was, is := x.old.loose(), x.new.loose()
 	if was && is && x.old.claim() == x.new.claim() || !was && !is {

@@ -24,7 +24,7 @@ func inTurn(rounds int, pause time.Duration, object string, writes ...string) fu
 	}
 }
 
-// Events that are fights, and events that only look like fights.
+// Writes that are a fight are reported. Writes that only look like a fight are not.
 func TestFights(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -129,7 +129,7 @@ func TestFights(t *testing.T) {
 	}
 }
 
-// Fights over the number of objects and over their existence.
+// Fights are also found over the number of objects that owners select, and over an object's existence.
 func TestFightsOverSets(t *testing.T) {
 	const old = `ReplicaSet t/old {"spec":{"replicas":1,"selector":{"matchLabels":{"app":"web"}}}}`
 	pod := func(i int, more string) string {

@@ -99,7 +99,7 @@ func shownIn(t *testing.T, file string) (all []shown) {
 	return all
 }
 
-// The findings for events of a real control plane, with real managers, as watches would deliver them.
+// The recorded events of a real control plane, delivered as by watches, give the expected findings.
 func TestRecordedClusters(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"clean-rollout", ""},

@@ -84,7 +84,7 @@ func Parse(k *ServedKind, content map[string]any) (*Version, error) {
 	return v, err
 }
 
-// lighten drops fieldsV1, which is needed only until versions are compared, and the body unless whole is set.
+// lighten drops what only a comparison of versions needs: fieldsV1 and, unless whole is set, the body.
 func (v *Version) lighten(whole bool) {
 	for i := range v.ManagedFields {
 		v.ManagedFields[i].FieldsV1 = nil
@@ -120,14 +120,14 @@ func (o *Version) controller() *metav1.OwnerReference { return metav1.GetControl
 
 func (o *Version) terminating() bool { return o != nil && o.DeletionTimestamp != nil }
 
-// set is the part of a manager's fieldsV1 below a field.
+// set contains the fields that a manager owns below some field, from fieldsV1 of its entry in managedFields.
 type set struct {
 	name   string
 	at     time.Time
 	fields map[string]any
 }
 
-// below returns the parts of the sets below a field. key is the field's name in fieldsV1.
+// below returns what the sets contain below a field. key is the field's name in fieldsV1, such as "f:spec".
 func below(sets []set, key string) (out []set) {
 	for _, s := range sets {
 		if f, ok := s.fields[key].(map[string]any); ok {
@@ -147,7 +147,7 @@ func (o *Version) owned() (out []set) {
 	return out
 }
 
-// keyed returns the fields that identify the entries of a list for the managers, or nil for an atomic list.
+// keyed returns the fields that identify a list's items in fieldsV1, such as "name"; nil if the items have no keys.
 func keyed(sets []set) []string {
 	for _, s := range sets {
 		for k := range s.fields {
@@ -166,7 +166,7 @@ func keyed(sets []set) []string {
 }
 
 type item struct {
-	key   string // in fieldsV1 form
+	key   string // `k:{"name":"web"}`, as in fieldsV1
 	value any
 }
 

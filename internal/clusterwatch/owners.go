@@ -78,8 +78,8 @@ func (c *Cluster) foreign(e *entry) string {
 	return strings.Join(parts, "; ")
 }
 
-// neverOwned reports whether an object has owner references, but no owner in the right place is known to have existed.
-// The garbage collector deletes such an object if it has no finalizers.
+// neverOwned reports whether the garbage collector deletes an object at once: the object has owner references but no
+// finalizers, and none of the owners was ever seen, neither in the object's namespace nor cluster-scoped.
 func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]
@@ -99,8 +99,8 @@ func (c *Cluster) neverOwned(o *Version) bool {
 var traces = []string{"pod-template-hash", "controller-revision-hash", "pod-template-generation",
 	"statefulset.kubernetes.io/pod-name", "batch.kubernetes.io/controller-uid", "controller-uid"}
 
-// controllerManager is the manager name of the controllers in kube-controller-manager. If they create an object of an
-// adoptable kind, the object has a controller.
+// controllerManager is the manager name of the controllers in kube-controller-manager. Each object of an adoptable kind
+// that they create has a controller from the start.
 const controllerManager = "kube-controller-manager"
 
 // orphan reports an object that a controller created, that has no owner now, and that no owner selects. It does not
@@ -219,7 +219,7 @@ func (o *Version) selects(x *Version) bool {
 		o.selector.Matches(labels.Set(x.Labels))
 }
 
-// know sets the fields that checks need from the object's content.
+// know reads what the checks need from an object's content, such as the selector of a ReplicaSet and the node of a Pod.
 func (o *Version) know(content map[string]any) {
 	switch key := [2]string{o.of.Group, o.of.Kind}; {
 	case claims[key] != nil:

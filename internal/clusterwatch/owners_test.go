@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Problems with owners, and states that only look like problems.
+// Problems with owners are reported. States that only look like problems are not.
 func TestOwners(t *testing.T) {
 	const other = `ReplicaSet t/other {"spec":{"replicas":1,"selector":{"matchLabels":{"app":"web"}}}}`
 	const kcm = "kube-controller-manager"
@@ -125,7 +125,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// Objects that still exist long after their deletion, and objects whose deletion is not overdue.
+// Objects that still exist long after their deletion are reported, but not before the time that Options.Stuck allows.
 func TestStuck(t *testing.T) {
 	deleted := func(rest string) string {
 		return `{"metadata":{"deletionTimestamp":"2026-11-23T10:00:00Z"` + rest + `}}`

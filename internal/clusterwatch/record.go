@@ -115,7 +115,7 @@ func (r *Record) note(x *change) {
 	r.write(e)
 }
 
-// ending reports whether an object is terminating and is removed at once. Then its deletion is already recorded.
+// ending reports whether nothing delayed the removal of a terminating object. Then its deletion is already recorded.
 func (o *Version) ending() bool {
 	grace := o.DeletionGracePeriodSeconds
 	return o.terminating() && len(o.Finalizers) == 0 && (grace == nil || *grace == 0)

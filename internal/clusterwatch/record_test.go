@@ -39,7 +39,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// After the first failed write, later lines are dropped. Err contains the error.
+// If writes of the record fail, Err contains the first error.
 func TestRecordOnAFullDisk(t *testing.T) {
 	w := newWorld(t)
 	w.cl.Record = &Record{To: fullDisk{}}

@@ -67,8 +67,8 @@ func compareOrders(a, b *swap) *Conflict {
 	return &Conflict{Step: a.steps, First: a.pair[0].Key(), Second: a.pair[1].Key(), Why: why}
 }
 
-// swap is the source of choices for Commute. The first run follows the uniform schedule of the seed, and picks one of
-// its pairs of independent actions with equal probability. A replay takes the two actions in the order of the field
+// swap is the source of choices for Commute. The first run follows the uniform schedule of the seed, and picks one pair
+// of independent actions, each with the same probability. A replay takes these two actions in the order of the field
 // pair, and then ends the run.
 type swap struct {
 	seed    *sim.Seed

@@ -69,8 +69,8 @@ func (c *Coverage) stop(why string) {
 // noSchedule is the reason for an incomplete search if no schedule ended.
 const noSchedule = "no schedule came to its end"
 
-// conclude decides whether the search is complete. A whole search is incomplete if no schedule ended and no run
-// violated a law.
+// conclude decides whether the search is complete. A search without shards is incomplete if every run was cut short and
+// none violated a law.
 //
 // A search is also incomplete if a run was cut at a fight. Fights are detected by the history, which is not part of the
 // state, so states after the cut may be missing. A complete search without fights proves that there are none: every

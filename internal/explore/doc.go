@@ -15,19 +15,19 @@
 // Second, it explores only one order of two actions that are independent by their [sim.Footprint]. For this it uses the
 // sleep sets of P. Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (1996), chapter 5,
 // which also describes the combination of both. A sleep set is stored with each state. When the state recurs, the
-// search explores the actions that were asleep and are awake now, and stores the intersection of both sets. Sleep sets
-// save transitions, not states, so every reachable state is still visited.
+// search explores the actions that were asleep and are awake now, and stores the actions that are in the old and in the
+// new sleep set. Sleep sets save transitions, not states, so every reachable state is still visited.
 //
 // A state consists of:
 //   - [sim.World.StateHash] and the digests of the observers,
-//   - the number of steps outside the offered actions, and how often the run took none of the enabled faults,
+//   - the number of steps that the run did not choose, and how often it took none of the enabled faults,
 //   - the number of timers that have fired early, if it is bounded.
 //
 // A program that remembers more between two steps adds it to [sim.World.Digests]. A search fails with [Undigested] if a
 // part of the world has no digest.
 //
-// A whole search is complete only if a schedule ended or violated a law. [Coverage] lists what no schedule varied. A
-// run that returns to one of its own states without starving an enabled action is a livelock.
+// A search without shards is complete only if a schedule ended or violated a law. [Coverage] lists what no schedule
+// varied. A run that returns to one of its own states without starving an enabled action is a livelock.
 //
 // # PCT
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Disagreement reports that two runs of one schedule differ: the program depends on more than its choices.
+// Disagreement reports that two runs of one schedule differ. So the program depends on more than the schedule.
 type Disagreement struct {
 	Index         int    // index of the run
 	Seed          uint64 // the seed of the run
@@ -63,7 +63,7 @@ func traceOf(r *Recorder, out *Outcome) trace {
 	return t
 }
 
-// clone copies the slices that are in the recorder's memory. It does not copy the requests.
+// clone copies the slices that the recorder's next run overwrites: all except the requests.
 func (t trace) clone() trace {
 	t.trail, t.sent = slices.Clone(t.trail), slices.Clone(t.sent)
 	t.entries = slices.Clone(t.entries)

@@ -86,8 +86,8 @@ func TestDisagreementNamesTheRequest(t *testing.T) {
 	}
 }
 
-// A program that cannot be run ends the exploration with its error. This may show in the run that measures the length,
-// in another run, or in a repeated run.
+// A program that cannot be run ends the exploration with its error. The error may occur in run 0, which measures the
+// length for PCT, in another run, or in a repeated run.
 func TestUnfit(t *testing.T) {
 	why := errors.New("it never waits")
 	for _, double := range []int{-1, 1} {

@@ -30,7 +30,7 @@ type Exhaust struct {
 	NoHashing bool // explore a state each time it occurs; a run of a world with cycles then ends only at MaxSteps
 	NoSleep   bool // explore every order of independent actions
 
-	// Shard is the index, from 0, of this shard of Shards; see [search.split].
+	// Shard is the index of this shard, counted from 0. Shards is the number of shards. See [search.split].
 	Shard, Shards int
 	partsPerShard int // set by tests
 
@@ -159,12 +159,12 @@ type decision struct {
 	state   uint64
 	steps   int // the steps of the world so far
 	actions []sim.Action
-	ids     []uint64 // identities of the actions; 0 if two have the same key
-	feet    []sim.Footprint
-	asleep  []bool
-	todo    []int // indexes in actions; -1 means to take no fault
-	next    int   // index in todo of the current alternative
-	loaded  bool  // loaded from a mark: the actions and footprints are not known yet
+	ids     []uint64        // identities of the actions; 0 if two have the same key
+	feet    []sim.Footprint // the footprints of the actions
+	asleep  []bool          // for each action, whether it sleeps, or was explored here before
+	todo    []int           // indexes in actions; -1 means to take no fault
+	next    int             // index in todo of the current alternative
+	loaded  bool            // loaded from a mark: the actions and footprints are not known yet
 }
 
 // ComparesStates returns true: states are compared during a run or at its end.
@@ -350,7 +350,7 @@ func (s *search) schedule() Schedule {
 	return list
 }
 
-// advance changes the deepest decision with another alternative to that alternative. It returns false if there is none.
+// advance moves the deepest decision that has another alternative to this one; false if there is no such decision.
 func (s *search) advance() bool {
 	for len(s.stack) > s.base {
 		d := &s.stack[len(s.stack)-1]

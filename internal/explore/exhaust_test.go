@@ -48,7 +48,7 @@ func (b *brute) Next(w *sim.World, e []sim.Action) int {
 		return -1
 	}
 	if b.pos == len(b.prefix) {
-		// Steps of the program itself are those that b.done does not count.
+		// b.done counts the chosen actions. The other steps are steps of the program itself.
 		var h sim.Hash
 		h.Word(w.StateHash())
 		h.Word(uint64(w.Steps() - b.done))

@@ -17,7 +17,7 @@ func (d *Dependence) Error() string {
 	return fmt.Sprintf("step %d: %q was declared independent of %q, but disabled it", d.Step, d.Taken, d.Disabled)
 }
 
-// decide adds a decision about the enabled actions. It returns false if it adds none, so that the run must end.
+// decide adds a decision about the enabled actions. It returns false if the run must end instead.
 func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 	if w.Steps() >= s.MaxSteps {
 		s.cover.stop(fmt.Sprintf("bound of %d steps", s.MaxSteps))
@@ -67,8 +67,8 @@ func identities(into []uint64, actions []sim.Action) []uint64 {
 	return into
 }
 
-// inherit computes the sleep set at d: the parent's sleeping and explored actions that are independent of the action
-// taken there. If not exactly one action was taken since the parent, the set is empty.
+// inherit computes the sleep set at d: those sleeping or explored actions of the parent that are independent of the
+// action that was taken at the parent. If not exactly one action was taken since the parent, the set is empty.
 func (s *search) inherit(d *decision, parent int) {
 	s.sleep = s.sleep[:0]
 	d.asleep = d.asleep[:0]
@@ -155,7 +155,7 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 
 func (s *search) mayBeEarly() bool { return s.Early < 0 || s.early < s.Early }
 
-// wake explores a known state again, with the actions that were asleep at every earlier visit and are awake now.
+// wake explores a known state again, but only by the actions that were asleep at every earlier visit and are awake now.
 // Actions that were always asleep stay asleep.
 //
 // If no run returns to one of its own states, wake is not needed: every successor by a sleeping action was visited

@@ -21,7 +21,7 @@ type Config struct {
 	New func() Runner
 
 	From     int // index of the first run
-	Runs     int // end of the range of indexes: the last run is Runs-1
+	Runs     int // the index after the last run
 	Seed     uint64
 	Strategy Strategy
 	Workers  int  // 0 means GOMAXPROCS
@@ -54,8 +54,8 @@ type Config struct {
 const doubleShare = 64
 
 // Run runs schedules until all are done, a law is violated (unless All is set), Enough returns true, or ctx is done. If
-// ctx is done, the report contains the runs so far, and Interrupted is set. The error is a [*Disagreement] between two
-// runs of one schedule, the reason why the program cannot be run, or an error of Save.
+// ctx is done, the report contains the runs so far, and Interrupted is set. The error is a [*Disagreement] if two runs
+// of one schedule differ, the reason if the program cannot be run, or the error that Save returned.
 func (c Config) Run(ctx context.Context) (*Drawn, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -228,8 +228,8 @@ func (d *driver) worker() *worker {
 	return w
 }
 
-// length returns the number of decisions about actions in run 0, which is k in PCT. It returns 0 if the run was
-// interrupted or is unfit. Otherwise it stores the run in zero, so that [worker.one] does not execute run 0 again.
+// length measures a run for PCT: it executes run 0, and returns the number of its decisions about actions. It returns 0
+// if the run was interrupted, or if the program cannot be run. Otherwise it stores run 0 for [worker.one].
 func (w *worker) length() (int, error) {
 	out, chooser, name := w.run(0)
 	if out.Unfit != nil || w.record.Ended() {

@@ -55,7 +55,7 @@ func decisions(*Entry) bool    { return true }
 
 type edit struct {
 	apply func(from Schedule, marked []int) Schedule
-	drops bool // the edit removes entries, so the default at a later entry may be another action
+	drops bool // the edit removes entries; then another action may be the default at a later entry
 }
 
 var (
@@ -86,7 +86,7 @@ func defaulted(from Schedule, marked []int) Schedule {
 	return to
 }
 
-// byKey makes all entries name their action, even if the action was the default. A removal may change the default.
+// byKey makes all entries name their action, even if the action was the default: after a removal, another may be.
 func byKey(from Schedule) Schedule {
 	to := slices.Clone(from)
 	for i := range to {
@@ -95,7 +95,7 @@ func byKey(from Schedule) Schedule {
 	return to
 }
 
-// each applies an edit to chunks of the selected entries. Large chunks come first.
+// each tries an edit, such as drop, on chunks of the entries for which chosen is true. Large chunks come first.
 func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 	gained := false
 	places := func() (at []int) {

@@ -48,7 +48,7 @@ type result struct {
 	depth     int
 	bound     float64
 	violation *Violation
-	failure   *Failing // the failure to report; nil if the worker has reported one like it
+	failure   *Failing // the failure to report; nil if the worker has already reported the same violation
 	disagree  *Disagreement
 	unfit     error
 }

@@ -46,7 +46,7 @@ func (s *Shrunk) String() string {
 
 // Shrink minimizes a run that violates a law. The result violates the same law, with the same Informed. Shrink prefers
 // fewer parts, then fewer faults, then fewer deviations from the default schedule, then fewer steps. It stops after
-// budget runs, after shrinkSteps steps in total, or when subject.Enough returns true. It returns an error if the given
+// budget runs, after a million steps in total, or when subject.Enough returns true. It returns an error if the given
 // schedule does not violate the law.
 func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
@@ -83,7 +83,7 @@ type shrinker struct {
 	size    size
 	tried   map[uint64]struct{} // hashes of all inputs of try so far
 	record  Recorder
-	built   Runner // the last program that was made; it has no part i for which without[i] is true
+	built   Runner // the last program that was made, which lacks the parts that are true in without
 	without []bool
 }
 

@@ -172,7 +172,7 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	if err != nil || runs != 7 || short.Runs != 7 || short.Minimal {
 		t.Errorf("%d runs, %v, %v", runs, short, err)
 	}
-	long, err := Shrink(just(func(c sim.Choices) *Outcome { // it stops when all runs together have taken shrinkSteps
+	long, err := Shrink(just(func(c sim.Choices) *Outcome { // five such runs take all steps that are allowed
 		out := toy.run(c)
 		out.Steps = shrinkSteps / 5
 		return out
@@ -185,7 +185,7 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	}
 }
 
-// The failing run is always executed, even if Enough returns true at once. Then no pass goes through the schedule.
+// Shrinking ends when Enough returns true. The failing run is executed even if Enough returns true at once.
 func TestShrinkEndsWhenItsSubjectHasEnough(t *testing.T) {
 	toy := adders(3, 3)
 	violation, from := failing(t, toy.run)

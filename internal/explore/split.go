@@ -23,7 +23,7 @@ const (
 	maxPrefixes   = 5000
 )
 
-// split explores the prefixes. It returns the parts, each as an initial stack. Without shards there is only one part.
+// split explores the prefixes. It returns the parts, each as the stack of its prefix. Without shards there is one part.
 // Only shard 0 counts the coverage of the prefixes, unless it resumes from a mark.
 func (s *search) split() [][]decision {
 	if s.Shards <= 1 {
@@ -91,12 +91,12 @@ type Mark struct {
 	Runs   int      `json:"runs"` // runs so far, also of earlier processes
 	Stack  []Frame  `json:"stack,omitempty"`
 	Ended  bool     `json:"ended,omitempty"` // the search has ended
-	Table  []uint64 `json:"-"`               // states since the last mark: hash, then its sleep set as size, elements
+	Table  []uint64 `json:"-"`               // states since the last mark: each as hash, size of its sleep set, the set
 	Finals []uint64 `json:"-"`               // final states since the last mark, without those of violations
 }
 
-// Frame is a decision on the stack of a [Mark]. When the search continues, it runs the program to find the enabled
-// actions and the other facts of the decision.
+// Frame is a decision on the stack of a [Mark]. When the search continues, it runs the program to find the rest of the
+// decision, such as the enabled actions.
 type Frame struct {
 	Pick   int    `json:"pick,omitempty"` // number of alternatives of a pick; 0 for an action
 	At     int    `json:"at,omitempty"`

@@ -162,7 +162,7 @@ func TestKilledSearchContinues(t *testing.T) {
 	}
 }
 
-// Explorations of disjoint ranges of indexes have the same results as the whole exploration.
+// Explorations of parts of the indexes together have the same result as one exploration of all indexes.
 func TestRangesAreTheWholeExploration(t *testing.T) {
 	for _, strategy := range []Strategy{Mixed, Random, Priorities} {
 		c := Config{New: toys(adders(3, 2)), Runs: 400, Seed: 5, Strategy: strategy, All: true, Block: 100}

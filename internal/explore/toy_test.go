@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// instr is an instruction of a toy thread. Each variable is a separate kind, so footprints are exact.
+// instr is an instruction of a toy thread. For footprints, each variable is a kind of its own, so they are exact.
 type instr struct {
-	op  string // read write lock unlock pick sleep send recv jump check
+	op  string // read, write, lock, unlock, pick, sleep, send, recv, jump or check
 	v   string
 	arg int
 }
@@ -22,7 +22,7 @@ type toyWorld struct {
 	threads [][]instr
 	faults  int    // how often the fault may set v0 to 7
 	limit   int    // the maximal number of steps in a run; 0 means 10,000
-	law     string // the variable that must equal wanted at the end; "" for none
+	law     string // the variable that must have the value wanted at the end; "" for none
 	wanted  int
 	acts    func(w *sim.World, vars map[string]int) // a user action after the world has settled
 	claim   bool                                    // declare all actions independent, which is wrong

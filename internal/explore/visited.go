@@ -4,7 +4,7 @@ package explore
 // therefore were not explored.
 type visited struct {
 	at     map[uint64]uint32 // for each state, the index of its sleep set in sets; 0 is the empty set
-	sets   []uint64          // for each set its length, then the identities of its actions
+	sets   []uint64          // the sleep sets: each as its length, and then the identities of its actions
 	finals map[uint64]bool   // final states; true if a run ended there without a violation
 
 	// journal contains the states since the last mark, in the form of [Mark]; nil if no marks are made.

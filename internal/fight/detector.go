@@ -14,8 +14,8 @@ import (
 )
 
 // Detector finds fights in a world. In a fight, the world's abstract state (without names, UIDs and versions) recurs.
-// In between there is a committed write, but no user action or fault, and every process with enabled actions has acted.
-// The driver of the world calls Observe, and adds a Fighting record for a fight.
+// The cycle contains a committed write, but no user action and no fault. Every process with enabled actions has acted
+// in the cycle. The driver of the world calls Observe, and adds a Fighting record for a fight.
 type Detector struct {
 	// Busy returns the processes that have an enabled action now. If such a process has not acted within the cycle, the
 	// schedule causes the cycle by starving it. If Busy is nil, the cycle must contain every process that has acted
@@ -26,12 +26,12 @@ type Detector struct {
 	names  []string
 	writes []landed
 	first  map[uint64]int // state after a write -> index in writes of its first occurrence
-	last   map[uint64]int
-	acted  threads // the processes (indexes in names) that acted since the last write
-	ever   threads // the processes that acted since the last outside action
+	last   map[uint64]int // the same for the last occurrence, if the state has recurred
+	acted  threads        // the processes (indexes in names) that acted since the last write
+	ever   threads        // the processes that acted since the last outside action
 }
 
-// landed is a write: the number of its record, and the processes that acted since the write before it.
+// landed is a write: the number of its record, and the processes that acted after the previous write, up to this one.
 type landed struct {
 	record int
 	acted  threads
@@ -39,9 +39,9 @@ type landed struct {
 
 const detectorLimit = 1 << 16
 
-// Observe must be called for each step, or for each record, in order. hash is the world's abstract state after the
-// step; it is only used if write is true, which means a committed write. user is true for a user action or a fault,
-// after which the detector starts again. If Observe finds a fight, cycle contains the record numbers of its writes.
+// Observe must be called for each step, or for each record, in order. write is true for a committed write; then hash is
+// the world's abstract state after the write. user is true for a user action or a fault: after these, the detector
+// starts again. If Observe finds a fight, cycle contains the record numbers of its writes.
 func (d *Detector) Observe(hash uint64, record int, process string, write, user bool) (cycle []int, found bool) {
 	if user {
 		d.Reset()
@@ -181,9 +181,9 @@ func ParseCycle(s string) []int {
 	return out
 }
 
-// Path is the history of one value, such as a field, an owner or a number. It has at most longestPath states. When a
-// state recurs, the states since its first occurrence are removed, so that later cycles do not contain them. A is the
-// type of an actor.
+// Path is the history of one value, such as a field, an owner or a number. It has at most 24 states. When a state
+// recurs, the states since its first occurrence are removed, so that later cycles do not contain them. A is the type of
+// an actor.
 type Path[A comparable] struct {
 	visits []Visit[A]
 }
@@ -239,7 +239,7 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 }
 
 // OnlyTimes reports whether all differences of two versions of an object are times, for example after a heartbeat.
-// Strings that contain JSON objects are compared by their fields, because an annotation for leader election is one.
+// A string that contains a JSON object is compared field by field: the annotation for leader election is such a string.
 func OnlyTimes(a, b any) bool {
 	for l := range differences(a, b) {
 		was, is := objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)

@@ -93,8 +93,7 @@ func TestDetectorOfManyThreads(t *testing.T) {
 	}
 }
 
-// A cycle contains only states that belong to it: detours are removed, and states older than the maximal length are
-// forgotten.
+// A cycle contains only states that belong to it: detours are removed. A history keeps only the last 24 states.
 func TestPath(t *testing.T) {
 	far := ""
 	for i := range 30 {

@@ -13,8 +13,8 @@ var within = regexp.MustCompile(`^(runtime|sync|time|internal/[a-z/]+|context|it
 	`sigs\.k8s\.io/controller-runtime/[^.]*|github\.com/threelaws/threelaws/` +
 	`(sim|sim/host|sim/bubble|fakeapi|controllerruntime))\.`)
 
-// Within reports whether a function, named as in [runtime.Frame], is matched by within. All other functions count as
-// functions of controllers.
+// Within reports whether a function, named as in [runtime.Frame], belongs to the Go runtime, threelaws or a library of
+// controllers. All other functions count as functions of controllers.
 func Within(function string) bool { return within.MatchString(function) }
 
 // Place formats a source line with the last two elements of the file's path, which are the same on every machine.

@@ -1,5 +1,5 @@
-// Command bare creates a Secret for each ConfigMap. It uses only the standard library. Its argument selects more
-// behaviour.
+// Command bare creates a Secret for each ConfigMap. It uses only the standard library. Its argument adds a special
+// behaviour, such as "deadlock".
 package main
 
 import (
@@ -71,7 +71,7 @@ var (
 	writer   *os.File
 )
 
-// wait blocks for ever in the way that does names.
+// wait blocks for ever, for example by reading from an empty pipe if does is "io".
 func wait(does string) {
 	switch does {
 	case "io":
@@ -188,8 +188,8 @@ func addresses() string {
 	return fmt.Sprintf("%x", order.Sum64())
 }
 
-// pipe writes to a pipe. It returns how often another goroutine runs before the pipe's reader runs, within 30 ms of
-// real time.
+// pipe tests when the reader of a pipe runs after a write. It returns how often another goroutine runs before the
+// reader, within 30 ms of real time.
 func pipe() string {
 	in, out, err := os.Pipe()
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build overlaid
 
-// Command function hosts a function in place of a main. Its first argument selects more behaviour.
+// Command function hosts a function in place of a main. Its first argument adds a special behaviour, such as "cache".
 package main
 
 import (
@@ -25,7 +25,7 @@ var (
 	runs int
 )
 
-// order returns the iteration orders of maps and selects. times is the number of maps and groups of selects.
+// order returns the orders in which maps are iterated and selects choose. times is how many of each are tried.
 func order(times int) (all string) {
 	one, other := make(chan int), make(chan int)
 	close(one)
