@@ -105,7 +105,7 @@ func (a *accepted) from() string {
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }
 
-// addOwn installs and returns the objects in op.Own that the operator did not find, according to err.
+// addOwn installs and returns the operator's own workload and Pods that err names as not found.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	idle := (*check.Idle)(nil)
 	if !errors.As(err, &idle) {
