@@ -77,7 +77,7 @@ type finder struct {
 	Repository
 	opts  Options
 	files []string              // the repository's YAML and JSON files, relative to Dir, sorted by depth
-	texts map[string][]document // for each of files that was read: its documents
+	texts map[string][]document // the documents of each file that was read
 	names names
 
 	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
@@ -116,7 +116,7 @@ func (f *finder) abs(name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
-// rel returns the path relative to the repository, if it is below it.
+// rel returns a path below the repository relative to the repository, and any other path unchanged.
 func (f *finder) rel(name string) string {
 	if rel, err := filepath.Rel(f.Dir, name); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
