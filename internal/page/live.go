@@ -46,7 +46,7 @@ type Part struct {
 // mostBegun is the maximal number of objects in the initial world of a live page.
 const mostBegun = 2000
 
-// NewLive returns a run without records. The page shows the time zero of the world as 0s.
+// NewLive returns a run without records. The page shows times relative to the parameter zero.
 func NewLive(zero time.Duration) *Live { return &Live{zero: zero} }
 
 // Next returns the index of the next record to add.

@@ -88,7 +88,7 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records a request that a program made without an event. there is the time of the request.
+// Asked records a request that a program made without an event. The parameter there is the time of the request.
 func (q *Quiet) Asked(there time.Duration) {
 	q.retries = q.retries || there-q.since >= late
 	q.Stir()
