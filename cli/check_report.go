@@ -40,7 +40,7 @@ func (c *checking) judge(s *sampleTried) error {
 		t := render.Table{Indent: "  ", Width: c.width}
 		n := 0
 		var reasons []string
-		laws := map[string][]string{} // for each reason for the state st: the names of laws
+		laws := map[string][]string{} // the names of laws in state st; the key is the reason for the state
 		for i := range verdicts {
 			v := &verdicts[i]
 			if v.State != st {

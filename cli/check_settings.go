@@ -67,7 +67,7 @@ func (s *settings) found(fl *pflag.FlagSet) {
 func (c *checking) settle(cmd *cobra.Command) error {
 	c.Dir = repository()
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	if c.Test == "" { // a test has its settings in its Subject
+	if c.Test == "" { // a test has its settings in its agent.Subject
 		if err := c.readFile(given); err != nil {
 			return err
 		}

@@ -53,10 +53,10 @@ type settings struct {
 	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
-	For       time.Duration // the virtual time of each world; 0 means until it settles, or until the third tick
+	For       time.Duration // the virtual time of each world; 0 means until it settles, or until the third periodic write
 	Schedules int           // the number of schedules of each case; 0 means as many as the time allows
 	Seed      uint64
-	Faults    map[string]int // the number of faults of each name, which counts only if set is true
+	Faults    map[string]int // the number of faults of each name; used only if set is true
 	Workers   int
 	Budget    int
 

@@ -22,7 +22,7 @@ type Repository struct {
 	// CRDs contains the CustomResourceDefinitions, without duplicate names.
 	CRDs []Object
 
-	// Objects contains the other installed objects, without the operator's workload, dependencies first.
+	// Objects contains the other installed objects, without the operator's workload; dependencies come first.
 	Objects []Object
 
 	// Samples contains at most one sample for each custom kind, or all samples that Options names.
@@ -81,7 +81,7 @@ type finder struct {
 	names names
 
 	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
-	remote    []Object        // CRDs in place of the remote manifests of the last kustomization
+	remote    []Object        // CRDs that replace remote manifests of the last rendered kustomization
 	namespace string          // the namespace of objects without one; "" if unknown
 	picked    *picked         // the workload, before it becomes Repository.Workload
 }

@@ -103,7 +103,7 @@ func bootstrapRand() uint64 {
 	{"runtime/synctest.go", []edit{
 		{old: "	waiting bool   // true if a goroutine is calling synctest.Wait\n",
 			new: "	waiting bool   // true if a goroutine is calling synctest.Wait\n	drawn   uint64 // the state of its random source\n	order   uint64 // of maps and selects\n	locked  int    // goroutines that wait for a mutex\n	primes  uint64 // how often a number of the length of a prime was read\n"},
-		// Reading the clock may have moved it past the time of a timer that is due.
+		// Each reading of the clock moves it, so it may be later than the next timer.
 		{old: "			throw(\"time went backwards\")\n", new: "			next = bubble.now\n"},
 	}},
 	{"runtime/select.go", []edit{

@@ -61,8 +61,8 @@ func (l *Live) Len() int {
 }
 
 // Begin restarts the run with the last records of a history. first is the index of the first of these records. standing
-// contains a creation record for each object that exists now. From these objects, Begin undoes the records to get the
-// initial world. Earlier violations stay in the run.
+// contains a creation record for each object that exists now. To get the initial world, Begin undoes the records on
+// these objects. Earlier violations stay in the run.
 func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 	world := before(standing, records)
 	l.maker = *newMaker(&Source{Name: "live", History: &sim.History{Records: world}})

@@ -86,7 +86,7 @@ type Run struct {
 	Name      string           `json:"name"`
 	Small     string           `json:"small,omitempty"`
 	Replay    string           `json:"replay,omitempty"`
-	First     int              `json:"first"` // position in Records, counted from 0
+	First     int              `json:"first"` // the position in Records, from 0, of the first record after the initial world
 	Breaks    []Break          `json:"breaks"`
 	Processes []Process        `json:"processes"`
 	Objects   []Object         `json:"objects"`
@@ -111,7 +111,7 @@ type Process struct {
 type Object struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	Lane [3]int `json:"lane"` // the lane in each element of Run.Lanes
+	Lane [3]int `json:"lane"` // the position of the object's lane in each element of Run.Lanes, from 1
 }
 
 // Line is a line of the timeline.

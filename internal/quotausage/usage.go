@@ -162,7 +162,7 @@ func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.Resourc
 	return sum
 }
 
-// begin returns the maximal need of the init containers. Sidecars run beside the containers, so they are added to sum.
+// begin returns the largest need of an init container with the sidecars before it. It adds all sidecars to sum.
 func begin(pod *corev1.Pod, sum *Amounts,
 	of func(*corev1.ResourceRequirements) corev1.ResourceList) (most Amounts) {
 	var beside Amounts

@@ -22,7 +22,7 @@ type Page struct {
 	Lines     []Line  `json:"lines"`
 	Errors    []Error `json:"errors,omitempty"` // errors of keys that did not succeed later
 
-	Printed []Printed `json:"printed,omitempty"` // set by the caller; output of whole programs
+	Printed []Printed `json:"printed,omitempty"` // the last output of hosted programs; set by the caller
 
 	Before string `json:"before"` // ownership trees before and after the violation
 	After  string `json:"after"`
@@ -40,7 +40,7 @@ type Page struct {
 	broken int             // index of the violating line in Lines; -1 for none
 	about  map[string]bool // names of the objects that the failure concerns
 	drawn  bool            // a picture would have at least one edge
-	heads  [2]int          // numbers of the lines in the headings of the two trees
+	heads  [2]int          // the line numbers in the headings of the two trees
 }
 
 // NewPage returns the page of a violation. Records before the index from are the initial world, which is not shown. The

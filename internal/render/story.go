@@ -139,8 +139,8 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner returns the index of the commit that replaced the version of r.For that the reconcile used. The second result
-// is false if this version was the latest or is unknown, or if r.Object is r.For.
+// owner returns the index of the commit that replaced the version of the reconciled object (r.For) that the actor had.
+// The second result is false if this version was the latest or is unknown, or if r.Object is r.For.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false

@@ -51,7 +51,7 @@ func (t *table) hostedKeep(from *table, group uint64, slot uintptr) {
 	}
 }
 
-// hostedIndex is the dirIdx of an iterator in insertion order.
+// hostedIndex is the value of Iter.dirIdx for an iterator in insertion order.
 const hostedIndex = -2
 
 // hostedEntry is an entry that an iterator has not visited yet.
