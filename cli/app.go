@@ -146,8 +146,8 @@ func (c *console) prose() int { return min(c.width, render.Width) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// columns returns the width of pages that are written to f. On a terminal this is env (the value of COLUMNS) or the
-// terminal's width. If both are unknown, or f is another file, it is render.Width.
+// columns returns the width of pages that are written to f. On a terminal, it is the number in env (the value of
+// COLUMNS), or the width of the terminal if env is no number. Otherwise it is 100.
 func columns(f *os.File, env string) int {
 	if !isTerminal(f) {
 		return render.Width
@@ -161,7 +161,7 @@ func columns(f *os.File, env string) int {
 	return render.Width
 }
 
-// progressLine is a line of the terminal that is overwritten. Without a terminal, nothing is printed.
+// progressLine is a line of the terminal that each progress message overwrites. Without a terminal, nothing is printed.
 type progressLine struct {
 	to   io.Writer // nil if there is no terminal
 	wide int       // the maximal length of the line in characters

@@ -25,8 +25,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// kubelet creates the Job of a manifest, and runs its Pods as processes until the Job has ended. Their commands are
-// scripts beside the manifest. The first Pod of index 0 runs ./killed. pods is the number of Pods by index.
+// kubelet creates the Job of a manifest, and runs its Pods as processes until the Job has ended. The commands of the
+// Pods are scripts beside the manifest. The first Pod of index 0 runs ./killed. pods counts the Pods of each index.
 func (s *served) kubelet(t *testing.T, manifest string, edit *strings.Replacer) (j batchv1.Job, pods map[string]int) {
 	t.Helper()
 	text := edit.Replace(read(t, manifest))

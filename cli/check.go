@@ -69,12 +69,12 @@ type checking struct {
 	twice   int      // one in this many runs is executed twice
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool
-	idle    map[string]string // the first sample for which the operator did nothing, by the reason (check.Idle.Why)
+	idle    map[string]string // for each reason why the operator did nothing: the first sample with this reason
 	fresh   func()            // makes each later start of the operator use a new process; nil if no process is reused
 
 	report checkReport
 	began  time.Time
-	left   time.Time // the time until which the cases of the current sample may be explored
+	left   time.Time // the deadline for exploring the cases of the current sample
 }
 
 func (c *checking) run(cmd *cobra.Command) error {
@@ -145,7 +145,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 	return c.finish()
 }
 
-// unmet adds notes about the entries of accept that matched no violation, if all cases were explored.
+// unmet adds a note for each accepted violation that did not occur. If some case was not explored, it adds none.
 func (c *checking) unmet() {
 	short := func(s *sampleTried) bool { return s.plan == nil || len(s.Short) > 0 }
 	if c.divided() || len(c.cases) > 0 || c.replay != "" || c.code == exitInterrupted || slices.ContainsFunc(c.report.Samples, short) {
@@ -160,7 +160,7 @@ func (c *checking) unmet() {
 	}
 }
 
-// share returns the deadline of the next item, if n items share the remaining time equally.
+// share divides the time until end into n equal parts, and returns the end of the first part.
 func (c *checking) share(end time.Time, n int) time.Time {
 	now := time.Now()
 	return now.Add(end.Sub(now) / time.Duration(n))

@@ -32,10 +32,10 @@ type sampleTried struct {
 
 	began time.Time
 	plan  *check.Plan
-	short string // why there is no plan, in one line
-	dir   string // the directory for failures
+	short string // why the sample could not be explored, in one line
+	dir   string // the directory for failure files
 	tried []check.Tried
-	// The name of the first case with a panic, by the line of code that panicked. Later cases refer to this case.
+	// For each line of code that panicked: the name of the first case with this panic. Later cases refer to this case.
 	panics map[string]string
 }
 
@@ -44,13 +44,13 @@ type caseJSON struct {
 	Skipped   string        `json:"skipped,omitempty"` // why the case cannot test this operator
 	LeftOut   bool          `json:"leftOut,omitempty"` // there was no time for the case
 	slow      bool          // even one schedule takes too much time
-	Cut       bool          `json:"cut,omitempty"` // the time ended after fewer schedules than the constant fewest
+	Cut       bool          `json:"cut,omitempty"` // the time ended after fewer than 5 schedules
 	Schedules int           `json:"schedules"`
 	Distinct  int           `json:"distinct"`
 	Failed    int           `json:"failed"`
 	Unsettled int           `json:"unsettled"`
 	Failures  []failureJSON `json:"failures,omitempty"`
-	Uncovered []string      `json:"uncovered,omitempty"` // what no schedule exercised (casefile.Case.Unexercised)
+	Uncovered []string      `json:"uncovered,omitempty"` // parts of the case that no schedule exercised
 	Accepted  []string      `json:"accepted,omitempty"`  // accepted violations: the law and the reason
 	Errors    []string      `json:"errors,omitempty"`
 	Seconds   float64       `json:"seconds"`
@@ -133,7 +133,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 	return c.add(c.app, c.caseChecked(s, &j))
 }
 
-// stillFails replays the failure files of a case. It returns those that still fail and are not accepted, or nil.
+// stillFails replays the failure files of a case. It returns those that still happen and are not accepted.
 func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
 	var x *scenarios.Exploration
 	for _, path := range kept.Files(s.home(j.Name)) {
@@ -186,7 +186,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	line := c.progress()
 	defer line.clear()
 	line.show("%s", j.Name)
-	raw := map[string]string{} // the paths of files with failures that are not minimized yet, by law
+	raw := map[string]string{} // for each law: the file with a failure that is not minimized yet
 	o.Accept = func(f *scenarios.Counterexample) string {
 		if a := acceptedAs(c.Accept, j.Name, f); a != nil {
 			return a.Reason
@@ -196,7 +196,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	o.Raw = func(f *scenarios.Counterexample) {
 		path, err := kept.Keep(home, f)
 		if err != nil {
-			return // after an error, the failure is reported when it is minimized
+			return // the failure is reported later, when it is minimized
 		}
 		raw[f.Law] = path
 		line.clear()
@@ -282,18 +282,18 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	}
 }
 
-// A run counts as not settling when it exceeds three times the steps of the default run by mostSteps. A polling program
-// takes thousands of steps in the hour after which it counts as settled. A program that did not settle without faults
-// gets only mostUnsettled steps, because a step of a program is slow.
+// A run may have three times the steps of the default run, and mostSteps more. A longer run counts as not settling. A
+// polling program needs thousands of steps, because it settles only after an hour. A program that did not settle
+// without faults gets only mostUnsettled more, because each step of a program is slow.
 const (
 	mostSteps     = 30_000
 	mostUnsettled = 5_000
 )
 
-// Minimizing a violation may take 1/minimizing of the remaining time, or of --time if --schedules is set.
+// Minimizing a violation may take an eighth of the remaining time. With --schedules, it may take an eighth of --time.
 const minimizing = 8
 
-// After the time of its case, a running schedule may continue for --time, or for leastForOne if that is longer.
+// When the time of a case has passed, the running schedule may continue for --time, or 10 seconds if that is longer.
 const leastForOne = 10 * time.Second
 
 const mostDrawn = 100_000
@@ -327,7 +327,7 @@ func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample
 	f.Page.Title = s.label(j.Name)
 	if path != "" {
 		f.Page.Replay = c.again(argument(path))
-		if c.Test != "" { // the test itself first replays failures in files
+		if c.Test != "" { // the test replays all failure files first
 			f.Page.Replay = "go test -run " + argument(pattern(c.Test)) + " " + argument(cmp.Or(c.Package, "."))
 		}
 		if err := kept.Leave(path, f.Page, f.Found); err != nil {
@@ -399,7 +399,7 @@ func (j *caseJSON) line() string {
 	return fmt.Sprintf("  %-22s %s", j.Name, what)
 }
 
-// replayKept replays the failure of the flag --replay, if it belongs to this sample.
+// replayKept replays the failure file that --replay names, if it belongs to this sample.
 func (c *checking) replayKept(s *sampleTried) error {
 	for i := range s.plan.Cases {
 		one := &s.plan.Cases[i]

@@ -89,7 +89,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	}
 	op.Close = func() {
 		b.Close()
-		_ = os.RemoveAll(filepath.Dir(b.Path)) // a directory that stays is only a temporary file
+		_ = os.RemoveAll(filepath.Dir(b.Path)) // after an error, only a temporary directory is left
 	}
 	return op, nil
 }

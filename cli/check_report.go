@@ -25,7 +25,7 @@ type checkReport struct {
 type lawResult struct {
 	Law       string `json:"law"`
 	Clause    string `json:"clause"`
-	State     string `json:"state"` // one of the values of the variable states
+	State     string `json:"state"` // "held", "violated", ...: an element of states
 	Why       string `json:"why,omitempty"`
 	Exercised int    `json:"exercised"` // how often the law was evaluated
 }
@@ -40,7 +40,7 @@ func (c *checking) judge(s *sampleTried) error {
 		t := render.Table{Indent: "  ", Width: c.width}
 		n := 0
 		var reasons []string
-		laws := map[string][]string{} // laws by the reason for their state
+		laws := map[string][]string{} // the names of laws in state st; the key is the reason for the state
 		for i := range verdicts {
 			v := &verdicts[i]
 			if v.State != st {
@@ -156,8 +156,8 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.File {
 	return one
 }
 
-// unprepared reports that a sample could not be explored. The check fails if the user named samples. It also fails
-// after the last sample, if no sample could be explored.
+// unprepared reports that a sample could not be explored. The check fails if the user named samples with --sample. It
+// also fails if this is the last sample and none could be explored.
 func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	text := err.Error()
 	if !strings.HasPrefix(text, sample.Name) {
@@ -188,7 +188,7 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 	return c.add(c.app, one)
 }
 
-// another is the last step that an error about a sample suggests.
+// another is the suggestion at the end of an error about a sample.
 const another = "; --sample FILE names another sample"
 
 // idles returns a suggestion for a sample for which the operator did nothing, such as the flags to add. With -v it

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// fewest is the number of schedules below which a case without --schedules counts as cut short.
+// fewest is the minimal number of schedules of a case without --schedules. With fewer, the case counts as cut short.
 const fewest = 5
 
 func (c *checking) register(cmd *cobra.Command) {
@@ -67,7 +67,7 @@ func (s *settings) found(fl *pflag.FlagSet) {
 func (c *checking) settle(cmd *cobra.Command) error {
 	c.Dir = repository()
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	if c.Test == "" { // a test has its settings in its Subject
+	if c.Test == "" { // a test has its settings in its agent.Subject
 		if err := c.readFile(given); err != nil {
 			return err
 		}
@@ -154,8 +154,8 @@ func (c *checking) known(given func(name string) bool) error {
 	return nil
 }
 
-// repository returns the nearest directory, from the working directory upwards, that contains a go.mod, as a relative
-// path. If there is none, it returns ".".
+// repository returns the relative path of the nearest directory with a go.mod: the working directory or one of its
+// parents. If there is none, it returns ".".
 func repository() string {
 	at, err := filepath.Abs(".")
 	for dir := "."; err == nil; dir = filepath.Join(dir, "..") {

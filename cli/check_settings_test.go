@@ -94,7 +94,7 @@ func TestCheckMistakes(t *testing.T) {
 	typed(t, "check").wants(t, scenarios.ExitUsage)
 }
 
-// A scenario file names the operator of --main as a controller.
+// With --main, a scenario file can use the operator as a controller.
 func TestMainOfFiles(t *testing.T) {
 	op := current(t, "replicaset")
 	op.Name = "operator"
@@ -107,7 +107,7 @@ func TestMainOfFiles(t *testing.T) {
 	c.runs("explore", "web.txtar").wants(t, scenarios.ExitUsage)
 }
 
-// A skipped case or law is named with the reason. A flag overrides threelaws.yaml.
+// The output names a skipped case or law with the reason. A flag overrides threelaws.yaml.
 func TestCheckSkips(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	write(t, "threelaws.yaml", "skip:\n  faults: it is slow\n")

@@ -85,7 +85,7 @@ func readable(user host.Client, dir string) (socket string, stop func(), err err
 	}, nil
 }
 
-// readOnly refuses a request with a Status, which Kubernetes clients understand.
+// readOnly refuses a request with 403 and a Status object, which Kubernetes clients understand.
 func readOnly(w http.ResponseWriter, r *http.Request) {
 	status := metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 		Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden,

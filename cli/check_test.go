@@ -30,7 +30,7 @@ import (
 type checked struct {
 	*testing.T
 	op       host.Controller
-	samples  []string // paths of more samples than config/samples/web.yaml
+	samples  []string // paths of samples in addition to config/samples/web.yaml
 	settings settings // the settings at the last call of find
 	reuse    func(agent.World) string
 	own      []*unstructured.Unstructured
@@ -83,7 +83,7 @@ func current(t *testing.T, name string) host.Controller {
 	return host.Controller{}
 }
 
-// A correct operator passes. Each part of the output is in its place, and the check writes no file.
+// A correct operator passes. The parts of the output come in the right order, and the check writes no file.
 func TestCheckPasses(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	got := c.run("-n", "5")
@@ -379,7 +379,7 @@ func TestCheckFallsBackToNewProcesses(t *testing.T) {
 	}
 }
 
-// differing returns a factory of reconcilers that create an object with a different name in each life.
+// differing returns a factory of reconcilers. Each start of the process creates an object with a different name.
 func differing() func(*host.Env) host.Reconciler {
 	runs := 0
 	return func(env *host.Env) host.Reconciler {

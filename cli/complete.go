@@ -31,8 +31,8 @@ func completeList(words []string) completing {
 	}
 }
 
-// completeFiles completes names of scenario files, one directory or family (see shelf) at a time. most is the maximal
-// number of files that the command takes; 0 means any number.
+// completeFiles completes names of scenario files: first a directory or a family (a directory of the library), then a
+// file in it. most is the maximal number of files that the command takes; 0 means any number.
 func completeFiles(s *shelf, most int) completing {
 	return func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
@@ -47,7 +47,7 @@ func completeFiles(s *shelf, most int) completing {
 	}
 }
 
-// stage lists the library's families, and its files without a family. With within it lists the files in families.
+// If within is set, stage lists the library's files in families. Otherwise it lists the families and all other files.
 func (s *shelf) stage(within bool) []string {
 	var words []string
 	for _, w := range s.words() {

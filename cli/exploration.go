@@ -20,7 +20,7 @@ type exploration struct {
 	Seed        uint64        `json:"seed"`
 	Era         string        `json:"era,omitempty"`
 	States      int           `json:"states,omitempty"`
-	Complete    bool          `json:"complete"` // exhaustive: all schedules were covered; otherwise: not stopped early
+	Complete    bool          `json:"complete"` // the search was not stopped early; if exhaustive, it covered all schedules
 	Stopped     string        `json:"stopped,omitempty"`
 	Endless     bool          `json:"endless,omitempty"`   // all schedules ended unsettled or in a fight
 	Livelocks   int           `json:"livelocks,omitempty"` // the number of livelocks that an exhaustive search found
@@ -70,7 +70,7 @@ func newExploration(x *exploring, f *scenarios.File, found *scenarios.Exploratio
 	return rep
 }
 
-// code returns the exit code. It is 0 only if no law is violated, all schedules settled, and Complete is set.
+// code returns the exit code. It is 0 only if no law is violated, all schedules settled, and the search is complete.
 func (r *exploration) code(failures []*scenarios.Counterexample) int {
 	broken := func(f *scenarios.Counterexample) bool { return f.Law != law.ByID(law.AlwaysSettles).Name }
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// unexpectLast removes the "!" of the last settle before the first step that explores. Then the exploration searches
-// for violations in this settle.
+// unexpectLast removes the "!" of the last settle step before the first explore or mutant step. Then the exploration
+// searches for violations in this settle step.
 func unexpectLast(f *scenarios.File) {
 	var last *scenarios.Step
 	for _, s := range f.Steps {

@@ -114,8 +114,8 @@ func isPage(t *testing.T, path, says string) {
 	}
 }
 
-// A failure writes a page. explore writes it beside the failure file, with the run before minimizing; run and replay
-// write it below .threelaws. A run that passes writes none.
+// Each failure gets a page. explore writes it beside the failure file, with the run before minimizing; run and replay
+// write it below .threelaws. A run that passes gets none.
 func TestFailuresLeavePages(t *testing.T) {
 	work(t)
 	typed(t, "run testdata/settles.txtar").passes(t)

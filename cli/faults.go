@@ -161,7 +161,7 @@ func askLines(h *httpapi.Handler, lines ...string) (done []clientfault.Shown, wr
 	return done, wrong, err
 }
 
-// faultsOnly returns a handler of requests at faultsPath, which must come from this machine. Others go to next.
+// faultsOnly returns a handler that serves faultsPath to programs on this machine. It passes other requests to next.
 func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rest, ours := strings.CutPrefix(r.URL.Path, faultsPath)
@@ -189,7 +189,7 @@ func faultsOnly(h *httpapi.Handler, next http.Handler) http.Handler {
 	})
 }
 
-// foreign returns why a request may not change faults, or "".
+// foreign returns why a request must not read or change faults, or "" if it may.
 func foreign(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {

@@ -190,7 +190,7 @@ func TestServeIsFlat(t *testing.T) {
 	t.Logf("%d objects, then %d, at revision %d", before, after, c.s.trial.Server.Version())
 }
 
-// A watch from a compacted revision, and the next page of a list from one, get the 410 of a real server.
+// At a compacted revision, a watch and the next page of a list get 410, as from a real server.
 func TestServeHistory(t *testing.T) {
 	s := startServe(t, "--history", "10")
 	for i := range 3 {

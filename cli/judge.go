@@ -227,7 +227,7 @@ func printTree(a *app, auditor *audit.Auditor) error {
 	return nil
 }
 
-// logged reports whether a file is an audit log. A scenario file is never compressed, and does not begin with a brace.
+// logged reports whether a file is an audit log: it is compressed with gzip, or its first character is "{".
 func (s *shelf) logged(name string) bool {
 	in := bufio.NewReader(s.input)
 	if name == stdin {

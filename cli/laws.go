@@ -95,7 +95,7 @@ func listLaws(a *app, laws []*law.Law, p pins) error {
 	for _, l := range laws {
 		id := l.ID
 		if c := clause.ByID(id); c != nil {
-			id = c.ID // of the clause that an invariant belongs to
+			id = c.ID // an invariant gets the ID of the clause that it belongs to
 		}
 		j := lawJSON{ID: id, Name: l.Name, Kind: categoryOf(l), Sentence: l.Sentence, Source: l.Source,
 			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unchecked: l.Unchecked, Where: l.Where,
@@ -137,7 +137,7 @@ func (l *lawJSON) text(width int) string {
 // pins contains, for each clause, the scenario files whose comments name it.
 type pins map[string][]string
 
-// pins reads the scenario files below a directory. It skips unreadable files, which the command run reports.
+// pins finds the clauses that scenario files below a directory name. It skips unreadable files, which run reports.
 func (s *shelf) pins(dir string) (pins, error) {
 	p := pins{}
 	files, err := s.all(dir)

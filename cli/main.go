@@ -179,7 +179,7 @@ func exitCode(err error) int {
 	return scenarios.ExitUsage
 }
 
-// complain prints an error and sets the exit code. In a [*scenarios.Error] without a file, a.name takes its place.
+// complain prints an error and sets the exit code. A [*scenarios.Error] without a file begins with the program's name.
 func (a *app) complain(err error) {
 	var e *scenarios.Error
 	if errors.As(err, &e) && e.File == "" {
@@ -189,8 +189,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand returns the tree of commands. For an unknown command with --help, execution sets *unknown, because cobra
-// then returns no error.
+// rootCommand returns the tree of commands. If the user requests help for an unknown command, executing the tree sets
+// *unknown, because cobra then returns no error.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
@@ -238,7 +238,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usage("unknown command %s%s", name, suggest(name, commandNames(root)))
 }
 
-// doubleDashes allows long flags with one dash, as go test does: -update.
+// doubleDashes lets users write a long flag with one dash, such as -update, as for go test.
 func doubleDashes(root *cobra.Command, args []string) []string {
 	long := map[string]bool{}
 	for _, c := range append(root.Commands(), root) {

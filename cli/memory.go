@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// memoryLimit limits the memory of the process to a number of MiB. The returned function returns a reason to stop if at
-// least half of the limit is reachable. With less, the garbage collector keeps the total within the limit. If the
-// number is not positive, there is no limit, and memoryLimit returns nil.
+// memoryLimit limits the memory of the process to a number of MiB; 0 means no limit. It returns a function that a
+// search calls: if reachable memory reaches half of the limit, the result is the reason to stop, otherwise "". Below
+// this half, the garbage collector keeps the process within the limit. Without a limit, memoryLimit returns nil.
 func memoryLimit(mib int) func() string {
 	if mib <= 0 {
 		return nil
@@ -33,8 +33,8 @@ func memoryLimit(mib int) func() string {
 	}
 }
 
-// once returns a function that repeats the first reason that full returns, or nil if full is nil. A search must report
-// why it ended even if memory is free again.
+// once returns a function that calls full until it returns a reason, and then repeats this reason. So a search reports
+// why it ended even if memory is free again. For nil, once returns nil.
 func once(full func() string) func() string {
 	if full == nil {
 		return nil

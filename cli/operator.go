@@ -53,10 +53,10 @@ type settings struct {
 	Edits    []string          // merge patches of the sample
 
 	Time      time.Duration
-	For       time.Duration // the virtual time of each world; 0 means until it settles, or until the third tick
+	For       time.Duration // the virtual time of each world; 0 means until it settles, or until the third periodic write
 	Schedules int           // the number of schedules of each case; 0 means as many as the time allows
 	Seed      uint64
-	Faults    map[string]int // the number of faults of each name, which counts only if set is true
+	Faults    map[string]int // the number of faults of each name; used only if set is true
 	Workers   int
 	Budget    int
 
@@ -105,7 +105,7 @@ func (a *accepted) from() string {
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }
 
-// addOwn installs and returns the objects in op.Own that the operator did not find, according to err.
+// addOwn installs and returns the operator's own workload and Pods that err names as not found.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	idle := (*check.Idle)(nil)
 	if !errors.As(err, &idle) {

@@ -80,8 +80,8 @@ func replay(a *app, path string) error {
 	return nil
 }
 
-// elsewhere adds the right replay command to an error about an unknown controller, if the file is a kept failure. Such
-// a file is in testdata/threelaws, in a directory with the name of the test, or of the sample's kind and the case.
+// elsewhere adds the right replay command to an error about an unknown controller, if the file is a kept failure. Its
+// path is then testdata/threelaws/DIR/FILE, where DIR begins with the name of a test, or is KIND-CASE.
 func (a *app) elsewhere(path string, err error) error {
 	var e *scenarios.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Text, "unknown controller ") {
@@ -108,7 +108,7 @@ func (a *app) elsewhere(path string, err error) error {
 	return &known
 }
 
-// inspect finds the first failure of a step with a "!". A refused request is not a failure.
+// inspect finds the first failure that the file expects: in a step with a "!". A refused request is not a failure.
 func (r *replayed) inspect(run *scenarios.Run) {
 	failures := run.Failures()
 	i := slices.IndexFunc(failures, func(f scenarios.Failure) bool { return f.Expected() })

@@ -19,7 +19,7 @@ type running struct {
 
 	verbose bool
 	html    string // the directory for the pages of all runs; "" for none
-	origin  string // "of ./scenarios" or "of this program" if the user named no files, else ""
+	origin  string // "" if the user named files; otherwise "of ./scenarios" or "of this program"
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -147,7 +147,7 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	return nil
 }
 
-// doubleShare says which files are always run twice: about one in 16, chosen by a hash of the file's name.
+// doubleShare is 16: one file in 16 is always run twice. A hash of its name decides.
 const doubleShare = 16
 
 func doubled(path string) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// search explores a file. If other violations may hide a fight, it explores the file again, except with --laws, --shard
-// or --results.
+// search explores a file. If it finds violations but no fight, it explores the file again, only for fights. With
+// --laws, --shard or --results, it does not.
 func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scenarios.Exploration, error) {
 	o := x.ExploreOptions
 	line := a.progress()
@@ -47,8 +47,8 @@ func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 
 const fightLaw = "NOFIGHT-1"
 
-// findFight searches for a fight if no failure is one. A run ends at its first violation, so a violation may hide a
-// fight. Nearly always, such violations are by controllers of an era before ControllerRef.
+// findFight searches for a fight, unless found contains one. A run ends at its first violation, so other violations may
+// hide a fight. Nearly always, these are violations by controllers of an era before ControllerRef.
 func findFight(
 	ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration,
 ) error {

@@ -243,7 +243,7 @@ func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (ma
 	return played, nil
 }
 
-// starts lists the values of --start. Each adds objects that a new server has.
+// starts lists the values of --start. Each value adds some objects to a new server.
 var starts = []struct {
 	word string
 	in   func(*fakeapi.Start)

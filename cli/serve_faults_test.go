@@ -77,7 +77,7 @@ func TestServeNamesUnjudgedPrograms(t *testing.T) {
 	}
 }
 
-// A careless program creates a pod again if it gets no answer. It is reported if a fault hit it.
+// A careless program creates a pod again if it gets no answer. It is reported if a fault caused this.
 func TestServeJudgesProgramsUnderFaults(t *testing.T) {
 	for _, c := range []struct {
 		fault string

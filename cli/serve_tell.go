@@ -48,7 +48,7 @@ type serveLine struct {
 type teller struct {
 	a    *app
 	mu   sync.Mutex
-	told map[string]bool // what was reported: resources without controllers; user agents without laws, as "agent/"
+	told map[string]bool // reported resources without a controller ("jobs") and programs without laws ("name/")
 }
 
 func (t *teller) say(l serveLine, text string) {
@@ -143,7 +143,7 @@ func (t *teller) request(e httpapi.Exchange) {
 type reporter struct {
 	judge *law.Judge
 	told  map[string]bool
-	wrote [cyclesBack]writeOf // the last writes, at the index of their record modulo cyclesBack
+	wrote [cyclesBack]writeOf // the last writes; a write with record index i is at i % cyclesBack
 	tell  func(verdict)
 }
 
@@ -158,15 +158,15 @@ type writeOf struct {
 	process string
 }
 
-// cyclesBack is the number of most recent records among which the writes of a fight are searched.
+// cyclesBack is the number of most recent records in which reporter searches the writes of a fight.
 const cyclesBack = 1 << 12
 
 func newReporter(judge *law.Judge, tell func(verdict)) *reporter {
 	return &reporter{judge: judge, told: map[string]bool{}, tell: tell}
 }
 
-// Observe reports new violations of strength [law.Informed]. Then it removes all violations from the judge, which keeps
-// only a limited number for each law.
+// Observe reports new violations of strength [law.Informed]. Then it clears the judge's list of violations, because the
+// judge keeps only a limited number for each law.
 func (r *reporter) Observe(rec *sim.Record) {
 	if rec.Op == sim.Commit {
 		r.wrote[rec.Index%cyclesBack] = writeOf{rec.Index, rec.Process}
@@ -229,7 +229,7 @@ func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 
 type unattended map[schema.GroupKind]attended
 
-// unattendedBy returns the kinds without a controller among the chosen ones.
+// unattendedBy returns the kinds that none of the chosen controllers handles.
 func unattendedBy(g *scenarios.Registry, chosen []host.Controller) unattended {
 	all := unattended(attendants(g))
 	for at, a := range all {
@@ -250,8 +250,8 @@ func (u unattended) resources(s *fakeapi.Server) (list []string) {
 	return list
 }
 
-// warning returns a warning about creating an object of a kind that this server only stores or that no controller
-// handles, or "". Pods get no warning, because most are created by controllers, which cannot react to it.
+// warning returns a warning about creating an object of this kind, if the server only stores it or no controller
+// handles it; otherwise "". Pods get no warning, because most are created by controllers, which cannot react to it.
 func (u unattended) warning(k *fakeapi.Kind) string {
 	if why := k.Inert(); why != "" {
 		return "this server only stores " + k.Resource + ": " + why

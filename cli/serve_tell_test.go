@@ -145,7 +145,7 @@ type part struct {
 	Breaks  []struct{ Law, Text string }
 }
 
-// parts reads the feed of a server's page until enough accepts a part.
+// parts reads the feed of a server's page until the function enough returns true for a part.
 func (s *served) parts(t *testing.T, enough func(part) bool) {
 	t.Helper()
 	resp, err := http.Get(s.url + "/threelaws/events")
@@ -213,7 +213,7 @@ func TestServePage(t *testing.T) {
 	})
 }
 
-// Without --ui there is no page, nor under another host name. An open page does not keep the server from ending.
+// There is no page without --ui, and none under a foreign host name. An open page does not keep a server from ending.
 func TestServePageNeedsFlag(t *testing.T) {
 	s := startServe(t)
 	if got := s.get(t, "/threelaws/"); got.code != http.StatusNotFound {

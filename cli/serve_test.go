@@ -191,7 +191,7 @@ func (s *served) gone(t *testing.T, path string) {
 	})
 }
 
-// until reads a watch until enough accepts an event.
+// until reads a watch until the function enough returns true for an event.
 func (s *served) until(t *testing.T, path string, enough func(kind string, p *corev1.Pod) bool) {
 	t.Helper()
 	resp, err := http.Get(s.url + path + "?watch=1&timeoutSeconds=20")

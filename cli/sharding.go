@@ -38,7 +38,7 @@ func (s *sharding) check() error {
 	if s.results == "" {
 		return nil
 	}
-	// Otherwise each world would report that its results cannot be written.
+	// Without this check, each world would report that its results cannot be written.
 	if err = os.MkdirAll(s.results, 0o755); err != nil {
 		return usage("--results: %v", err)
 	}

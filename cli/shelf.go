@@ -121,7 +121,7 @@ func (s *shelf) named(arg string) ([]string, error) {
 	return below, err
 }
 
-// shelved lists files of the library: all files for "", the files of a family, or the files with a path or base name.
+// shelved lists the library's files whose family, path or base name is name. For "" it lists all files.
 func (s *shelf) shelved(name string) []string {
 	if s.embedded == nil {
 		return nil
@@ -162,8 +162,8 @@ func (s *shelf) words() []string {
 	return words
 }
 
-// all lists the files below a directory. If it does not exist, all lists the files of the library for the default
-// directory, and no files for other directories.
+// all lists the files below a directory. If the default directory "scenarios" does not exist, it lists the files of the
+// library. If another directory does not exist, it lists none.
 func (s *shelf) all(dir string) ([]string, error) {
 	if st, err := os.Stat(dir); err == nil && st.IsDir() {
 		return walk(filepath.Clean(dir))

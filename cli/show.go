@@ -90,7 +90,7 @@ type shown struct {
 	at         int // the number of a line in the timeline; 0 for the end
 }
 
-// show prints a run in one of the forms. With --json, a timeline is an array, and a tree or a graph an object.
+// show prints a run in the format of --as. With --json, a timeline is an array, and a tree or a graph is an object.
 func show(a *app, s *shown) error {
 	lines := render.Timeline(s.h, render.Options{Verbose: s.verbose, Violations: s.violations})
 	if s.at > len(lines) {
@@ -143,7 +143,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 	return text
 }
 
-// dot returns a graph of the objects and owners before the record with the index end, or a graph of a fight's cycle.
+// dot returns a graph of a fight's cycle. Without a fight, it returns a graph of the objects before the record end.
 func (s *shown) dot(lines []render.Line, end int) string {
 	for _, b := range s.violations {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {

@@ -50,7 +50,7 @@ type serving struct {
 	noPlugins   []string // admission plugins to disable
 	ui          bool
 	programs    []string                   // NAME=CONTROLLER: a program, and the controller whose laws apply to it
-	played      map[string]host.Controller // programs in parsed form: the controller of each program
+	played      map[string]host.Controller // the parsed programs: for each program name, the controller
 	fault       []string                   // faults from the command line
 	faults      string                     // a file with faults
 }
@@ -157,7 +157,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	return err
 }
 
-// loopbackOnly returns a handler that refuses requests for a foreign host name, as after DNS rebinding.
+// loopbackOnly returns a handler that refuses requests for a foreign host name, because DNS rebinding may cause them.
 func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Host
@@ -199,7 +199,7 @@ func (s *site) dump(path string) error {
 }
 
 // lifelike replaces a chosen kubelet by one that sets the status of pods like a real node. If there is no node,
-// lifelike adds one. If no scheduler is chosen, this kubelet also binds pods.
+// lifelike adds one. If no scheduler is chosen, the new kubelet also binds pods.
 func lifelike(s *site, chosen []host.Controller) []host.Controller {
 	at := slices.IndexFunc(chosen, func(c host.Controller) bool { return c.Name == "kubelet" && c.Era == "" })
 	if at < 0 {

@@ -204,7 +204,7 @@ type watchLine struct {
 	Event string `json:"event"` // "watching", "finding", "note" or "end"
 	*clusterwatch.Finding
 	Text     string `json:"text,omitempty"`
-	Objects  int    `json:"objects,omitempty"` // the number of objects, in the events watching and end
+	Objects  int    `json:"objects,omitempty"` // the number of objects, in the events "watching" and "end"
 	Findings int    `json:"findings,omitempty"`
 	ExitCode int    `json:"exitCode"`
 }

@@ -148,7 +148,7 @@ func TestWatchFight(t *testing.T) {
 	typed(t, "show "+record).passes(t, "VIOLATES take-ownership", " pod/b-")
 }
 
-// A server that stops answering is an error, and not a cluster without violations.
+// If the server stops answering, watch reports an error, and not that there are no violations.
 func TestWatchServerDies(t *testing.T) {
 	s, config := serveWith(t)
 	w := beginWatch(t, "--kubeconfig", config, "--for", "3s")

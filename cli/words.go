@@ -98,7 +98,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// flagError returns an error about a flag. The command's name is put in front.
+// flagError returns an error about a flag, with the command's name in front.
 func flagError(cmd *cobra.Command, err error) error {
 	whose := ""
 	if cmd.HasParent() {
@@ -132,7 +132,7 @@ func flagNames(cmd *cobra.Command) []string {
 }
 
 const (
-	// exitUncovered means that no law is violated, but that not everything was covered.
+	// exitUncovered means that no law is violated, but that the search or the check is not complete.
 	exitUncovered = 5
 	// exitInterrupted means that the command was interrupted before it found a violation.
 	exitInterrupted = 130
@@ -149,8 +149,8 @@ const exitCodes = `exit codes
 For several files, the worst code counts: 2, then 4, 1, 3, 5.
 `
 
-// severity contains the exit codes from best to worst. An invalid file is worst, because it proves nothing. Next are
-// runs that differ, because they cannot be trusted.
+// severity contains the exit codes from best to worst. An invalid file is worst, because it proves nothing. Two runs
+// that differ come next, because they cannot be trusted.
 var severity = []int{
 	scenarios.ExitPass, exitInterrupted, exitUncovered, scenarios.ExitNotSettled, scenarios.ExitFail,
 	scenarios.ExitNondetermine, scenarios.ExitUsage,

@@ -38,9 +38,9 @@ func defines(o Object) bool {
 		len(versions) > 0
 }
 
-// findCRDs uses the CRDs of --crds and of the install manifests. Without --crds, it adds the CRDs in config/crd/bases.
-// If there are still none, it uses the first other place with CRDs. Examples come last, because their CRDs may belong
-// to other operators.
+// findCRDs collects the CRDs of --crds and of the install manifests. Without --crds, it adds the CRDs in
+// config/crd/bases. If there are still none, it searches directories named crd or crds, then other directories, then
+// examples. Examples come last, because their CRDs may belong to other operators.
 func (f *finder) findCRDs(context.Context) error {
 	installed := f.CRDs
 	if len(f.opts.CRDs) > 0 {
@@ -155,11 +155,11 @@ func (f *finder) scope(o Object) (scope string, custom bool) {
 	return "", false
 }
 
-// required matches a required module in a go.mod.
+// required matches a line of go.mod that requires a module.
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 
-// remoteCRDs returns the CRDs of a module in place of a remote manifest. go.mod must require the module, which must be
-// from the repository in the manifest's URL. So the CRDs have the version with which the operator is built.
+// remoteCRDs finds CRDs that replace a remote manifest. It takes them from a module that go.mod requires and that is in
+// the repository of the manifest's URL. So the CRDs have the version with which the operator is built.
 func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	u, err := url.Parse(manifest)
 	if err != nil {

@@ -197,7 +197,7 @@ func (f *finder) data(kind, namespace, name string) (map[string]string, bool) {
 	return nil, false
 }
 
-// key returns the escaped value of a key in a Secret or ConfigMap. Without a value, why is the reason, or "optional".
+// key returns the escaped value of a key in a Secret or ConfigMap. If there is none, why is the reason, or "optional".
 func (f *finder) key(kind, namespace, name, key string, optional bool) (value, why string) {
 	data, ok := f.data(kind, namespace, name)
 	if value, has := data[key]; has {

@@ -22,7 +22,7 @@ type Repository struct {
 	// CRDs contains the CustomResourceDefinitions, without duplicate names.
 	CRDs []Object
 
-	// Objects contains the other installed objects, without the operator's workload, dependencies first.
+	// Objects contains the other installed objects, without the operator's workload; dependencies come first.
 	Objects []Object
 
 	// Samples contains at most one sample for each custom kind, or all samples that Options names.
@@ -77,11 +77,11 @@ type finder struct {
 	Repository
 	opts  Options
 	files []string              // the repository's YAML and JSON files, relative to Dir, sorted by depth
-	texts map[string][]document // for each of files that was read: its documents
+	texts map[string][]document // the documents of each file that was read
 	names names
 
 	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
-	remote    []Object        // CRDs in place of the remote manifests of the last kustomization
+	remote    []Object        // CRDs that replace remote manifests of the last rendered kustomization
 	namespace string          // the namespace of objects without one; "" if unknown
 	picked    *picked         // the workload, before it becomes Repository.Workload
 }
@@ -116,7 +116,7 @@ func (f *finder) abs(name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
-// rel returns the path relative to the repository, if it is below it.
+// rel returns a path below the repository relative to the repository, and any other path unchanged.
 func (f *finder) rel(name string) string {
 	if rel, err := filepath.Rel(f.Dir, name); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)

@@ -94,8 +94,8 @@ func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 
 const originAnnotation = "config.kubernetes.io/origin"
 
-// lineOf returns the line of the document from which an object was rendered. kustomize may have added a prefix and a
-// suffix to the document's name.
+// lineOf returns the line of the document from which kustomize rendered an object. kustomize can add a prefix and a
+// suffix to a name. So lineOf takes the document with the longest name that the object's name contains.
 func (f *finder) lineOf(o Object) int {
 	line, longest := 0, -1
 	for _, d := range f.documents(o.File) {
@@ -109,7 +109,7 @@ func (f *finder) lineOf(o Object) int {
 	return line
 }
 
-// readOnly is a read-only file system. It adds the origin annotation to kustomizations, and drops remote files.
+// readOnly is a read-only file system. In kustomizations, it adds the origin annotation and removes remote files.
 type readOnly struct{ filesys.FileSystem }
 
 var errReadOnly = errors.New("the repository is only read")
@@ -143,7 +143,7 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 }
 
 // checkLocal returns an error if a kustomization lists a missing file, a chart, or a remote base, for which kustomize
-// would run git. It leaves out remote files, with a note. files are the listed local files without patches.
+// would run git. It adds a note about each remote file. files are the listed local files, except patches.
 func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
 		return nil, nil
@@ -234,7 +234,7 @@ func lineWith(text []byte, word string) int {
 var wrapped = regexp.MustCompile(`^(accumulating (resources|components)( from '[^']*')?: |accumulation err='|` +
 	`recursed (accumulation of|merging from) path '[^']*': |merging resources from '[^']*': )`)
 
-// kustomizeError returns the cause of a kustomize error, with the innermost directory.
+// kustomizeError returns the cause of a kustomize error, with the innermost directory in which it occurred.
 func (f *finder) kustomizeError(dir string, err error) error {
 	text := err.Error()
 	where := f.rel(dir)

@@ -23,7 +23,7 @@ type picked struct {
 	Object
 	pod       *corev1.PodTemplateSpec
 	container *corev1.Container
-	score     int // how well the container fits; 0 or less if nothing indicates that it does
+	score     int // how well the container fits the operator's program; 0 or less: nothing indicates that it fits
 }
 
 func serviceAccount(pod *corev1.PodTemplateSpec) string {
@@ -174,7 +174,7 @@ func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil
 	}
-	others := map[types.NamespacedName]string{} // by Service: the workload that it selects
+	others := map[types.NamespacedName]string{} // for each Service: the workload that it selects
 	for _, o := range f.Objects {
 		selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector")
 		if o.GetKind() != "Service" || o.GetAPIVersion() != "v1" || len(selector) == 0 {

@@ -89,7 +89,7 @@ func (f *finder) findMain(ctx context.Context) error {
 	return f.listMain(ctx)
 }
 
-// project reads kubebuilder's PROJECT file. It returns the main package that belongs to the file's layout, or "".
+// project reads kubebuilder's PROJECT file. It returns the main package of the layout in it, "./cmd" or ".", or "".
 func (f *finder) project() string {
 	text, err := os.ReadFile(filepath.Join(f.Dir, "PROJECT"))
 	if err != nil {
@@ -166,7 +166,7 @@ func (f *finder) givenMain() error {
 
 func (f *finder) searchMain(layout string, recipes []*recipe) error {
 	images := slices.DeleteFunc(slices.Clone(recipes), func(r *recipe) bool { return f.builtBy(r) == "" })
-	// The package of the layout may be a stub that exists only for kubebuilder. Then no image contains it.
+	// The main package of PROJECT's layout may be a stub that exists only for kubebuilder. Then no image contains it.
 	shipped := slices.ContainsFunc(images, func(r *recipe) bool { return f.builtBy(r) == layout })
 	if layout != "" && (shipped || len(images) == 0 || images[0].file != "Dockerfile") {
 		f.take(layout, "PROJECT")
@@ -224,9 +224,9 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy returns the main package of the program in an image, or "" if it is unknown. It takes the package of a build
-// command, in the Dockerfile or the Makefile, whose output has the name of the entry point. Otherwise it takes the
-// directory with this name below cmd. Otherwise it takes the only package that the Dockerfile builds.
+// builtBy returns the main package of the program in an image, or "" if it is unknown. It tries in this order: the
+// package of a build command in the Dockerfile or the Makefile, if its output is named like the entry point; the
+// directory below cmd with this name; the only package that the Dockerfile builds.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {

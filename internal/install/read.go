@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// largest is the maximal size in bytes of files that are not named in the options.
+// largest is the maximal size in bytes of a file that is read. Files that the options name may be larger.
 const largest = 32 << 20
 
 // document is one document of a file. It is parsed on demand, because most documents are not needed.
@@ -206,8 +206,8 @@ func (d document) wrong(err error) error {
 	return fmt.Errorf("%s:%d: bad YAML: %s", d.file, line, text)
 }
 
-// search returns the objects in the files for which wanted returns true, including items of a List. It calls wanted
-// with each unparsed document, and with the apiVersion and kind of each object. It notes bad YAML, but no templates.
+// search returns the objects in the files that wanted accepts. It calls wanted before it parses a document, and again
+// with the apiVersion and kind of each object or item of a List. It adds notes about bad YAML, but not about templates.
 func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	var all []Object
 	for _, name := range files {
@@ -229,8 +229,8 @@ func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	return all
 }
 
-// readGiven reads the objects of a file or directory that the option flag names. It returns an error for invalid YAML,
-// and if there is no object. In a directory with several manifests, templates are only noted.
+// readGiven reads the objects of the file or directory that an option names, such as --crds. It returns an error for
+// invalid YAML, and if there is no object. In a directory with several manifests, templates only cause notes.
 func (f *finder) readGiven(flag, name string) ([]Object, error) {
 	at, err := f.given(name)
 	if err != nil {

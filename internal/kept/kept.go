@@ -69,8 +69,8 @@ func Replay(g *scenarios.Registry, path string) *Replayed {
 	return r
 }
 
-// violates reports whether a failure is a violation of a law or of an expectation. If a file ends while a watch is
-// paused, a right controller may retry without settling. This is not a violation.
+// violates reports whether a failure is a violation of a law or of an expectation. A world that does not settle may be
+// neither: if a file ends while a watch is paused, a right controller may retry forever.
 func violates(run *scenarios.Run, f *scenarios.Failure) bool {
 	return f.Code != scenarios.ExitNotSettled || slices.ContainsFunc(run.Violations(), func(m render.Mark) bool {
 		return m.Law == f.Violation.Law

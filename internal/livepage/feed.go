@@ -42,7 +42,7 @@ type Feed struct {
 
 	mu      sync.Mutex
 	run     *page.Live
-	epoch   int // how often run was built from the records of the history, including the first time
+	epoch   int // how often the run was restarted, including its first start
 	marks   int // the number of violations that were added to the page
 	readers int
 }
@@ -76,8 +76,8 @@ func (f *Feed) placeOf(id string) (p place) {
 	return place{epoch, parts}
 }
 
-// since returns, as JSON, the parts that a page at place p lacks, and the page's new place. It reads new records from
-// the world. If there are no new parts, it returns nil.
+// since reads new records from the world. It returns the parts that a page at place p lacks as JSON, or nil if there
+// are none. It also returns the new place of the page.
 func (f *Feed) since(p place) ([]byte, place, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,9 +153,9 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 	})
 }
 
-// RefusalOf returns why a request must be refused, or "". It refuses requests of pages of other origins, except links
+// RefusalOf returns why a request must be refused, or "". It refuses requests from pages of other origins, except links
 // to the page. Such requests have an Origin or Sec-Fetch-Site header, or a foreign host name that resolves to this
-// server. It accepts requests of this server's pages, of the address bar, and of programs.
+// server. It accepts requests from this server's pages, from the address bar, and from programs.
 func RefusalOf(r *http.Request) string {
 	name := r.Host
 	if h, _, err := net.SplitHostPort(name); err == nil {

@@ -26,7 +26,7 @@ type Build struct {
 	Env     []string // additional environment variables
 }
 
-// hijack is the file that is added to a main package.
+// hijack is the Go file that is added to a main package, so that the agent runs main.
 const hijack = "package main\n\nimport \"threelaws/agent\"\n\nfunc init() { agent.Host(main) }\n"
 
 // connect is the file that is added to a test package. The test imports package agent of this module. The file connects

@@ -54,8 +54,8 @@ func Versions() []string {
 	panic("overlay: sums.txt has no line of versions")
 }
 
-// Make writes the overlay of a toolchain to a cache directory, unless the overlay is there already. Files in the module
-// cache must not be replaced. So Make copies a toolchain in the module cache, and sets t.Root to the copy.
+// Make writes the overlay of a toolchain to a cache directory, unless the overlay is there already. If the toolchain is
+// in the module cache, where files must not be replaced, Make copies it and sets t.Root to the copy.
 func Make(t *Toolchain, cache string) (path string, err error) {
 	patched, err := patchAll(*t)
 	if err != nil {

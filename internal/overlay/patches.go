@@ -49,8 +49,8 @@ func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path returns an edit of a function in package os. The edit passes the parameter name, a path, through hostedPath,
-// which returns the path for a hosted process.
+// path returns an edit of a function in package os with a path parameter, name. The edit replaces the parameter by the
+// result of hostedPath: the path that a hosted process uses.
 func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }
@@ -61,8 +61,8 @@ const maps = "internal/runtime/maps"
 
 var hash = edit{pattern: true, old: `\bm\.seed\b([^ ]| [^=]| =[=])`, new: "0x1d8e4e27c47d124f$1"}
 
-// Keys that are addresses differ between runs. Maps with such keys and more than eight entries iterate in insertion
-// order. placed records the order at every place where a table gets an entry.
+// placed records the insertion order at every place where a table gets an entry. Maps with more than eight entries and
+// with addresses in their keys iterate in this order, because addresses differ between runs.
 var placed = edit{pattern: true, old: `(?m)^(\t{3,})(g\.ctrls\(\)\.set\(i, ctrl\(h2.*\)\))$`,
 	new: "${1}${2}\n${1}t.hostedPlace(typ.GroupSize, g, i)"}
 
@@ -103,7 +103,7 @@ func bootstrapRand() uint64 {
 	{"runtime/synctest.go", []edit{
 		{old: "	waiting bool   // true if a goroutine is calling synctest.Wait\n",
 			new: "	waiting bool   // true if a goroutine is calling synctest.Wait\n	drawn   uint64 // the state of its random source\n	order   uint64 // of maps and selects\n	locked  int    // goroutines that wait for a mutex\n	primes  uint64 // how often a number of the length of a prime was read\n"},
-		// Reading the clock may have moved it past the time of a timer that is due.
+		// Each reading of the clock moves it, so it may be later than the next timer.
 		{old: "			throw(\"time went backwards\")\n", new: "			next = bubble.now\n"},
 	}},
 	{"runtime/select.go", []edit{
@@ -137,8 +137,8 @@ func bootstrapRand() uint64 {
 			new: "if gomaxprocs == 1 && pd.syscallwhen+hostedPatience > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
 		{old: "			sysretake = true\n", new: "			sysretake = gomaxprocs > 1\n"},
 		{old: "\n	goenvs()\n", new: "\n	goenvs()\n	hostedInit()\n"},
-		// The global queue receives goroutines when the local queue is full, after hundreds of goroutines. It is used
-		// only when the local queue is empty. Otherwise real time would decide when its goroutines run.
+		// The global queue receives goroutines when the local queue is full, after hundreds of goroutines. This edit
+		// uses it only when the local queue is empty. Otherwise real time would decide when its goroutines run.
 		{old: "if pp.schedtick%61 == 0 && !sched.runq.empty() {", new: "if !hosted.On && pp.schedtick%61 == 0 && !sched.runq.empty() {"},
 		// For the same reason, the readers of pipes are woken only when nothing else runs.
 		{old: "if netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {",

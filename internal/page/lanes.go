@@ -50,7 +50,7 @@ type laneKey struct {
 	name, kind string
 }
 
-// lane adds one object to the size of a lane. It creates the lane if necessary, and returns its position, from 1.
+// lane counts one more object in a lane. It creates the lane if necessary, and returns its position, counted from 1.
 func (m *maker) lane(at map[laneKey]int, k laneKey) int {
 	if at[k] == 0 {
 		m.run.Lanes[k.fold] = append(m.run.Lanes[k.fold], Lane{Name: k.name, Kind: k.kind})
@@ -153,7 +153,7 @@ type Break struct {
 	Line     int      `json:"line,omitempty"`  // the number of the violating line
 	First    int      `json:"first,omitempty"` // for a fight: the numbers of the first and last line of its cycle
 	Last     int      `json:"last,omitempty"`
-	Story    []string `json:"story,omitempty"` // the violating request as a sentence; for a fight, the first of its cycle
+	Story    []string `json:"story,omitempty"` // sentences: the violating request, or the first requests of a fight's cycle
 }
 
 const mostStory = 6

@@ -12,8 +12,7 @@ import (
 )
 
 // Live is the run of a world that is still running. It grows in parts, so that a page requests only the parts that it
-// lacks. [Live.Begin] must be called from time to time. It restarts the run, so that the page does not grow without
-// limit.
+// lacks. Call [Live.Begin] from time to time: it restarts the run, so that the page does not grow without limit.
 type Live struct {
 	maker
 
@@ -23,12 +22,12 @@ type Live struct {
 	lines  []render.Line
 	shared int           // the number of kinds that several controllers reconcile
 	marks  []render.Mark // all violations, with indexes in the history
-	breaks []Break       // the violation of each mark; its text stays when the run no longer has the record
+	breaks []Break       // the violations of marks; a text stays when the run no longer has the record
 	parts  []reach
 	next   int // index in the history of the next record
 }
 
-// reach is the size of a run before a part was added. Lines is the number of lines that the part did not change.
+// reach contains the lengths of a run's lists before a part was added. Lines counts only lines that did not change.
 type reach struct {
 	Records  int `json:"records"`
 	Versions int `json:"versions"`
@@ -36,8 +35,8 @@ type reach struct {
 	Lines    int `json:"lines"`
 }
 
-// Part contains the changes of a run since an earlier part. A growing list consists of the number of elements to keep,
-// in Keep, and the elements to append. Other lists are complete.
+// Part contains the changes of a run since an earlier part. For a list with a number in Keep, the page keeps this many
+// elements and appends the elements of the part. Other lists are complete.
 type Part struct {
 	Run
 
@@ -47,7 +46,7 @@ type Part struct {
 // mostBegun is the maximal number of objects in the initial world of a live page.
 const mostBegun = 2000
 
-// NewLive returns a run without records. The world's time zero is shown as zero.
+// NewLive returns a run without records. The page shows times relative to the parameter zero.
 func NewLive(zero time.Duration) *Live { return &Live{zero: zero} }
 
 // Next returns the index of the next record to add.
@@ -61,9 +60,9 @@ func (l *Live) Len() int {
 	return len(l.run.Records) - l.world
 }
 
-// Begin restarts the run with the last records of a history. first is the index of the first of them. standing contains
-// a creation record for each object that exists now. Begin undoes the records to get the initial world. Earlier
-// violations stay in the run.
+// Begin restarts the run with the last records of a history. first is the index of the first of these records. standing
+// contains a creation record for each object that exists now. To get the initial world, Begin undoes the records on
+// these objects. Earlier violations stay in the run.
 func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 	world := before(standing, records)
 	l.maker = *newMaker(&Source{Name: "live", History: &sim.History{Records: world}})
@@ -117,8 +116,8 @@ func (l *Live) grow(records []sim.Record) {
 	l.next += len(records)
 }
 
-// finish updates the lines of the records from the index from on. It also updates the violations and the lanes, which
-// depend on all records. It returns the number of lines that did not change.
+// finish updates the lines of the records with index from and later. It also updates the violations and the lanes,
+// which depend on all records. It returns the number of lines that did not change.
 func (l *Live) finish(from int) int {
 	h := l.src.History
 	marks := l.inSight()
@@ -154,7 +153,7 @@ func (l *Live) finish(from int) int {
 	return keep
 }
 
-// inSight returns the violations with indexes of this run. The index is -1 if the record is no longer in the run.
+// inSight returns the violations with their indexes in this run. If a record is no longer in the run, its index is -1.
 func (l *Live) inSight() []render.Mark {
 	marks := slices.Clone(l.marks)
 	for i := range marks {

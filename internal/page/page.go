@@ -29,18 +29,18 @@ type Source struct {
 	Began      time.Time        // the real time at the beginning; the zero time if times are virtual
 }
 
-// Failure returns the run of a text page.
+// Failure returns the run that a text page describes.
 func Failure(name string, p *render.Page) Source {
 	h, first, lines := p.Run()
 	return Source{Name: name, History: h, Violations: []render.Mark{p.Violation}, First: first, Lines: lines,
 		Small: p.Small, Printed: p.Printed, Replay: p.Replay}
 }
 
-// mostFound is the maximal number of records of the run before minimizing. A page should be small enough to be sent.
+// mostFound is the maximal number of records of the run before minimizing. A page should be small enough to send.
 const mostFound = 2000
 
 // Counterexample returns the page of a failure, with the minimized run. The page also has the run before minimizing, if
-// that has another length and at most mostFound records. found, if not nil, returns its text page, or nil.
+// its length differs and is at most 2000 records. If found is not nil, it returns the text page of that run, or nil.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("minimized", p)
 	if found == nil {
@@ -61,7 +61,7 @@ func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	return Of(p.Title, small, before)
 }
 
-// Whole returns a run with all violations. The user creates the initial world before a process first acts.
+// Whole returns a run with all violations. Its initial world is what the user created before other processes acted.
 func Whole(name string, h *sim.History, violations []render.Mark) Source {
 	first := 0
 	for i := range h.Len() {
@@ -81,12 +81,12 @@ type Page struct {
 	Runs  []*Run `json:"runs"`
 }
 
-// Run is a run in the form that the page's script reads. If 0 means none, positions in lists count from 1.
+// Run is a run in the format of the page's script. Positions in lists count from 1 where 0 means "none".
 type Run struct {
 	Name      string           `json:"name"`
 	Small     string           `json:"small,omitempty"`
 	Replay    string           `json:"replay,omitempty"`
-	First     int              `json:"first"` // position in Records, counted from 0
+	First     int              `json:"first"` // the position in Records, from 0, of the first record after the initial world
 	Breaks    []Break          `json:"breaks"`
 	Processes []Process        `json:"processes"`
 	Objects   []Object         `json:"objects"`
@@ -111,7 +111,7 @@ type Process struct {
 type Object struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	Lane [3]int `json:"lane"` // the lane in each element of Run.Lanes
+	Lane [3]int `json:"lane"` // the position of the object's lane in each element of Run.Lanes, from 1
 }
 
 // Line is a line of the timeline.

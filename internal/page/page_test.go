@@ -22,7 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A version that is encoded as a change of the previous version is decoded unchanged, with any content.
+// A version is encoded as changes of the previous version. Decoding returns it unchanged, with any content.
 func TestVersionsReadBack(t *testing.T) {
 	for name, h := range map[string]*sim.History{"long": pagetest.Long(400), "hostile": pagetest.Hostile()} {
 		run := Of(name, Whole(name, h, nil)).Runs[0]
@@ -82,7 +82,7 @@ func TestVersionsShare(t *testing.T) {
 	}
 }
 
-// The data contains no tag, with any content of a history. The policy contains the hash of the script.
+// Whatever a history contains, the page's data contains no tag. The security policy contains the hash of the script.
 func TestNothingOfAHistoryIsMarkup(t *testing.T) {
 	text, err := Of(pagetest.Evil, Whole(pagetest.Evil, pagetest.Hostile(), nil)).HTML()
 	if err != nil {
@@ -212,7 +212,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// reader reads a live run in the way of the page's script.
+// reader reads a live run as the page's script does.
 type reader struct {
 	Part
 	parts int
@@ -354,7 +354,7 @@ func TestLiveBeginsAgain(t *testing.T) {
 	}
 }
 
-// Of a large world, only the objects that were written last are kept.
+// If the world is large, the initial world contains only the objects that were written last.
 func TestLiveWorldIsBounded(t *testing.T) {
 	var standing []sim.Record
 	for i := range mostBegun + 5 {

@@ -27,8 +27,8 @@ type picture struct {
 	run     *Run
 	rows    []Line
 	left    int         // the number of lines that were left out
-	process map[int]int // by position in Run.Processes, from 1: the x of the process's lane
-	object  map[int]int // by position in the shown element of Run.Lanes, from 1: the x of the lane
+	process map[int]int // the x coordinate of each process's lane; the key is its position in Run.Processes, from 1
+	object  map[int]int // the x coordinate of each object lane; the key is its position in Run.Lanes[Run.Fold], from 1
 	wide    int
 	top     int
 }
@@ -106,7 +106,7 @@ func short(text string, most int) string {
 	return text
 }
 
-// tail shortens a name at its beginning, because its end distinguishes it.
+// tail shortens a name at its beginning. Names mostly differ at their ends.
 func tail(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return "…" + string(r[len(r)-most+1:])

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Version is a stored version of an object, as lines of YAML. They are encoded as changes of the version Base: either
-// Put replaces lines, or Lines are inserted between the first Head lines and the last Tail lines.
+// Version is a stored version of an object, as changes of the YAML lines of the version Base. Either Put replaces lines
+// of Base, or the version has the first Head lines of Base, then Lines, then the last Tail lines of Base.
 type Version struct {
 	Object int   `json:"r"`
 	By     int   `json:"c,omitempty"` // the record that stored it, counted from 1; 0 if it existed before the run
@@ -105,8 +105,8 @@ func (v *Version) meta(version any) {
 	}
 }
 
-// replaced returns the lines that differ between two versions, in the form of Version.Put. It returns nil if the
-// numbers of lines differ, or if more than half of the lines differ.
+// replaced returns the lines that differ between two versions, in the format of Version.Put. It returns nil if the
+// versions have different numbers of lines, or if more than half of the lines differ.
 func replaced(a, b []int) (put []int) {
 	if len(a) != len(b) {
 		return nil

@@ -9,13 +9,13 @@ import (
 )
 
 // Time passes in steps of growing length. A request of a program ends a step at once. The programs have settled when
-// the longest step has passed without a request. All steps together take seven minutes. This is longer than the timeout
-// of expectations in upstream controllers (five minutes), and than the delay before the sixteenth retry in client-go's
-// queues. For a program that acts even later without an event, a settle step needs an explicit time.
+// the longest step (5.5 minutes) has passed without a request. All steps together take seven minutes. This is longer
+// than the timeout of expectations in upstream controllers (five minutes), and than the delay before the sixteenth
+// retry in client-go's queues. If a program acts even later without an event, a settle step needs an explicit time.
 //
-// If a program retries a key, the pause between two requests may be as long as a late retry delay in client-go's
-// queues. The key may then wait even longer. Such a program has settled only when no object has changed for longer than
-// the longest delay, because the key was retried after the last change. Changes of Events do not count.
+// If a request comes after a pause of at least 41 seconds, a key is being retried, and the next retry may come after
+// the longest step. Then the programs have settled only when no object has changed for 1010 seconds. This exceeds the
+// longest retry delay, so each key was retried after the last change. Changes of Events do not count.
 const (
 	firstWait = 5 * time.Millisecond // the first retry delay in client-go's queues
 	longer    = 4
@@ -48,8 +48,8 @@ type Quiet struct {
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity and begins a new step. Without Next, the step has the length firstWait. With Next, it ends at
-// the next timer, but takes at least firstWait and at most lastWait. If no timer is set, it takes lastWait.
+// Stir records activity and begins a new step. Without Next, the step takes 5 ms. With Next, it ends at the next timer,
+// but takes at least 5 ms and at most 5.5 minutes. If no timer is set, it takes 5.5 minutes.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now
@@ -95,7 +95,7 @@ func (q *Quiet) Asked(there time.Duration) {
 	q.since = there
 }
 
-// Wake advances time again after a change that no program watches. It does so only if a key is being retried at long
+// Wake begins a new step after a change that no program watches. It does so only if a key is being retried at long
 // intervals, because the retry may depend on the change.
 func (q *Quiet) Wake() {
 	if q.retries && q.alarm == nil && q.clock.Elapsed() < q.lastChange()+longest {

@@ -88,8 +88,8 @@ func hasClass(s *corev1.ScopedResourceSelectorRequirement, class string) bool {
 	return false
 }
 
-// bestEffort reports whether the Pod's QoS class is BestEffort. If the status has no class, this is so if no request or
-// limit of CPU or memory is set, in the Pod or in a container.
+// bestEffort reports whether the Pod's QoS class is BestEffort. If the status has no class, bestEffort derives it: the
+// Pod and its containers must have no request or limit of CPU or memory.
 func bestEffort(pod *corev1.Pod) bool {
 	if pod.Status.QOSClass != "" {
 		return pod.Status.QOSClass == corev1.PodQOSBestEffort
@@ -160,7 +160,7 @@ func counts(name corev1.ResourceName, of schema.GroupResource) bool {
 	return ok && strings.HasPrefix(group, ".") && group[1:] == of.Group
 }
 
-// measuredIn is [Measures] for a resource of the core group, without names of the form count/pods.
+// measuredIn does the work of [Measures] for resources of the core group, except for names such as count/pods.
 func measuredIn(name corev1.ResourceName, kind string) bool {
 	switch kind {
 	case "configmaps", "resourcequotas", "replicationcontrollers", "secrets":

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// storageClass separates a storage class from the limited resource in the name of a quota's resource.
+// storageClass is the middle of quota names such as "gold.storageclass.storage.k8s.io/requests.storage".
 const storageClass = ".storageclass.storage.k8s.io/"
 
 // Of returns the usage of an object, by the names in a quota's spec.hard.
@@ -143,8 +143,8 @@ func requested(name corev1.ResourceName) corev1.ResourceName {
 func asks(r *corev1.ResourceRequirements) corev1.ResourceList     { return r.Requests }
 func limitsTo(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Limits }
 
-// total returns the maximal need of a Pod's containers. This is the sum of all containers and sidecars, or the need of
-// one init container with the sidecars that start before it. The Pod's own resources override this need.
+// total returns the requests, or the limits, of a whole Pod: the sum of all containers and sidecars, or the need of one
+// init container with the sidecars before it, if that is larger. The Pod's own resources override this.
 func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) (sum Amounts) {
 	for i := range pod.Spec.Containers {
 		sum.add(of(&pod.Spec.Containers[i].Resources))
@@ -162,7 +162,7 @@ func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.Resourc
 	return sum
 }
 
-// begin returns the maximal need of the init containers. Sidecars run beside the containers, so they are added to sum.
+// begin returns the largest need of an init container with the sidecars before it. It adds all sidecars to sum.
 func begin(pod *corev1.Pod, sum *Amounts,
 	of func(*corev1.ResourceRequirements) corev1.ResourceList) (most Amounts) {
 	var beside Amounts

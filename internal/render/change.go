@@ -100,7 +100,7 @@ func VerbOf(r *sim.Record) Change {
 
 const mostFields = 6
 
-// word joins the parts of a write, with field values (detail) and without (shape).
+// word describes a change twice: detail has the values of the changed fields, and shape only their paths.
 func word(details []string, fields []changed) (detail, shape string) {
 	if len(details)+len(fields) == 0 {
 		return "nothing changed", "nothing changed"
@@ -124,7 +124,7 @@ func same(a, b sim.Ref) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && (a.UID == b.UID || a.UID == "" || b.UID == "")
 }
 
-// ownership describes changes of owner references. Only the new controller adopts, and only the old one releases.
+// ownership describes changes of owner references. Only the new controller can adopt, only the old one can release.
 func ownership(r *sim.Record) (verb string, details []string) {
 	before, after := Owners(r.Before), Owners(r.After)
 	was, had := ControllerOf(r.Before)

@@ -147,7 +147,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// countsAlike checks that VerbOf and ChangeOf agree, for both representations of an object, and for any writer.
+// countsAlike checks that VerbOf and ChangeOf agree about a record, for any writer and subresource.
 func countsAlike(t *testing.T, r *sim.Record) {
 	t.Helper()
 	for _, sub := range []string{"", "status"} {

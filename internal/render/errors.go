@@ -25,7 +25,7 @@ type Error struct {
 // of their last occurrence.
 func ErrorsBefore(h *sim.History, to int) []Error {
 	var open []Error
-	names := map[string]sim.Ref{} // by UID: the garbage collector's keys contain only UIDs
+	names := map[string]sim.Ref{} // the object with each UID, because the garbage collector's keys contain only UIDs
 	for i := range h.Records {
 		r := &h.Records[i]
 		if r.Index >= to {
@@ -77,9 +77,8 @@ func (e *Error) same(o Error) bool {
 
 const mostFrames = 4
 
-// ownFrames returns the controller's functions in a stack trace in the format of runtime/debug. They are between the
-// panic and the host, which called the reconciler. Addresses and directories are removed, so that the text is the same
-// in every run.
+// ownFrames returns the controller's functions in a stack trace of runtime/debug: those between the panic and package
+// host, which called the reconciler. It removes addresses and directories, so that the text is the same in every run.
 func ownFrames(stack string) []string {
 	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
 		stack = stack[i+1:] // the frames above are those of the panic itself

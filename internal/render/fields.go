@@ -21,7 +21,7 @@ func (d changed) String() string {
 	return d.path + ": " + d.from + " -> " + d.to
 }
 
-// shape returns the field without values. It keeps the values of spec.replicas, to distinguish scalings.
+// shape returns the field's path without values. For spec.replicas it adds the values, to distinguish scalings.
 func (d changed) shape() string {
 	if d.path == "spec.replicas" {
 		return d.String()

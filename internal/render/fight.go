@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Cycle finds a fight at the end of a timeline: the shortest sequence of lines that repeats at least twice, up to the
-// end. A sequence of one or two lines must fill at least six lines, or the whole timeline. Generated names count as
-// equal. A sequence must have as many creations as deletions, because a cycle undoes its changes. The results are the
-// numbers of the first and last line of the first round; ok is false if there is no fight.
+// Cycle finds a fight: the shortest sequence of lines that occurs at least twice in a row at the end of a timeline. It
+// returns the numbers of the first and last line of the first round; without a fight, ok is false. A sequence must have
+// as many creations as deletions, because a cycle undoes its changes. If it has only one or two lines, it must fill six
+// lines or the whole timeline. Generated names count as equal.
 func Cycle(lines []Line) (first, last int, ok bool) {
 	if len(lines) > cycleWindow {
 		if first, last, ok = Cycle(lines[len(lines)-cycleWindow:]); !ok {
@@ -35,10 +35,10 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// cycleWindow is the maximal number of lines to search. It exceeds every cycle. The search takes quadratic time.
+// cycleWindow is the maximal number of lines to search, because the search takes quadratic time. No cycle is longer.
 const cycleWindow = 1000
 
-// rewind finds the first round of a repetition with period p.
+// rewind finds the first round of a cycle of p lines that repeats up to the end.
 func rewind(lines []Line, p int) (first, last int, ok bool) {
 	from := len(lines)
 	for from-p-1 >= 0 && lines[from-1].sign() == lines[from-1-p].sign() {

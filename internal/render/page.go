@@ -22,7 +22,7 @@ type Page struct {
 	Lines     []Line  `json:"lines"`
 	Errors    []Error `json:"errors,omitempty"` // errors of keys that did not succeed later
 
-	Printed []Printed `json:"printed,omitempty"` // set by the caller; output of whole programs
+	Printed []Printed `json:"printed,omitempty"` // the last output of hosted programs; set by the caller
 
 	Before string `json:"before"` // ownership trees before and after the violation
 	After  string `json:"after"`
@@ -40,7 +40,7 @@ type Page struct {
 	broken int             // index of the violating line in Lines; -1 for none
 	about  map[string]bool // names of the objects that the failure concerns
 	drawn  bool            // a picture would have at least one edge
-	heads  [2]int          // numbers of the lines in the headings of the two trees
+	heads  [2]int          // the line numbers in the headings of the two trees
 }
 
 // NewPage returns the page of a violation. Records before the index from are the initial world, which is not shown. The
@@ -94,7 +94,7 @@ type Mark struct {
 	Sentence string `json:"sentence"`         // the law's sentence
 	Source   string `json:"source,omitempty"` // the source of the law
 	Text     string `json:"text,omitempty"`   // what happened: "owned by rs/web-b"
-	Race     bool   `json:"race,omitempty"`   // a lost race: the write was right for the outdated state of the actor
+	Race     bool   `json:"race,omitempty"`   // a lost race: the write was right for the old state that the actor had read
 	Cycle    []int  `json:"cycle,omitempty"`  // for a fight: the indexes of the records in its cycle
 
 	Invariant bool `json:"-"` // the law is an invariant of a user; it may concern any field
@@ -110,11 +110,11 @@ func MarkOf(b law.Violation) Mark {
 // aboutStatus lists the laws that a settled world with a wrong status violates.
 var aboutStatus = []string{"dont-share", "exact-status"}
 
-// concluded matches a status change by which a controller completes an object or gives up.
+// concluded matches the text of a status change with which a controller completes an object or gives up.
 var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
 
-// about returns a function that selects hidden writes to show: wrong status, the completion of an owner without its
-// dependents, and the status writes of a fight without other writes.
+// about returns a function that selects writes to show, although timelines hide them: writes of a wrong status, the
+// completion of an owner without its dependents, and all writes of a fight that has only status writes.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)
@@ -140,8 +140,8 @@ func (b Mark) String() string {
 	return word + b.Law + ": " + b.Text
 }
 
-// span returns the index of the first record of a violation or its cycle, and the index after the last record of the
-// violation's step.
+// span returns which records are between the two trees. first is the index of the first record of the violation or its
+// cycle. last is the index after the violation's step.
 func (p *Page) span(h *sim.History) (first, last int) {
 	r := h.At(p.Violation.Record)
 	first = r.Index

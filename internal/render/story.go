@@ -139,8 +139,8 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner returns the index of the commit that replaced the version of r.For that the reconcile used. The second result
-// is false if this version was the latest or is unknown, or if r.Object is r.For.
+// owner returns the index of the commit that replaced the version of the reconciled object (r.For) that the actor had.
+// The second result is false if this version was the latest or is unknown, or if r.Object is r.For.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false
@@ -153,7 +153,7 @@ type causes struct {
 	h     *sim.History
 	lines []Line
 	views views
-	of    map[int]int // by the index of a record: the index of its line in the field lines
+	of    map[int]int // for each index of a record: the index in lines of its line
 }
 
 // Explain sets the cause of each line: the outdated state that its actor used, and the earlier line that triggered it.
@@ -181,7 +181,7 @@ func (c *causes) because(l *Line) string {
 	return why
 }
 
-// cause returns the line of the nearest cause of a record that has a line, or nil.
+// cause follows the causes of a record back, and returns the first other line that it finds, or nil.
 func (c *causes) cause(r *sim.Record) *Line {
 	self := c.of[r.Index]
 	for r != nil && r.Cause >= 0 && r.Cause < r.Index {
@@ -216,7 +216,7 @@ func (c *causes) stale(r *sim.Record) string {
 	return why
 }
 
-// before returns "as it was before N" with the number of the commit's line, or "as it was earlier" if there is none.
+// before returns "as it was before N" (N is the commit's line), or "as it was earlier" if the commit has no line.
 func (c *causes) before(commit int, known bool) string {
 	if i, ok := c.of[commit]; ok && known {
 		return "as it was before " + strconv.Itoa(c.lines[i].N)

@@ -105,8 +105,8 @@ func TestCycleOfOtherValues(t *testing.T) {
 	}
 }
 
-// A write that is based on a stale cache is marked in every form. A deletion completed in the same step is stale if the
-// request was.
+// A write that is based on a stale cache is marked in every format. A deletion that is completed in the same step is
+// stale if its request was.
 func TestStale(t *testing.T) {
 	old, now, going := configMap(nil), configMap(map[string]string{"a": "1"}), configMap(map[string]string{"a": "1"})
 	del := func(saw any, step int) []sim.Record {

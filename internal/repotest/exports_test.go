@@ -181,7 +181,7 @@ func packageComment(p *packages.Package) string {
 	return all.String()
 }
 
-// Every variable of a package is used. The compiler does not detect a row that is in no table.
+// Every package-level variable is used. The compiler does not report an unused one, such as a row that no table lists.
 func TestEveryVariableIsUsed(t *testing.T) {
 	for _, p := range tree(t) {
 		used := map[types.Object]bool{}

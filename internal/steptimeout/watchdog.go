@@ -25,8 +25,8 @@ type Dog struct {
 	idle   int
 }
 
-// patience is the number of ticks in which a step must end. While the process is stopped or the machine is suspended,
-// at most one tick passes. Hosted programs get a more detailed report earlier, after thirty seconds.
+// patience is the number of ticks (seconds) in which a step must end. While the process is stopped or the machine is
+// suspended, at most one tick passes. Hosted programs get a more detailed report earlier, after thirty seconds.
 const patience = 45
 
 var (
@@ -62,7 +62,7 @@ func Watch(asking func() string) *Dog {
 // Step records that a step has ended.
 func (d *Dog) Step() { d.steps.Add(1) }
 
-// End stops the watchdog. If an invariant is still being evaluated, its Check has ended the goroutine.
+// End stops the watchdog. It reports an invariant that is still being evaluated, because its Check ended the goroutine.
 func (d *Dog) End() {
 	d.over.Store(true)
 	d.timer.Stop()

@@ -29,7 +29,7 @@ type Recording struct {
 
 func (c *Recording) Name() string { return c.Area + "/" + c.Case }
 
-// Exchange is a request with its response, or an aside: an action outside the API.
+// Exchange is a request with its response, or an aside: an action outside the API, such as a restart.
 type Exchange struct {
 	N        int
 	Aside    string

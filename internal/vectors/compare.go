@@ -288,7 +288,7 @@ func (b *Binding) matchWhole(p, got string) error {
 	return nil
 }
 
-// wholes contains the patterns of the variable forms, compiled to match a whole text.
+// wholes contains the regular expressions of forms, compiled to match a whole text.
 var wholes = func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{}
 	for kind, form := range forms {

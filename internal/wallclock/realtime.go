@@ -16,14 +16,14 @@ import (
 // batch is the maximal number of steps before waiting requests are executed.
 const batch = 64
 
-// horizon is the maximal time by which the clock of a Runner with hurry may be ahead of the last request. Without it, a
-// controller that polls forever would keep a processor busy.
+// horizon is the time after the last request at which the clock of a Runner with hurry stops. Otherwise, a controller
+// that polls forever would keep a processor busy.
 const horizon = time.Hour
 
 // Runner runs a trial. Its lock protects the trial while Run is running.
 type Runner struct {
 	trial *trial.Trial
-	lock  func(f func()) // calls f while the cluster is not used
+	lock  func(f func()) // calls f while no request is executed
 	hurry bool
 	until time.Duration // if hurry is set: the time at which the clock stops
 	wake  chan struct{}
@@ -119,8 +119,8 @@ func (r *Runner) Run(ctx context.Context) {
 // idle is the time for which a runner without work sleeps, unless Wake is called.
 const idle = time.Hour
 
-// steps executes enabled steps in the order of the default schedule, at most a batch. It returns the time until the
-// next step, or 0 after a full batch.
+// steps executes enabled steps in the order of the default schedule, at most 64. It returns the time until the next
+// step, or 0 after 64 steps.
 func (r *Runner) steps() time.Duration {
 	w := r.trial.World
 	defer r.note()

@@ -22,13 +22,13 @@ const (
 	Out = 4 // requests, output and reports to the world
 )
 
-// Operations that the world sends. The first field is the virtual time in nanoseconds since 1970, to which the agent
-// first moves its clock. When all goroutines of the program wait, the agent replies with a [Report].
+// Operations that the world sends; their fields follow the colon. Before them is the virtual time in nanoseconds since
+// 1970, to which the agent moves its clock. When all goroutines wait, the agent sends a [Report].
 const (
-	Open   = 'O' // begin a world and the program: seed of the bubble, pod name, NAME=value pairs, arguments or none
+	Open   = 'O' // begin a world and the program: seed of the bubble, pod name, environment, arguments (or none)
 	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
 	Chunk  = 'C' // continue a body: number of the request, whether this is the end, bytes
-	Pass   = 'T' // let time pass until the time in the first field, or until a request waits for a Reply
+	Pass   = 'T' // let time pass until the virtual time of the message, or until a request waits for a Reply
 	Call   = 'W' // call a webhook: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
 	Stacks = 'G' // look for deadlocks: whether to print the program's goroutines even without a deadlock
 	Close  = 'X' // end the program and the world; the answer is Closed
@@ -37,12 +37,12 @@ const (
 // Park is the response to a request for which the world sends a [Reply] later.
 const Park = 'P'
 
-// Operations that the agent sends.
+// Operations that the agent sends; their fields follow the colon.
 const (
-	Ask    = 'Q' // a request; the answer is Park or Reply: number, goroutine, method, URL, headers, body
+	Ask    = 'Q' // a request, which the world answers by Park or Reply: number, goroutine, method, URL, headers, body
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
-	Report = 'R' // all goroutines wait: time, next timer's time or 0, whether one waits for a mutex, abandoned requests
+	Report = 'R' // all goroutines wait: time, time of the next timer or 0, whether a mutex blocks one, abandoned requests
 	Closed = 'Z' // the world has ended: a text about goroutines that the program left behind; "" for none
 	Dump   = 'D' // answers Stacks, before the report: goroutines in a deadlock, goroutines that wait for I/O, stacks
 )

@@ -32,7 +32,7 @@ function widths(processes, objects, room) {
   return [0, 1].map((i) => Math.floor(NARROW[i] + (WIDE[i] - NARROW[i]) * share));
 }
 
-// layout sets the position of each lane. room is the available width.
+// layout computes the position of each lane. room is the available width in pixels.
 function layout(run, want, room) {
   const at = { process: new Map(), object: new Map(), lanes: [], width: 0 };
   const acts = (p, i) => (p.acts || want.detail === "all") && (!want.process || want.process === i + 1);
@@ -89,7 +89,7 @@ function classOf(run, row) {
   return "change";
 }
 
-// tip returns the end of an arrow: a dot for a creation, a cross for a deletion, a ring for a refusal, else a diamond.
+// tip returns the end of an arrow: a dot (create), a cross (delete), a ring (refused) or a diamond (other writes).
 function tip(kind, x, y) {
   if (kind === "create") return svg("circle", { cx: x, cy: y, r: 7, class: "tip create" });
   if (kind === "delete") return svg("path", { d: `M${x - 6} ${y - 6}L${x + 6} ${y + 6}M${x + 6} ${y - 6}L${x - 6} ${y + 6}`, class: "cross delete" });
@@ -135,7 +135,7 @@ function drawRow(s, view, i) {
   s.front.append(svg("text", { x: to + side * 14, y: ay - 4, "text-anchor": side < 0 ? "end" : "start", class: kind }, (line ? line.verb : r.v) + (shape === "refused" ? " refused" : "")));
 }
 
-// drawSpans draws lanes, objects while they exist, the spans of processes (see spansOf), and deliveries.
+// drawSpans draws the lanes, the life of each object, the spans of processes (see spansOf), and arrows for deliveries.
 function drawSpans(s, view, top, bottom) {
   const { run, at, rows } = view;
   const y = (record) => (record < 0 ? 0 : view.heights[record] * ROW - 4);
@@ -167,7 +167,7 @@ function drawSpans(s, view, top, bottom) {
   }
 }
 
-// arrowsOf returns the positions of the deliveries between shown lanes, so that draw need not compute them.
+// arrowsOf returns the positions of the arrows for deliveries between shown lanes. draw uses them at each scrolling.
 function arrowsOf(view) {
   const out = [];
   for (const news of view.news) {

@@ -1,8 +1,8 @@
 "use strict";
 // The page of a running world. New records are added to the run. If the last step is chosen, the page follows the run.
 
-// fed.status shows the connection. fed.ahead is the server's new run, while the page shows an older step that this run
-// does not have; going to the last step shows it. fed.lost is the reason why no data arrives.
+// fed.status is the element with the state of the connection. fed.lost is the reason why no data arrives. fed.ahead is
+// a new run that does not have the chosen step; it is shown when the user goes to the last step.
 const fed = { status: null, ahead: null, lost: "" };
 
 // listen requests the run and its later parts. If the connection is lost, the browser reconnects.
@@ -26,7 +26,7 @@ function say() {
   fed.status.className = fed.lost ? "lost" : "";
 }
 
-// kept returns the status text while an older step stays on the page. The text names the laws violated since then.
+// kept returns the status text while fed.ahead is set. It names the laws that the run has violated in the meantime.
 function kept() {
   const laws = new Set(fed.ahead.breaks.map((b) => b.law));
   for (const b of view.run.breaks) laws.delete(b.law);
@@ -38,7 +38,7 @@ function atLast() {
   return view.pick === view.rows.length - 1;
 }
 
-// came handles a part: a whole run, or the changes of the current run.
+// came handles a part from the server: a whole run, or the changes of the current run.
 function came(part) {
   const was = fed.ahead || view.run, told = JSON.stringify(was.breaks), last = atLast();
   if (part.keep.records === 0) {
@@ -68,7 +68,7 @@ function grow(run, part) {
   for (const list of ["processes", "objects", "lanes", "fold", "breaks"]) run[list] = part[list];
 }
 
-// forgotten reports whether a run begins after the chosen step.
+// forgotten reports whether a new run begins after the chosen step.
 function forgotten(run) {
   const then = view.run.records[view.rows[view.pick].record], first = run.records[run.first];
   return then && first && then.s < first.s;
@@ -98,7 +98,7 @@ function nearEnd() {
   return view.box.scrollTop + view.box.clientHeight > view.tall.offsetHeight - 2 * ROW;
 }
 
-// before lists the violations that occurred before those that drawVerdict shows in full.
+// before lists the earlier violations, which drawVerdict does not show in full.
 function before(breaks) {
   const say = (b) => el("p", { class: "small" }, b.law + (b.line ? " at step " + b.line : "") + ": " + ((b.story || []).join(", ") || b.text));
   return el("details", {}, el("summary", {}, breaks.length + " more before"), ...breaks.map(say));

@@ -9,7 +9,7 @@ view.panel = $("panel");
 view.clicked = clicked;
 view.choose = (object) => { view.object = object; drawPanel(view); };
 
-// take shows the page's run with this index.
+// take shows the run page.runs[i].
 function take(i) {
   const run = page.runs[i];
   show(run, { ...view.want, fold: run.fold, process: 0, kind: "" });
@@ -41,7 +41,7 @@ function gather(run) {
   $("fold").value = view.want.fold;
 }
 
-// firstPick returns the record of the first violation that is not a race, else of the first race, else the last record.
+// firstPick returns the record of the first violation, preferably not a race. Without any, it is the last record.
 function firstPick(run) {
   const b = run.breaks.find((x) => x.line && !x.race) || run.breaks.find((x) => x.line);
   if (b) return run.lines[b.line - 1].record;
@@ -105,7 +105,7 @@ function copied(text) {
   else by();
 }
 
-// filter selects the rows again, and chooses the row of a record. If still is set, the lanes do not scroll.
+// filter computes the rows again, and chooses the row of a record. If still is set, the lanes do not scroll.
 function filter(record, still) {
   view.rows = rowsOf(view.run, view.want);
   view.at = layout(view.run, view.want, view.box.clientWidth);
@@ -119,7 +119,7 @@ function filter(record, still) {
   bring(view.pick, still);
 }
 
-// to chooses a row for the user.
+// to goes to a row that the user has chosen.
 function to(i) {
   bring(i);
   if (view.moved) view.moved();

@@ -12,8 +12,8 @@ function el(name, attributes, ...children) {
   return e;
 }
 
-// diffBlock shows a diff. Unless all is set, it leaves out equal lines that are not near a change. With a sign, it
-// shows one side of the diff: the equal lines, and the lines with this sign.
+// diffBlock shows a diff. Unless all is set, it leaves out equal lines that are not near a change. With a sign ("+" or
+// "-"), it shows only the equal lines and the lines with this sign.
 function diffBlock(lines, all, sign) {
   const near = lines.map((l, i) => all || lines.slice(Math.max(0, i - 2), i + 3).some((x) => x.sign !== " "));
   const pre = el("pre", { tabindex: "0" });

@@ -1,7 +1,7 @@
 "use strict";
 // The rows that are shown, their texts, and the positions of records between them.
 
-// rowsOf returns the rows for want: first the initial world, then lines or records in order.
+// rowsOf returns the rows that want selects: first the initial world, then lines or records in order.
 function rowsOf(run, want) {
   const rows = [{ record: Math.max(run.first - 1, -1), line: null, begin: true }];
   const byRecord = new Map(run.lines.map((l) => [l.record, l]));
@@ -164,7 +164,7 @@ function standing(run, object, record) {
   return 0;
 }
 
-// newsOf returns the deliveries of writes to processes. late means that the process acted before the delivery.
+// newsOf returns the deliveries of writes to processes. late: the process acted between the write and the delivery.
 function newsOf(run) {
   const acts = new Map();
   for (const l of run.lines) {

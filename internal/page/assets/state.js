@@ -1,7 +1,7 @@
 "use strict";
 // The state of the world and of each process after a record. Positions in the data count from 1 if 0 means none.
 
-// linesOf returns a version's YAML. The data contains how a version differs from an earlier version of its object.
+// linesOf returns a version's YAML. The data contains only the changes from an earlier version of the object.
 function linesOf(run, version) {
   const cache = run.cache || (run.cache = new Map());
   const chain = [];
@@ -86,14 +86,14 @@ const steps = {
   },
 };
 
-// keyOf returns the queue's key of a sync: NAMESPACE/NAME. Objects' names omit the namespace default.
+// keyOf returns the queue key of a sync: NAMESPACE/NAME. It adds the namespace "default", which object names omit.
 function keyOf(run, r) {
   const name = r.r ? run.objects[r.r - 1].name : r.f ? run.objects[r.f - 1].name : "";
   const parts = name.split("/");
   return parts.length > 2 ? parts[0] + "/" + parts[2] : "default/" + (parts[1] || "");
 }
 
-// stateAt returns the state after a record. It continues from the last returned state if that is not later.
+// stateAt returns the state after a record. It starts from the last returned state, unless that is later.
 function stateAt(run, upto) {
   let s = run.state;
   if (!s || s.upto > upto) s = emptyState(run);
@@ -129,8 +129,8 @@ function seenBy(run, version, upto) {
   return out;
 }
 
-// diffOf returns a line diff. Between the equal lines at both ends, it contains the longest common lines, unless the
-// texts are too long for this.
+// diffOf returns a line diff. Between the equal lines at both ends, it keeps the longest common subsequence of lines,
+// unless the texts are too long for this.
 function diffOf(a, b) {
   let h = 0, e = 0;
   while (h < a.length && h < b.length && a[h] === b[h]) h++;

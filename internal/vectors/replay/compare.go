@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// compareAnswer compares status, warnings and body of a response, but only the status of concurrent requests. If silent
-// is set, the case was recorded without warnings, like the random sequences and the cases about admission.
+// compareAnswer compares status, warnings and body of a response. For concurrent requests, it compares only the status.
+// If silent is set, it compares no warnings, because the case was recorded without them.
 func compareAnswer(b *vectors.Binding, ex *vectors.Exchange, w *httptest.ResponseRecorder, silent bool) error {
 	if w.Code != ex.Response.Status {
 		return fmt.Errorf("%s %s: status %d, want %d: %s", ex.Method, ex.Path, w.Code, ex.Response.Status, w.Body)

@@ -26,7 +26,7 @@ type Server struct {
 	Compact func()
 }
 
-// start creates the namespace of a case, and returns a new binding.
+// start creates the namespace of a case, and returns a new binding for its placeholders.
 func (s *Server) start(v *vectors.Recording) (*vectors.Binding, error) {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "ns-1")

@@ -9,12 +9,12 @@ var hostedPrimes = [2][32]uint16{
 		839, 3759, 157, 2691, 2427, 1289, 505, 2141, 1507, 99},
 }
 
-// hostedPrime fills b with a prime, if b has the length of a prime of an RSA key. Otherwise it returns false. Without
-// it, a program that generates certificates would spend most of its time searching primes.
+// hostedPrime fills b with a prime and returns true, if b has the length of a prime of an RSA key. Without this
+// function, a program that generates certificates would spend most of its time searching primes.
 //
-// Only every eighth read of such a length returns a prime. The primality test reads the same number of bytes for each
-// of its five bases, and a base must be less than the tested number. A bubble gets each prime once, so that a key has
-// two different primes.
+// It does so only at every eighth read of this length; otherwise it returns false. In between, the primality test reads
+// numbers for its five bases, which must be less than the tested prime. A bubble gets each prime once, so that a key
+// has two different primes.
 func hostedPrime(b []byte) bool {
 	bubble := getg().bubble
 	if bubble == nil || len(b) != 128 && len(b) != 256 {

@@ -98,7 +98,7 @@ type agent struct {
 	// The state of the current world:
 	seed     uint64
 	commands uint64
-	stirred  chan struct{} // a channel of the bubble; receives when a request waits for its response
+	stirred  chan struct{} // receives a value when a request waits for its response; a channel of the bubble
 	dead     chan struct{} // closed when requests begin to fail; a channel of the bubble
 	cancel   context.CancelFunc
 
@@ -336,14 +336,14 @@ const (
 	sweeps    = 16       // the number of commands between two checks of the heap
 )
 
-// sweep collects garbage between commands. A collection while goroutines run would change their order.
+// sweep collects garbage between commands. While goroutines run, a collection would change their order.
 func (a *agent) sweep() {
 	if a.sweeps++; a.sweeps%sweeps == 0 {
 		a.collect(2 * leastHeap)
 	}
 }
 
-// collect collects garbage if the heap is larger than its limit and larger than least.
+// collect collects garbage, unless the heap is smaller than least, or than twice its size after the last collection.
 func (a *agent) collect(least uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Uint64() < max(a.heap, least) {

@@ -44,14 +44,14 @@ func (t *table) hostedPlace(size uintptr, g groupReference, i uintptr) {
 	t.came[(uintptr(g.data)-uintptr(t.groups.data))/size*8+i] = n
 }
 
-// hostedKeep makes the next new entry keep the number that it has in an older table.
+// When entries move to a new table, hostedKeep makes the next one keep its number from the old table.
 func (t *table) hostedKeep(from *table, group uint64, slot uintptr) {
 	if from.came != nil {
 		t.keep = from.came[group*8+uint64(slot)]
 	}
 }
 
-// hostedIndex is the dirIdx of an iterator in insertion order.
+// hostedIndex is the value of Iter.dirIdx for an iterator in insertion order.
 const hostedIndex = -2
 
 // hostedEntry is an entry that an iterator has not visited yet.
