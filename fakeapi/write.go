@@ -59,8 +59,8 @@ func (c *call) written(code int, err error) Response {
 	return Response{Object: c.draft.obj, Code: code}
 }
 
-// modify updates an object, or creates a missing one if the edit creates. If the object changes during a webhook call,
-// modify tries again, up to mostTries times.
+// modify updates an object. If ed.creates is set, it creates a missing object. If the object changes during a webhook
+// call, modify tries again, up to 10 times (mostTries).
 func (c *call) modify(ed edit) Response {
 	warned := len(c.warnings)
 	for range mostTries {
