@@ -155,7 +155,7 @@ func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answ
 	return &answer{code: http.StatusOK, binary: []byte{}, contentType: "text/plain"}
 }
 
-// hasContainer returns an error if the Pod has no container with the name, or has several and the name is empty.
+// hasContainer returns an error if the Pod has no container with this name. "" is allowed for a Pod with one container.
 func hasContainer(p *corev1.Pod, name string) error {
 	var names []string
 	for i := range p.Spec.InitContainers {
@@ -178,8 +178,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	return nil
 }
 
-// respondUnmodelled responds to requests for resources that only the real server has. A list is empty. A subresource is
-// refused with an error that names it.
+// respondUnmodelled responds to requests for resources that only the real server serves. A list is empty. For a
+// subresource, the response is an error that names it.
 func (h *Handler) respondUnmodelled(
 	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {
@@ -222,8 +222,7 @@ const (
 	mostOfWarning = 256
 )
 
-// setWarnings adds warnings to the header. It drops empty, repeated and invalid warnings, and warnings beyond the
-// limit.
+// setWarnings adds warnings to the header. It drops empty, repeated and invalid warnings, and all after 4096 runes.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {
