@@ -10,12 +10,12 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// growth finds fights in which no state recurs, because the state grows: a counter in an annotation, or an increasing
+// growth finds fights in which no state recurs, because something grows, such as a counter in an annotation or the
 // number of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
 	writes int             // number of writes since the last user action or fault
-	doing  map[doing]*done // the ways of writing, counted after the first growthFrom writes
-	hit    *done           // an entry that was used growthMost times since it was last examined
+	doing  map[doing]*done // how often each way of writing was used after the first 250 writes
+	hit    *done           // an entry of doing that was used 1000 times since it was last examined
 	most   int             // the maximum number of entries in doing; 0 means no limit
 }
 
@@ -30,7 +30,7 @@ type done struct {
 	doing
 	count int
 	next  int    // the value of count at which endless is called next
-	last  [3]int // indexes of its last records
+	last  [3]int // indexes of the records of the last three writes
 }
 
 // The first growthFrom writes are not counted, because most worlds settle earlier. Later, each way of writing is
@@ -80,7 +80,7 @@ func (g *growth) note(r *sim.Record) {
 
 // endless reports whether repeated writes will not end. It is false for creations by a controller with Replicas in its
 // contract, because EXACT-2 checks creations. The limit for updates is eight times the number of objects, because one
-// object may need a write for each other object. Heartbeats do not count.
+// object may need a write for each other object. Writes that change only times (heartbeats) are not endless.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -114,8 +114,8 @@ func (t *Trial) grows(d *done) string {
 // that write starts the next reconcile. Other detectors miss this, because nothing grows, and no state recurs while
 // time passes.
 type ownTrigger struct {
-	runs map[int][]int // index of a write -> indexes of the chain of writes that ends with it (see ownRounds)
-	hit  []int         // a chain of ownRounds+1 writes; nil for none
+	runs map[int][]int // by index of a write: the chain of writes that ends with it, as indexes (see ownRounds)
+	hit  []int         // a chain of four writes (ownRounds+1); nil for none
 }
 
 // ownRounds is the number of consecutive writes, each triggered by the previous one, that count as a fight. A write
