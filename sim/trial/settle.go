@@ -22,7 +22,7 @@ type Settling struct {
 	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run before the world settled
 	Idle    string        `json:"idle,omitempty"`   // describes a loop without writes that ended the call; "" for none
-	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted; then no law of settled worlds is judged
+	Middle  string        `json:"middle,omitempty"` // interrupted work, because of which the world is not judged
 }
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
