@@ -138,7 +138,7 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 	}
 }
 
-// decoded sets the defaults of a decoded object. It returns an error for some objects that cannot be decoded.
+// decoded sets the defaults of a decoded object. It returns an error if validation cannot convert the object.
 func (c *call) decoded(obj runtime.Object) error {
 	if c.k.row.Judged != nil {
 		if err := c.k.row.Judged(obj); err != nil {

@@ -103,7 +103,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	return t
 }
 
-// reread decodes all stored objects with the changed CRD. It does not change their stored form.
+// reread decodes all stored objects with the changed CRD. It does not store the result.
 func (t *table) reread() {
 	var all []*entry
 	t.each("", func(e *entry) bool {

@@ -57,9 +57,9 @@ func (c *call) convertUpdate(w *draft) error {
 	return nil
 }
 
-// storeUpdate stores the new state. If mayGo returns true for a terminating object without finalizers, it removes the
-// object instead. In a dry run it does neither. If nothing has changed, the response contains the stored object. An
-// object that is too large is refused with 500.
+// storeUpdate stores the new state, or removes a terminating object that has lost its last finalizer (see mayGo). In a
+// dry run it changes nothing. If the update changes nothing, the response contains the stored object. An object that is
+// too large is refused with 500.
 func (c *call) storeUpdate(w *draft) error {
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(w.m) // first, so that a write of only the controller field changes nothing
@@ -194,7 +194,7 @@ func (c *call) replaced(w *draft) error {
 		live = w.old.obj
 	}
 	next := w.body
-	if c.mayAsk() { // there may be another attempt
+	if c.mayAsk() { // another attempt may need the body
 		next = next.DeepCopyObject()
 	}
 	w.obj = c.manage(live, next, c.req.Update.FieldManager)

@@ -39,8 +39,8 @@ func (c *call) permitCreate(w *draft) error {
 	return c.validated(admissionv1.Create, w.obj, nil, w.dryRun)
 }
 
-// permitUpdate is like permitCreate, with the same errors. Most plugins skip updates of subresources and updates that
-// change only metadata.
+// permitUpdate does the same as permitCreate, for an update. Most plugins skip updates of subresources, and updates
+// that change only metadata.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {

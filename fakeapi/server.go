@@ -49,7 +49,7 @@ type Server struct {
 	opts   Options
 	kinds  []*Kind // the served kinds
 	single []*Kind // one version of each kind; see [Server.Kinds]
-	born   int     // the revision after the last [Server.Restore], or 0; it makes new UIDs differ from restored ones
+	born   int     // the revision after the last [Server.Restore], or 0; makes new UIDs different from restored ones
 	dry    int     // number of dry-run creates
 	missed string  // the last argument for which KindNamed returned nil
 

@@ -207,8 +207,8 @@ func (w *Watch) Next() []watch.Event {
 	return events
 }
 
-// Pull is like Next in two steps: Pull reads the server, and the returned function calls conversion webhooks. If an
-// object cannot be converted, the function returns the events before it and an error, and the watch ends.
+// Pull does the work of Next in two steps: Pull reads the server, and the returned function calls conversion webhooks.
+// If an object cannot be converted, the function returns the events before it and an error, and the watch ends.
 func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	events := w.next()
 	if w.as == nil || len(events) == 0 {

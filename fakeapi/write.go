@@ -21,7 +21,7 @@ var createStages = []stage{
 }
 
 // updateStages are the stages of an update, a patch or an apply of a stored object, in order. A write of a Scale, a
-// binding, and the first part of an eviction have the same stages. The options and the body are checked before.
+// binding, and the update of an evicted Pod have the same stages. The options and the body are checked before.
 var updateStages = []stage{
 	(*call).findUpdate,
 	(*call).decodeUpdate,

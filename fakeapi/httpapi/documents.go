@@ -42,7 +42,7 @@ func (h *Handler) aboutServer(r *http.Request, _ []*fakeapi.Kind) *answer {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// health returns the body of the response to a health check. With the parameter verbose, it lists the checks.
+// health returns the response body for a health check. With the query parameter verbose, the body lists the checks.
 func health(r *http.Request, name string) string {
 	if _, verbose := r.URL.Query()["verbose"]; verbose {
 		return "[+]ping ok\n" + name + " check passed\n"

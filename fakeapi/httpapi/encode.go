@@ -152,8 +152,8 @@ func (w *framer) object(ev *watch.Event) ([]byte, error) {
 	return codec.Encode(obj, media.Format{Type: w.format.Type})
 }
 
-// protoHead returns the bytes that come before an object of n bytes in a protobuf watch: the length of the frame, the
-// type of the event (kind), and the tag and length of the object.
+// protoHead returns the bytes that come before an object of n bytes in a protobuf watch. They contain the length of the
+// frame, the event's type (kind), and the object's tag and length.
 func protoHead(b []byte, kind string, n int) []byte {
 	inner := 1 + varintLen(n) + n
 	b = binary.BigEndian.AppendUint32(b, uint32(2+len(kind)+1+varintLen(inner)+inner))

@@ -156,7 +156,7 @@ func refuse(name string) {
 	}
 }
 
-// numberHere returns the number of the calling goroutine. On one processor, the numbers are in order of start.
+// numberHere returns the number of the calling goroutine. On one processor, later goroutines have higher numbers.
 func numberHere() uint64 {
 	var head [64]byte
 	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")

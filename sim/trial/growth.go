@@ -19,8 +19,8 @@ type growth struct {
 	most   int             // the maximum number of entries in doing; 0 means no limit
 }
 
-// doing is one way of writing: the writer, the reconciled object (owner) and the written object. The name of a created
-// object is left out, because each creation has another name.
+// doing is one way of writing: the process, the verb, the reconciled object (owner) and the written object. The name of
+// a created object is left out, because each creation has another name.
 type doing struct {
 	process, verb, subresource string
 	owner, object              sim.Ref
@@ -33,8 +33,8 @@ type done struct {
 	last  [3]int // indexes of the records of the last three writes
 }
 
-// The first growthFrom writes are not counted, because most worlds settle earlier. Later, each way of writing is
-// examined after every growthMost writes.
+// The first 250 writes are not counted, because most worlds settle earlier. Later, each way of writing is examined
+// after every 1000 writes.
 const (
 	growthFrom = 250
 	growthMost = 1000
@@ -64,7 +64,7 @@ func (g *growth) note(r *sim.Record) {
 	}
 	d := g.doing[what]
 	if d == nil {
-		if g.most > 0 && len(g.doing) >= g.most { // ways of writing that continue will be counted again
+		if g.most > 0 && len(g.doing) >= g.most { // a way of writing that continues is counted again
 			clear(g.doing)
 		}
 		d = &done{doing: what, next: growthMost}

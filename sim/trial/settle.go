@@ -81,7 +81,7 @@ func (t *Trial) pass(from *counted) {
 	}
 }
 
-// deadline holds when the current call of [Trial.Settle] ends. It is part of the digest of the trial.
+// deadline says when the current call of [Trial.Settle] ends. It is part of the digest of the trial.
 type deadline struct {
 	writes int           // the number of writes at which the call ends
 	tally  *tally        // counts the writes; nil without Limits.Writes

@@ -25,9 +25,9 @@ const (
 	beatsMost  = 1000                   // this number of fired timers is enough, even in less time
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
-	// A creation that is refused at about equal intervals is a poll. The interval is at least againLeast (a shorter
-	// interval is a loop) and less than againMost, the longest back-off of client-go's queues. The intervals of a
-	// back-off double. The intervals of a poll grow less, even if slow writes delay its requests.
+	// A creation that is refused at about equal intervals is a poll. The interval is at least a second (a shorter
+	// interval is a loop) and less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off
+	// double. The intervals of a poll grow less, even if slow writes delay its requests.
 	againLeast = time.Second
 	againMost  = 1000 * time.Second
 
@@ -43,7 +43,7 @@ type resting struct {
 	rounds  int                  // the sum of the numbers in fired
 	lull    time.Duration        // the time until which the world is in a lull (see lulled); 0 for none
 	changed bool                 // something has changed, so the next wait for a timer begins a new count
-	knocks  map[worker][]string  // messages of the 403 refusals in the current reconcile of each worker
+	knocks  map[worker][]string  // by worker: messages of the 403 refusals in its current reconcile
 	again   map[creation]refused // the creations that were refused because the object exists
 }
 
@@ -70,8 +70,8 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest adds the facts that decide when the world counts as settled, such as the time of the last change, the timers
-// that have fired since, and the refused creations. The due timers follow from the clock's state.
+// digest adds what decides when the world counts as settled: the time since the last change, the timers that have
+// fired, and the refused creations. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	var creations uint64
 	for c, last := range r.again { //detcheck:ordered a sum

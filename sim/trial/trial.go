@@ -93,8 +93,8 @@ func standing(s *fakeapi.Server) (records []sim.Record) {
 	return records
 }
 
-// Start runs a controller as a process of its own, under the laws. The name must be unique in the trial. Two
-// processes may run the same controller.
+// Start runs a controller as a new process, under the laws. The name must be unique in the trial. Two processes may run
+// the same controller.
 func (t *Trial) Start(name string, c host.Controller) *host.Process {
 	t.judged(actorOf(name, &c))
 	return t.Cluster.Start(name, c)

@@ -79,7 +79,7 @@ func (u *user) Digest(h *sim.Hash) {
 	}
 }
 
-// Trap crashes a process when its next matching request is pending or answered.
+// Trap crashes a process at its next matching request, before or after the request is executed.
 type Trap struct {
 	Process string
 	After   bool          // crash after the request is executed, before its answer; false: before it is executed
@@ -92,7 +92,7 @@ type Trap struct {
 // Set adds a trap.
 func (t *Trial) Set(x Trap) { t.traps = append(t.traps, &x) }
 
-// spring crashes the processes whose traps match a request that is pending or answered after the last step.
+// spring is called after each step. It crashes each process with a trap that matches its pending or answered request.
 func (t *Trial) spring() {
 	t.traps = slices.DeleteFunc(t.traps, func(x *Trap) bool {
 		p := t.Cluster.Process(x.Process)

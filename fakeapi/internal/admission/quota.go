@@ -164,8 +164,8 @@ func (c *Charge) Costs() bool {
 func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 
 // Spend charges a write to the quotas of its namespace. It returns the new usage of each quota, or nil for a quota with
-// unchanged usage. If it returns an error, nothing is charged. Spend is CheckRequest of the ResourceQuota plugin. A
-// quota without a status has no effect (admission/quota-status-unknown).
+// unchanged usage. If it returns an error, nothing is charged. Spend does the same as CheckRequest of the ResourceQuota
+// plugin. A quota without a status has no effect (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)
 	for i, q := range quotas {

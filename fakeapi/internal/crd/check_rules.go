@@ -269,7 +269,7 @@ func tooDear(what string, cost, most uint64) string {
 		"maxProperties, and maxLength where arrays, maps, and strings are declared)"
 }
 
-// occurrences returns the maximum number of items in one value of a part; nil means unlimited.
+// occurrences returns the maximum number of items or entries in a list or map with this schema; nil means unlimited.
 func occurrences(s *apiextensions.JSONSchemaProps) *uint64 {
 	n := uint64(1)
 	bound := func(most *int64) *uint64 {

@@ -54,10 +54,10 @@ type whole struct {
 type step uint8
 
 const (
-	property step = iota // to the field with this name
-	entry                // to the value with this key in a map
-	item                 // to the item with this index in a list
-	branch               // to an element of allOf: the same value, but another schema
+	property step = iota // to a field, by name
+	entry                // to a map entry, by name (the key)
+	item                 // to a list item, by index
+	branch               // to a schema in allOf, for the same value
 )
 
 // path returns the place as a path for error messages.

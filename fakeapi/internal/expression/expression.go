@@ -15,7 +15,7 @@ type Yield int
 const (
 	Bool Yield = iota
 	Text
-	Annotation // text or null
+	Annotation // text or null, for audit annotations
 	Any        // any type, for variables
 	Object     // an apply configuration of a mutating policy
 	JSONPatch

@@ -150,7 +150,7 @@ func (k *Row) Empty() runtime.Object {
 type View struct {
 	Stored *Row
 	// Show converts a stored object to this version. Keep converts an object of this version to the storage version.
-	// Both do not change their argument.
+	// Neither changes its argument.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
 	// Labels maps the selectable fields of this version to those of the storage version; nil if they are equal.

@@ -40,7 +40,7 @@ func (k *keys[E]) ofStatus() *keys[E] {
 // cache, because validity depends only on what it contains.
 var verdicts [1 << 11]atomic.Pointer[string]
 
-// ways numbers the validation functions that way has returned. Each cache key contains the number of its function.
+// ways is the number of validation functions that way has returned. Each cache key contains its function's number.
 var ways atomic.Uint32
 
 var seed = maphash.MakeSeed()

@@ -22,7 +22,7 @@ const (
 	Proto = runtime.ContentTypeProtobuf
 )
 
-// The forms in which an object or a list may be sent.
+// The forms in which an object or a list may be sent, such as a Table. The default form is the object or list itself.
 const (
 	AsTable       = "Table"
 	AsPartial     = "PartialObjectMetadata"
@@ -72,12 +72,12 @@ func ContentType(r *http.Request) string {
 // Forms reports whether a path supports the media type and form in one clause of an Accept header.
 type Forms func(c *clause) bool
 
-// Custom returns the Forms result for custom resources. Only their partial metadata has a protobuf encoding.
+// Custom implements Forms for custom resources. Only their partial metadata has a protobuf encoding.
 func Custom(c *clause) bool {
 	return Objects(c) && (c.media != Proto || c.params["as"] != "")
 }
 
-// Objects returns the Forms result for objects and lists of built-in kinds. Tables have no protobuf encoding.
+// Objects implements Forms for objects and lists of built-in kinds. Tables have no protobuf encoding.
 func Objects(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
@@ -94,7 +94,7 @@ func Objects(c *clause) bool {
 	return false
 }
 
-// Discovery returns the Forms result for /api and /apis.
+// Discovery implements Forms for the paths /api and /apis.
 func Discovery(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
