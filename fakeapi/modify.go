@@ -201,7 +201,7 @@ func (c *call) replaced(w *draft) error {
 	return nil
 }
 
-// matchUID returns the storage layer's error if an update requires a UID that is not the stored one.
+// matchUID returns an error if an update requires another UID than the stored one. The text is from the storage layer.
 func (c *call) matchUID(e *entry, asked types.UID) error {
 	have := e.meta.GetUID()
 	if asked == "" || asked == have {

@@ -107,7 +107,7 @@ func (c *Clock) within() bool {
 	return len(c.timers) > 0 && (c.Horizon == 0 || c.timers[0].At <= c.Horizon)
 }
 
-// Jump returns how far the clock would move if a next timer fired. It is 0 for an overdue timer, or without timers.
+// Jump returns the time until the earliest timer. It is 0 if that timer is overdue, or if there is no timer.
 func (c *Clock) Jump() time.Duration {
 	if len(c.timers) == 0 {
 		return 0

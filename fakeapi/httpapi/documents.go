@@ -215,8 +215,8 @@ func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	return &answer{code: http.StatusOK, object: list, format: f}
 }
 
-// mostWarned is the maximum total length of all warnings, in runes. If the total is higher, each warning is cut to
-// mostOfWarning runes (WithWarningRecorder of k8s.io/apiserver).
+// mostWarned is the maximum total length of all warnings, in runes. If the total is higher, each warning is cut to 256
+// runes (WithWarningRecorder of k8s.io/apiserver).
 const (
 	mostWarned    = 4096
 	mostOfWarning = 256

@@ -54,7 +54,7 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	return body, a.format.Type, err
 }
 
-// transform returns the object or list to send, in the requested form, such as a Table. stored: it is a stored object.
+// transform returns the object or list to send, for example as a Table. stored is set if it is a stored object.
 func (h *Handler) transform(a *answer) (obj runtime.Object, stored bool, err error) {
 	f := a.format
 	switch {

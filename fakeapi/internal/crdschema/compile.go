@@ -297,8 +297,8 @@ func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, valu
 
 var lineBreak = regexp.MustCompile(`[\n]+`)
 
-// message returns the text for a rule that does not hold: the result of messageExpression, otherwise the rule's
-// message, otherwise the rule. It returns an error if messageExpression exceeds its cost limit.
+// message returns the error text for a failed rule: the result of messageExpression, else the rule's message, else the
+// rule itself. It returns an error if messageExpression exceeds its cost limit.
 func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
 	text = "failed rule: " + r.text()
 	if r.Message != "" {

@@ -60,7 +60,7 @@ const (
 	branch               // to a schema in allOf, for the same value
 )
 
-// path returns the place as a path for error messages.
+// path returns the path to the place, such as spec.replicas, for error messages.
 func (p *place) path() *field.Path {
 	if p.above == nil {
 		return nil

@@ -25,7 +25,7 @@ type Patch struct {
 // Names returns the uid and the resourceVersion in the patch; "" for a field that is not in the patch.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
-// mapPatch sets keys of a map to the values with the same index. A nil value deletes the key. null deletes all keys.
+// mapPatch sets each key to the value with the same index. A nil value deletes the key. null deletes all keys.
 type mapPatch struct {
 	null   bool
 	keys   []string
