@@ -50,8 +50,8 @@ const accountPrefix = "system:serviceaccount:"
 // AccountName returns the user name of a service account.
 func AccountName(namespace, name string) string { return accountPrefix + namespace + ":" + name }
 
-// UserNamed returns the user info of a name: its groups and, for a stored service account, the uid. The names "" and
-// "admin" stand for the administrator.
+// UserNamed returns the user with this name: the groups, and the uid if the user is a stored service account. The names
+// "" and "admin" stand for the administrator.
 func (s *Server) UserNamed(name string) authenticationv1.UserInfo {
 	if name == "" || name == admin {
 		return authenticationv1.UserInfo{Username: admin, UID: admin,

@@ -62,7 +62,7 @@ func (c *call) completeNew(obj runtime.Object, m metav1.Object) error {
 	return nil
 }
 
-// complete fills in the fields that depend on other stored objects.
+// complete sets the fields that depend on other stored objects, such as a Pod's priority.
 func (c *call) complete(obj runtime.Object) error {
 	switch o := obj.(type) {
 	case *corev1.Pod:
@@ -146,9 +146,9 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-// admitUpdate runs the mutating plugins and webhooks for an update, and then compares resource versions. It returns 404
-// for a missing namespace, the errors of plugins and webhooks, and 409 for a wrong resource version. It runs a kind's
-// own plugin only for an update of the main resource that changes more than metadata.
+// admitUpdate runs the mutating plugins and webhooks for an update, and returns their errors. It returns 404 for a
+// missing namespace, and 409 if the resourceVersion in the request is outdated. A plugin for only one kind does not run
+// for a subresource, or for a change of only metadata.
 func (c *call) admitUpdate(w *draft) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
@@ -177,12 +177,12 @@ func (c *call) admitUpdate(w *draft) error {
 	return c.matchVersion(w.m, w.old)
 }
 
-// posted reports whether the request creates an eviction or a binding, which changes the Pod.
+// posted reports whether the request creates an eviction or a binding. Such a create changes the Pod.
 func (c *call) posted() bool {
 	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
 }
 
-// review calls the webhooks for an object posted to a subresource (old is nil), or for a deletion (obj is nil).
+// review calls webhooks and evaluates policies. obj is nil for a deletion, old for an Eviction or Binding.
 func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(mutatingHooks) {
 		if _, err := c.mutated(op, obj, old, dryRun, func() error { return nil }); err != nil {
@@ -205,7 +205,7 @@ func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryR
 	return nil
 }
 
-// admitDelete returns 403 for the namespaces that always exist.
+// admitDelete returns 403 for the namespaces "default", "kube-system" and "kube-public", which always exist.
 func (c *call) admitDelete(w *draft) error {
 	if c.k != namespaceKind || !c.s.plugged(namespaceLifecycle) {
 		return nil

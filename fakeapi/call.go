@@ -20,46 +20,45 @@ type call struct {
 	now      time.Time
 	warnings []string
 	events   []Event
-	itself   bool  // set for the server's own calls, which skip webhooks
-	tries    int   // number of times that a deletion found its object changed
+	itself   bool  // the server itself makes this call, so no webhook is called
+	tries    int   // number of times that the object to delete changed during a webhook call
 	draft    draft // the current write
 }
 
-// stage is one step of a write. It sets fields of w, which is c.draft, or returns the error that refuses the request. The
-// comment of a stage says what it refuses.
+// stage is one step of a write. It sets fields of w, which is c.draft, or returns an error, which refuses the request.
+// The comment of a stage says what it refuses.
 type stage func(c *call, w *draft) error
 
-// edit is what a request asks for. The function that begins the write sets it: create, update, patch, rescale, bind or
-// disrupt.
+// edit describes a requested write. The function that begins the write sets it, such as update for an update.
 type edit struct {
-	way     *registry.Update // nil for a create
+	way     *registry.Update // the rules of the update; nil for a create
 	make    stage            // sets draft.obj and draft.onlyMeta from the request and draft.old
 	body    runtime.Object   // the server's copy of the body; nil for a create and a patch
 	dryRun  bool
 	creates bool // the write creates a missing object
 }
 
-// draft is the state of one attempt to write one object. It is a field of call, which makes one write at a time, so that
-// a write needs no allocation for its stages.
+// draft is the state of one attempt to write one object. A call makes one write at a time, so one draft per call is
+// enough, and a write needs no allocation.
 type draft struct {
 	edit
-	calls  int    // the number of webhook calls when the attempt began: other requests may run during a later call
+	calls  int    // the number of the server's webhook calls before the attempt
 	stored *entry // set by modify: the stored object of an update, or nil
 
 	// old is the object before the write, in the version of the request, or nil. findUpdate or remove sets it, and
 	// reviewDelete replaces it.
 	old *entry
-	// obj is the object after the write, and in the end the object of the response. The decode stages set obj and m. A
-	// store stage may replace obj.
+	// obj is the object after the write. After the last stage, the response contains it. The decode stages set obj and
+	// m. A store stage may replace obj.
 	obj runtime.Object
 	m   metav1.Object // the metadata of obj
-	// onlyMeta tells that obj differs from old only in metadata, and shares everything else. decodeUpdate sets it, and
-	// admitUpdate clears it.
+	// onlyMeta is set if obj differs from old only in metadata, and shares the rest of its memory with old.
+	// decodeUpdate sets it. admitUpdate clears it after a change by a webhook.
 	onlyMeta  bool
 	key       string                // set by nameCreate
-	generated tally                 // set by nameCreate: the count of generated names to store with the object
+	generated tally                 // set by nameCreate: the number of generated names, including the object's
 	asked     []askedPort           // set by a validate stage: the node ports that the request sets
-	kept      runtime.Object        // set by a convert or store stage: obj in the storage version, if it differs
+	kept      runtime.Object        // set by a convert or store stage: obj in the storage version, if it is another one
 	opts      *metav1.DeleteOptions // set by remove
 	gone      bool                  // set by storeDelete: the deletion removes the object
 }
@@ -127,7 +126,7 @@ const (
 		"requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners drops duplicate owner references with a warning. late selects the warning for duplicates after admission.
+// dedupOwners removes duplicate owner references and adds a warning. If late is set, it is the warning after admission.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {
@@ -139,7 +138,7 @@ func (c *call) dedupOwners(m metav1.Object, late bool) {
 	}
 }
 
-// decoded sets the defaults that the real server sets when it decodes an object. It returns the error of row.Judged.
+// decoded sets the defaults of a decoded object. It returns an error if validation cannot convert the object.
 func (c *call) decoded(obj runtime.Object) error {
 	if c.k.row.Judged != nil {
 		if err := c.k.row.Judged(obj); err != nil {
@@ -152,5 +151,5 @@ func (c *call) decoded(obj runtime.Object) error {
 	return nil
 }
 
-// bare is an update that is neither prepared nor validated.
+// bare has no rules: an update with it is neither prepared nor validated.
 var bare registry.Update

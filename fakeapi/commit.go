@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/same"
 )
 
-// unchanged reports whether an object equals the stored one. If onlyMeta is set, it compares only metadata. It returns
-// false if the stored form lacks defaults, or is in another version.
+// unchanged reports whether an update need not be stored, because obj equals the stored object. If onlyMeta is set,
+// only metadata can differ. An object that was stored without defaults, or in another version, is stored again.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false
@@ -49,7 +49,7 @@ func (c *call) tell(ch *change) {
 	c.events = append(c.events, ch.ev[0])
 }
 
-// drop removes an object. It gives the last state a new revision, which watchers receive.
+// drop removes an object. It returns the object's last state with the revision of the removal, as watchers receive it.
 func (c *call) drop(t *table, e *entry) runtime.Object {
 	c.s.version++
 	if c.k.stored != nil {
@@ -61,7 +61,7 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored returns the object in the storage version, and the form that is stored if it differs.
+// stored returns obj in the storage version, with defaults. If defaults were added, differs holds obj without them.
 func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, differs *stale) {
 	if !c.k.asks() {
 		c.draft.kept = c.k.row.View.Keep(obj)
@@ -118,7 +118,7 @@ func (s *Server) tooLarge(obj runtime.Object) error {
 	return nil
 }
 
-// bulk returns an estimate of the size of a value, without encoding it.
+// bulk estimates the size of a JSON value in bytes, without encoding it.
 func bulk(value any) int {
 	n := 8
 	switch v := value.(type) {

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// asker returns the function that converts a CRD's objects during a request. It returns nil if the strategy is None.
+// asker returns the function that converts a CRD's objects during a request; nil for the conversion strategy None.
 func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	if !crd.ByWebhook(d) {
 		return nil
@@ -48,7 +48,7 @@ func (s *Server) farFrom(d *crd.Definition) func() bool {
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// remote returns a function that converts objects with the webhook of a CRD. The parameter call sends the review.
+// remote returns a function that converts objects with a CRD's webhook: call sends it a ConversionReview.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
@@ -74,8 +74,8 @@ func (s *Server) remote(d *crd.Definition,
 	}, nil
 }
 
-// convert converts a stored object to the version k or, if keep is set, an object of version k to the stored version.
-// It may call a webhook.
+// convert converts a stored object to version k. If keep is set, it converts an object of version k to the storage
+// version instead. It may call a webhook.
 func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
 	return k.convertBy(k.ask, obj, keep)
 }
@@ -95,7 +95,7 @@ func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (run
 	return finish(out), nil
 }
 
-// asks reports whether a webhook or a function converts objects of this version.
+// asks reports whether a webhook, or a function in Options.Convert, converts objects of this version.
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
 // Show returns a stored object in version k. If the conversion needs a network call, the result has only the metadata.
@@ -180,8 +180,8 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// way returns a function that converts stored objects to version k without the server's lock. It returns objects of k
-// and of other kinds unchanged.
+// way returns a function that converts stored objects to version k without the server's lock. The function returns an
+// object of version k, or of another kind, unchanged.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
 	ask := k.ask
 	if k.far() {
@@ -197,7 +197,7 @@ func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error)
 	}, nil
 }
 
-// present converts the objects of a response to the requested version. Over the network, r.Finish does this later.
+// present converts the objects of a response to version k. If this needs a network call, r.Finish converts them later.
 func (c *call) present(k *Kind, r Response) Response {
 	if c.draft.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
 		r.Object = c.draft.kept
@@ -237,7 +237,7 @@ func (c *call) present(k *Kind, r Response) Response {
 	return r
 }
 
-// source returns a stored object in the version in which it was written, for the conversion to other versions.
+// source returns a stored object in the version in which a client wrote it. Conversions begin with this version.
 func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
 	if m, ok := obj.(*unstructured.Unstructured); ok {
 		if e := s.lookup(t, m.GetNamespace(), m.GetName()); e != nil && e.obj == obj {

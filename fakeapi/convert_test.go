@@ -94,7 +94,7 @@ func level(t *testing.T, obj any) any {
 	return value
 }
 
-// A failed conversion returns an error, never the object in the wrong version.
+// If a conversion fails, the request fails. It never returns the object in the wrong version.
 func TestConversionThatFails(t *testing.T) {
 	change := func(f func(u *unstructured.Unstructured)) Convert {
 		return func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {

@@ -28,7 +28,7 @@ func things(t testing.TB, versions string) *crd.Definition {
 	return d
 }
 
-// one returns the versions of a CRD with one version, whose spec has these properties.
+// one returns the list of versions for a CRD with one version. The spec of its objects has the properties.
 func one(properties string) string {
 	return `[{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type:
     object, properties: ` + properties + `}}}}}]`
@@ -81,7 +81,7 @@ func TestSchemaChangesRewriteNothing(t *testing.T) {
 			t.Errorf("%s: read %s, want %s", step.properties, got, step.want)
 		}
 	}
-	// A write stores the object as it was read, even if it changes nothing else.
+	// A write also stores the defaults that were added when the object was read.
 	define(t, s, things(t, one("{"+a+", c: {type: string, default: C}}")))
 	must(t, s, &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: thingKind(s, "v1"), Namespace: "default",
 		Name: "x", Patch: []byte(`{}`)})
@@ -173,7 +173,7 @@ func TestWatchesOutliveOtherChanges(t *testing.T) {
 	}
 }
 
-// Bookmarks are not converted: a function that drops annotations would remove the mark of the initial events.
+// Bookmarks are not converted: a conversion could drop the annotation that marks the end of the initial events.
 func TestBookmarksAreNotConverted(t *testing.T) {
 	s, v1, v2 := gaugeServer(t, func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured,
 		error) {
@@ -247,8 +247,8 @@ func TestVersionsHaveTheirOwnSubresources(t *testing.T) {
 		"field label not supported: spec.color")
 }
 
-// A Scale can be written without a resourceVersion, by a patch or an update. The managers of other versions stay, and
-// the schema validates the replicas. A strategic merge patch is refused, as for all custom objects.
+// A Scale can be written without a resourceVersion, by a patch or an update. The field managers of other versions stay
+// in managedFields. The schema validates the replicas. A strategic merge patch is refused, as for all custom objects.
 func TestScaleOfVersions(t *testing.T) {
 	s := New(Options{ManagedFields: true})
 	define(t, s, things(t, perVersion))
@@ -306,7 +306,7 @@ func condition(s *Server, name string, kind apiextensionsv1.CustomResourceDefini
 	return ""
 }
 
-// An object above etcd's limit is refused, built-in or custom, for every verb, unless the limit is off.
+// An object above etcd's limit (1.5 MiB) is refused for every kind and verb, unless Options.Unlimited is set.
 func TestObjectsAboveEtcdsLimit(t *testing.T) {
 	const limit = "etcdserver: request is too large"
 	big := strings.Repeat("x", 16<<17)

@@ -46,8 +46,8 @@ func (c *call) newObject(w *draft) error {
 	return nil
 }
 
-// decodeCreate makes the new object. It returns the errors of w.make, such as 400 if the body and the request have
-// different namespaces. For an update that creates an object, a uid in the body is refused with 409.
+// decodeCreate makes the new object. It returns 400 if, for example, the body and the request have different
+// namespaces. For an update that creates an object, a uid in the body is refused with 409.
 func (c *call) decodeCreate(w *draft) error {
 	if err := w.make(c, w); err != nil {
 		return err
@@ -99,8 +99,9 @@ func (c *call) validateCreate(w *draft) error {
 	return err
 }
 
-// convertCreate converts the object to the storage version if a webhook or a function does so. It refuses a
-// resourceVersion with 500. It returns the error of the conversion, or 503 if the CRD has changed during a webhook call.
+// convertCreate converts the object to the storage version if a webhook or a function in Options.Convert does this. It
+// returns 500 if the body has a resourceVersion. It returns the error of the conversion, or 503 if the CRD has changed
+// during a webhook call.
 func (c *call) convertCreate(w *draft) error {
 	if rv := w.m.GetResourceVersion(); rv != "" && !w.dryRun {
 		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
@@ -126,7 +127,7 @@ func (c *call) convertCreate(w *draft) error {
 	return nil
 }
 
-// storeCreate stores the object. The errors are 409 for a name in use, and 500 for an object that is too large.
+// storeCreate stores the object. It returns 409 for a name in use, and 500 for an object that is too large.
 func (c *call) storeCreate(w *draft) error {
 	t := c.s.writable(c.k)
 	if old := c.s.find(t, w.key); old != nil {

@@ -52,7 +52,7 @@ func (s *Server) syncKinds() {
 	s.kinds, s.single = kinds, single
 }
 
-// counted returns the storage version of a CRD if it is served, otherwise the first served version. See [Server.Kinds].
+// counted returns the version for [Server.Kinds]: the storage version if it is served, else the first served version.
 func (k *Kind) counted() *Kind {
 	if k.custom.Version.Served || len(k.versions) == 0 {
 		return k
@@ -60,7 +60,7 @@ func (k *Kind) counted() *Kind {
 	return k.versions[0]
 }
 
-// define creates the kinds of a CRD. It also creates the table if t is nil.
+// define creates a Kind for each version of a CRD. If t is nil, it also creates the table for the CRD's objects.
 func (s *Server) define(t *table, d *crd.Definition) *table {
 	ordinal := len(s.tables)
 	if t != nil {
@@ -103,7 +103,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	return t
 }
 
-// reread decodes all stored objects with the changed CRD. It does not change their stored form.
+// reread decodes all stored objects with the changed CRD. It does not store the result.
 func (t *table) reread() {
 	var all []*entry
 	t.each("", func(e *entry) bool {
@@ -122,7 +122,7 @@ func (t *table) reread() {
 	}
 }
 
-// errAway is the error of a read that needs a webhook call.
+// errAway is the error of reading an object without the webhook call that its conversion needs.
 var errAway = errors.New("it is to be converted")
 
 // read decodes a stored object with the current CRD. It calls a webhook only if calls is set.

@@ -80,7 +80,7 @@ func (c *call) legibleAll(items []runtime.Object) error {
 	return nil
 }
 
-// plainDelete reports whether the options need no validation.
+// plainDelete reports whether o sets no option that must be validated.
 func plainDelete(o *metav1.DeleteOptions) bool {
 	//lint:ignore SA1019 old clients send orphanDependents
 	return o.OrphanDependents == nil && o.PropagationPolicy == nil && len(o.DryRun) == 0 &&
@@ -94,7 +94,7 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// matchDelete returns 409 if the preconditions require a UID or resourceVersion that is not the stored one.
+// matchDelete returns 409 if a precondition requires another UID or resourceVersion than the stored object has.
 func (c *call) matchDelete(w *draft) error {
 	m, pre := w.old.meta, w.opts.Preconditions
 	switch {
@@ -136,8 +136,8 @@ func (c *call) reviewDelete(w *draft) error {
 	return err
 }
 
-// storeDelete removes the object, or marks it as terminating. It never fails, and changes nothing in a dry run. The
-// function Terminate of a kind such as Namespace marks the objects; they stay while the function Held returns true.
+// storeDelete removes the object, or marks it as terminating. It never fails, and changes nothing in a dry run. Some
+// kinds, such as Namespace, have a function Terminate, which marks an object. It stays while Held returns true.
 func (c *call) storeDelete(w *draft) error {
 	old, opts := w.old, w.opts
 	switch {
@@ -199,8 +199,8 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
-// pending reports whether a deletion is in progress that the request does not change. The object is then not reviewed:
-// see Store.Delete in k8s.io/apiserver, and REST.Delete of Namespaces.
+// pending reports whether the object is already being deleted, and the request changes nothing. No webhook is called
+// then: see Store.Delete in k8s.io/apiserver, and REST.Delete of Namespaces.
 func (c *call) pending(w *draft) bool {
 	m, asked, left := w.old.meta, w.opts.GracePeriodSeconds, w.old.meta.GetDeletionGracePeriodSeconds()
 	switch {
@@ -258,8 +258,8 @@ func (c *call) markDeleting(m metav1.Object) {
 	m.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY). The options set
-// the policy, otherwise the object's finalizers, otherwise the kind. A kind with NoPolicy gets no finalizer.
+// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY). The policy comes
+// from the options, else from the object's finalizers, else from the kind. A kind with NoPolicy gets no finalizer.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()
@@ -316,7 +316,7 @@ func (c *call) deleteCollection() Response {
 }
 
 // still returns an object's current entry after a webhook call. It returns an error if the CRD has changed, the object
-// is gone, or the object has changed mostTries times.
+// is gone, or the object has changed during 10 calls (mostTries).
 func (c *call) still(old *entry) (*entry, error) {
 	if c.s.current(c.k) != c.k {
 		return nil, c.errRedefined()

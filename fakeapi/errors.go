@@ -14,8 +14,8 @@ import (
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again"
 
-// StatusOf returns an error as an API status. Like the real server, it returns a 500 with the text of an error that is
-// not an API status.
+// StatusOf returns an error as an API status. Any other error becomes a status with code 500 and the error's text, as
+// in the real server.
 func StatusOf(err error) *apierrors.StatusError {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
@@ -32,8 +32,8 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
-// mostTries limits the attempts of a write, if its object changes during each webhook call. The real server's limit is
-// 34 seconds.
+// mostTries is the maximum number of attempts to write an object that changes during each webhook call. The real server
+// stops after 34 seconds.
 const mostTries = 10
 
 // errRaced makes the write begin again, because its object has changed during a webhook call.

@@ -16,13 +16,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// hooked reports whether a configuration of this kind may apply to the request. The server's own writes are exempt.
+// hooked reports whether webhooks or policies of this kind may apply to the request. The server's own writes skip them.
 func (c *call) hooked(configurations *Kind) bool {
 	return c.s.tables[configurations.ordinal].objects.Len() > 0 && !c.itself && !webhook.Exempt(c.k.GVK) &&
 		c.s.plugged(pluginOf(configurations))
 }
 
-// pluginOf returns the admission plugin that uses configurations of this kind.
+// pluginOf returns the name of the admission plugin for a kind of configurations, such as MutatingWebhookConfiguration.
 func pluginOf(configurations *Kind) string {
 	switch configurations {
 	case mutatingHooks:
@@ -102,7 +102,7 @@ func optionsOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"}
 }
 
-// matched returns the objects of the request in the version for a webhook, or nil if the webhook does not match.
+// matched returns the request's objects in the version that a webhook expects; nil if the webhook does not match.
 func (c *call) matched(h *webhook.Hook, a *webhook.Attributes) (f *forms, err error) {
 	to, ok, err := h.For().Match(a, c.others(), c.s.labelsOf)
 	if !ok || err != nil {
@@ -184,7 +184,7 @@ func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {
 	return s.endpoint(&h.ClientConfig, timeout)
 }
 
-// settled returns the error of a webhook call, or nil if the webhook's failure policy is Ignore.
+// settled applies the failure policy of a webhook to the error of its call: it returns nil if the policy is Ignore.
 func settled(h *webhook.Hook, err error) error {
 	var failure *webhook.Failure
 	switch {
@@ -228,7 +228,7 @@ func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRu
 type forms struct {
 	to       webhook.Target
 	obj, old runtime.Object
-	as       *Kind // the Kind of that version; nil for the object of a subresource
+	as       *Kind // the Kind for to; nil for the object of a subresource, such as an Eviction
 }
 
 // others returns the other served versions of the request's kind.
@@ -242,7 +242,7 @@ func (c *call) others() (all []webhook.Target) {
 	return all
 }
 
-// formsOf converts the objects of a request to a version.
+// formsOf converts the request's old and new object to the version that a webhook expects (to).
 func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err error) {
 	f = &forms{to: to, obj: a.Object, old: a.Old}
 	if a.Kind != c.req.Kind.GVK {
@@ -277,7 +277,7 @@ func (c *call) inForm(to *Kind, obj runtime.Object) (runtime.Object, error) {
 	return to.convert(obj, false)
 }
 
-// back converts an object that a webhook changed to the version of the request.
+// back converts an object to the version of the request, after a webhook has changed the object.
 func (c *call) back(obj runtime.Object, a *webhook.Attributes, f *forms) (runtime.Object, error) {
 	if f.as == nil || f.to.Kind == a.Kind {
 		return obj, nil

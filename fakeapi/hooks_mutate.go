@@ -19,14 +19,14 @@ import (
 )
 
 // mutation holds the state of the calls to the mutating webhooks for one object. If a webhook changes the object, there
-// is a second round. The round calls each webhook with a reinvocation policy that was called before the object changed.
+// is a second round. It calls again each webhook with reinvocationPolicy IfNeeded that has not seen the change.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
 	again  bool            // a webhook changed the object, so a second round is needed
 	second bool            // this is the second round
-	asked  map[string]bool // webhooks with a reinvocation policy that were called since the last change, by ID
-	due    map[string]bool // webhooks to call in the second round, by ID
+	asked  map[string]bool // by ID: webhooks with policy IfNeeded that were called since the last change
+	due    map[string]bool // by ID: webhooks to call in the second round
 }
 
 // require moves the webhooks in m.asked to m.due, because the object has changed since their call.
@@ -35,8 +35,8 @@ func (m *mutation) require() {
 	clear(m.asked)
 }
 
-// mutated calls the mutating webhooks, and reports whether a webhook changed obj. If so, it calls the function plugins
-// for the server's own mutating plugins, and starts the second round.
+// mutated calls the mutating webhooks, and reports whether a webhook changed obj. After a change, it runs the server's
+// own mutating plugins again (with the function plugins), and then the second round.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) (bool, error) {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}
@@ -152,7 +152,7 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
 		return nil, err
 	}
-	// a result without a kind has the kind that the webhook received
+	// if the patch removes the kind or the version, it is the one that the webhook received
 	is := out.GetObjectKind().GroupVersionKind()
 	if is.Kind != "" && is.Kind != f.to.Kind.Kind || is.Version != "" && is.GroupVersion() != f.to.Kind.GroupVersion() {
 		return nil, errOtherKind

@@ -36,7 +36,7 @@ func deny(result *metav1.Status) func(*asked) *answer {
 	return func(*asked) *answer { return &answer{Result: result} }
 }
 
-// configure creates a configuration with one webhook for ConfigMaps. Fields in more replace those of the webhook.
+// configure creates a configuration with one webhook for ConfigMaps. Fields that are set in more replace the webhook's.
 func configure(t testing.TB, s *Server, kind *Kind, name, more string) {
 	t.Helper()
 	if !strings.Contains(more, `"rules"`) {
@@ -135,14 +135,14 @@ func TestMutatingWebhooksOfMetadata(t *testing.T) {
 	}
 }
 
-// Denials, failures and invalid responses are distinguished. The failure policy applies only to failures.
+// A webhook may deny a request, or its call may fail. The failure policy applies only to failed calls.
 func TestWebhookAnswers(t *testing.T) {
 	kind := admissionv1.PatchTypeJSONPatch
 	for _, c := range []struct {
 		what     string
 		by       func(*asked) *answer
 		code     int32 // 0: the request succeeds
-		ignored  bool  // a failure, to which the failure policy applies
+		ignored  bool  // the call fails, so that the failure policy applies
 		want     string
 		mutating bool
 	}{
@@ -259,7 +259,7 @@ func TestWebhooksOfSubresources(t *testing.T) {
 	}
 }
 
-// A webhook receives objects in its version, unless its match policy is Exact. Its changes are converted back.
+// A webhook receives objects in the version of its rules, unless its match policy is Exact. Changes are converted back.
 func TestWebhooksSeeTheirVersion(t *testing.T) {
 	var seen []any
 	s, v1, v2 := gaugeServer(t, levels)
@@ -293,7 +293,7 @@ func TestWebhooksDoNotReviewThemselves(t *testing.T) {
 	must(t, s, &Request{Verb: Delete, Kind: validatingHooks, Name: "c-h"})
 }
 
-// Each deletion is reviewed once, also that of a terminating object.
+// Webhooks are called once for each deletion, even for a deletion of a terminating object.
 func TestWebhooksReviewDeletionsOnce(t *testing.T) {
 	n, d := 0, widgetDefinition(t)
 	s := New(Options{Webhooks: answers{"h.example.com": func(r *asked) *answer { n++; return allow("")(r) }}})

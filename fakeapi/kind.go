@@ -27,7 +27,7 @@ type Kind struct {
 	New        func() runtime.Object // returns an empty object of the Go type
 	NewList    func() runtime.Object
 
-	// Default sets defaults on create and update, like the conversion in the real server.
+	// Default sets the defaults of an object on create and update, as the real server does when it decodes it.
 	Default func(obj runtime.Object)
 	// OrphanByDefault is set if a delete without a policy orphans dependents (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
@@ -40,7 +40,7 @@ type Kind struct {
 	// CreateOnUpdate is set if an update creates a missing object.
 	CreateOnUpdate bool
 
-	row      *registry.Row // the rules of the kind
+	row      *registry.Row // the rules of the kind, such as its validation
 	ordinal  int           // index of the kind's table in a server
 	stored   *Kind         // the kind in its storage version; nil if this Kind is that version
 	managers fieldmanager.Managers

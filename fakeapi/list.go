@@ -191,7 +191,7 @@ func (c *call) page(r Response, prefix string) Response {
 	return r
 }
 
-// MakeList converts the response to a list to the list type of the API.
+// MakeList returns the items of a list response as the API's list type, such as PodList.
 func (k *Kind) MakeList(r Response) runtime.Object {
 	list := k.NewList()
 	if k.custom == nil {

@@ -19,7 +19,7 @@ func (s *Server) manages(m metav1.Object) bool {
 	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
 }
 
-// manage records in managedFields that manager owns the changes from live to obj, if the server maintains them.
+// manage records in managedFields that manager made the changes from live to obj. It does so only for managed objects.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
 		return obj
@@ -33,8 +33,8 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	return obj
 }
 
-// keepTimes sorts the entries of managedFields. An entry that is not in known gets the time of the request, because the
-// field manager has used the wall clock.
+// keepTimes sorts managedFields, and replaces the wall-clock times that the field manager has set. An entry that is not
+// in known gets the time of the request.
 func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// Metadata for which Sound is true is valid.
+// If Sound returns true for metadata, the metadata is valid.
 func TestSoundMetaIsSound(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	sound := 0
@@ -48,7 +48,7 @@ func TestSoundMetaIsSound(t *testing.T) {
 	}
 }
 
-// New metadata for which SoundNew is true is valid.
+// If SoundNew returns true for the metadata of a new object, the metadata is valid.
 func TestSoundNewIsSound(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	sound := 0
@@ -104,7 +104,7 @@ func randomObjectMeta(r *rand.Rand) *metav1.ObjectMeta {
 	return m
 }
 
-// validateFinalizers returns an error for a finalizer without a domain, unless it is a standard one.
+// validateFinalizers returns an error for a finalizer without a domain, unless StandardFinalizer returns true for it.
 func validateFinalizers(m metav1.Object) (errs field.ErrorList) {
 	for i, f := range m.GetFinalizers() {
 		if !strings.Contains(f, "/") && !metadata.StandardFinalizer(f) {

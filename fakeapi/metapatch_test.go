@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metapatch"
 )
 
-// ParseReplicas refuses patches that do not only set spec.replicas.
+// ParseReplicas accepts only patches that set spec.replicas and nothing else.
 func TestReplicasPatchIsPlain(t *testing.T) {
 	for _, patch := range []string{
 		``, `{}`, `{"spec":{}}`, `{"spec":{"replicas":null}}`, `{"spec":{"replicas":"1"}}`, `{"spec":{"replicas":1.0}}`,

@@ -28,8 +28,8 @@ func (c *call) findUpdate(w *draft) (err error) {
 	return err
 }
 
-// decodeUpdate makes the new state. It returns 409 if the UID in the body is not the stored one. It also returns the
-// errors of w.make, such as 400 or 422 for a patch.
+// decodeUpdate makes the new state. It returns 409 if the UID in the body is not the stored one. An invalid patch is
+// refused with 400 or 422.
 func (c *call) decodeUpdate(w *draft) error {
 	if w.body != nil {
 		if err := c.matchUID(w.old, metadata.Of(w.body).GetUID()); err != nil {
@@ -57,9 +57,9 @@ func (c *call) convertUpdate(w *draft) error {
 	return nil
 }
 
-// storeUpdate stores the new state. If mayGo returns true for a terminating object without finalizers, it removes the
-// object instead. In a dry run it does neither. If nothing has changed, the response contains the stored object. An
-// object that is too large is refused with 500.
+// storeUpdate stores the new state, or removes a terminating object that has lost its last finalizer (see mayGo). In a
+// dry run it changes nothing. If the update changes nothing, the response contains the stored object. An object that is
+// too large is refused with 500.
 func (c *call) storeUpdate(w *draft) error {
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(w.m) // first, so that a write of only the controller field changes nothing
@@ -89,7 +89,7 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 }
 
 // matchVersion returns a conflict if the object's resourceVersion is not the stored one. An object without a
-// resourceVersion gets the stored one, or is invalid if MustVersion of the kind is set.
+// resourceVersion gets the stored one. If the kind has MustVersion set, it is refused as invalid.
 func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	n, err := parseVersion(m.GetResourceVersion())
 	if err != nil {
@@ -194,14 +194,14 @@ func (c *call) replaced(w *draft) error {
 		live = w.old.obj
 	}
 	next := w.body
-	if c.mayAsk() { // there may be another attempt
+	if c.mayAsk() { // another attempt may need the body
 		next = next.DeepCopyObject()
 	}
 	w.obj = c.manage(live, next, c.req.Update.FieldManager)
 	return nil
 }
 
-// matchUID returns the storage layer's error if an update requires a UID that is not the stored one.
+// matchUID returns an error if an update requires another UID than the stored one. The text is from the storage layer.
 func (c *call) matchUID(e *entry, asked types.UID) error {
 	have := e.meta.GetUID()
 	if asked == "" || asked == have {
@@ -213,8 +213,8 @@ func (c *call) matchUID(e *entry, asked types.UID) error {
 		c.k.row.StoragePrefix(), e.key, asked, have))
 }
 
-// conditionMeta returns an error if a request requires a UID or resourceVersion that is not the stored one; nil
-// requires nothing. The error has another text than the error of matchUID.
+// conditionMeta returns an error if a request requires another UID or resourceVersion than the stored one. nil stands
+// for no requirement. The error has another text than the error of matchUID.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
 	m := e.meta

@@ -12,8 +12,8 @@ import (
 // maxGenerated is the maximum length of a generateName prefix: 63 characters minus five for the suffix.
 const maxGenerated = 58
 
-// generate sets an unused name, or a used name after 1000 attempts. Each namespace and prefix has its own count, so
-// that unrelated creates do not change each other's names. The caller stores the returned count with the object.
+// generate sets a name from generateName. If 1000 names are in use, it sets a used name. Each namespace and prefix has
+// its own count, so unrelated creates do not change each other's names. The caller stores the returned count.
 func (c *call) generate(t *table, m metav1.Object) tally {
 	namespace, prefix := m.GetNamespace(), m.GetGenerateName()
 	if len(prefix) > maxGenerated {
@@ -32,8 +32,8 @@ func (c *call) generate(t *table, m metav1.Object) tally {
 	}
 }
 
-// gone returns the number of deleted objects with a key. If ForgetNames has dropped this number, gone returns the
-// highest number that was dropped.
+// gone returns the number of deleted objects with a key (namespace/name). If ForgetNames has dropped this number, gone
+// returns the highest dropped number instead.
 func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
 
 func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
@@ -82,8 +82,7 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// unnamed sets an unused UID as the name of an object, for kinds with NamesItself. The caller stores the returned count
-// with the object.
+// unnamed sets the name of an object to an unused UID (see NamesItself). The caller stores the returned count.
 func (c *call) unnamed(t *table, m metav1.Object) tally {
 	namespace := m.GetNamespace()
 	made := tally{key: namespace + "/", n: t.generated(namespace + "/")}
@@ -103,10 +102,10 @@ type tally struct {
 	at  uint64 // the revision at which n last changed
 }
 
-// floors are the highest counts that ForgetNames has dropped from past and made. They count for keys without a tally.
+// floors holds the highest counts that ForgetNames has dropped from past and made. Keys without a tally use them.
 type floors struct{ past, made int }
 
-// count returns the number in the tally of a key, or the parameter floor if the key has no tally.
+// count returns the number that is stored for a key; floor if none is stored.
 func count(of *btree.BTreeG[tally], key string, floor int) int {
 	if known, ok := of.Get(tally{key: key}); ok {
 		return known.n

@@ -41,7 +41,7 @@ func (c *call) patch(way *registry.Update) Response {
 	return c.modify(ed)
 }
 
-// patched makes the new state by the patch.
+// patched makes the new state by applying the patch to the stored object.
 func (c *call) patched(w *draft) (err error) {
 	old, obj := w.old, c.patchMeta(w.old)
 	w.onlyMeta = obj != nil
@@ -67,7 +67,7 @@ func (c *call) patched(w *draft) (err error) {
 	return c.matchName(m)
 }
 
-// patchMeta applies a patch of metadata only, without encoding the object as JSON. It returns nil if it cannot.
+// patchMeta applies a patch that changes only metadata, without encoding the object as JSON; nil for any other patch.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
@@ -88,7 +88,7 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	return obj
 }
 
-// patchReplicas is like patchMeta, for a merge patch that changes only spec.replicas.
+// patchReplicas applies a merge patch that changes only spec.replicas, without encoding; nil for any other patch.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
 	if !merges || c.k.row.Scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
@@ -106,7 +106,7 @@ func (c *call) patchReplicas(old *entry) runtime.Object {
 	return obj
 }
 
-// applied makes the new state by merging the applied configuration into the stored object.
+// applied makes the new state of a server-side apply: it merges the applied configuration into the stored object.
 func (c *call) applied(w *draft) error {
 	old, live := w.old, c.k.row.Empty()
 	if old != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // permitCreate runs the validating admission plugins, policies and webhooks for a complete, valid object. The error is
-// a 403, or comes from a webhook. As in the real server, it comes before storeCreate refuses a name in use: even a
-// create that fails with 409 is charged to quotas.
+// a 403, or comes from a webhook. As in the real server, this stage and the quotas come before the check of the name:
+// even a create that fails with 409 is charged.
 func (c *call) permitCreate(w *draft) error {
 	var err error
 	switch o := w.obj.(type) {
@@ -39,8 +39,8 @@ func (c *call) permitCreate(w *draft) error {
 	return c.validated(admissionv1.Create, w.obj, nil, w.dryRun)
 }
 
-// permitUpdate is like permitCreate, with the same errors. Most plugins skip updates of subresources and updates that
-// change only metadata.
+// permitUpdate does the same as permitCreate, for an update. Most plugins skip updates of subresources, and updates
+// that change only metadata.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
@@ -118,8 +118,7 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 }
 
 // charge adds a write to the quotas of its namespace; in a dry run it only checks. The quotas stay charged even if the
-// write fails later. It refuses an exceeded quota with 403, and a node port that another request has taken during a
-// webhook call with 422.
+// write fails later. An exceeded quota is refused with 403. A node port out of range or in use is refused with 422.
 func (c *call) charge(w *draft) error {
 	if err := c.spendQuota(w); err != nil {
 		return err

@@ -1,6 +1,6 @@
 package fakeapi
 
-// Names of admission plugins. The rows in fakeapi/internal/registry name the other plugins of a [Server].
+// Names of admission plugins. Package fakeapi/internal/registry contains the names of the other plugins.
 const (
 	namespaceLifecycle  = "NamespaceLifecycle"
 	limitRanger         = "LimitRanger"
@@ -17,7 +17,7 @@ const (
 	resourceQuota       = "ResourceQuota"
 )
 
-// Plugins returns the names of kube-apiserver's admission plugins. A [Server] has those in has, and lacks the others.
+// Plugins returns the names of kube-apiserver's admission plugins. A [Server] has those in has, not those in others.
 func Plugins() (has, others []string) {
 	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
 			defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,

@@ -153,8 +153,7 @@ func rulesOf(m *registration.MatchResources) *webhook.Rules {
 	return r
 }
 
-// paramsOf returns the parameter objects of a binding. It returns one nil if the policy has no paramKind, or the
-// binding has no paramRef.
+// paramsOf returns the parameter objects of a binding. Without a paramKind or paramRef, it returns a list with one nil.
 func (s *Server) paramsOf(p *registration.ValidatingAdmissionPolicy, b *registration.ValidatingAdmissionPolicyBinding,
 	namespace string) (params []runtime.Object, err error) {
 	kind, r := p.Spec.ParamKind, b.Spec.ParamRef

@@ -16,7 +16,7 @@ import (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// askedPorts returns the node ports that a request adds to a Service. Services of other types have none.
+// askedPorts returns the node ports that a request adds to a Service of type NodePort or LoadBalancer.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)
 	if !ok || s.Spec.Type != corev1.ServiceTypeNodePort && s.Spec.Type != corev1.ServiceTypeLoadBalancer {
@@ -67,7 +67,7 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 // serviceRange contains the addresses of Services. ServiceCIDRs add further ranges.
 var serviceRange = netip.MustParsePrefix("10.96.0.0/12")
 
-// inRange returns an error if a Service gets its first address, and that is outside of all ranges (alloc.go).
+// inRange returns an error if a Service gets its first cluster IP, and this IP is outside of all ranges (alloc.go).
 func (c *call) inRange(obj, old runtime.Object) error {
 	s, ok := obj.(*corev1.Service)
 	was, _ := old.(*corev1.Service)
@@ -77,7 +77,7 @@ func (c *call) inRange(obj, old runtime.Object) error {
 	for _, text := range s.Spec.ClusterIPs {
 		ip, err := netip.ParseAddr(text)
 		if err != nil || serviceRange.Contains(ip) || c.s.inCIDR(ip) {
-			continue // headless or in a range
+			continue // "None" (headless), or in a range
 		}
 		return apierrors.NewInvalid(schema.GroupKind{Kind: c.k.GVK.Kind}, s.Name, field.ErrorList{field.Invalid(
 			field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: "+

@@ -64,7 +64,7 @@ func namesIn(metadata any) (uid types.UID, resourceVersion string) {
 	return types.UID(name), resourceVersion
 }
 
-// mayName reports whether the text may contain the field's name: a text with a backslash may contain it escaped.
+// mayName reports whether a JSON text may contain a field's name. After a backslash, the name may be escaped.
 func mayName(text []byte, field string) bool {
 	return bytes.Contains(text, []byte(field)) || bytes.IndexByte(text, '\\') >= 0
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// portalYAML is a CRD similar to Gateway, with rules for lists, items and the object.
+// portalYAML is a CRD similar to Gateway, with CEL rules for lists, items and the whole object.
 const portalYAML = `
 metadata: {name: portals.example.com}
 spec:
@@ -119,7 +119,7 @@ const (
 	invalidly = `Portal.example.com "p" is invalid: `
 )
 
-// Errors of rules have the real server's texts, in a fixed order.
+// The errors of CEL rules have the real server's texts, in a fixed order.
 func TestRulesOfNewObjects(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"{class: c, doors: [" + httpDoor + "]}", ""},
@@ -145,7 +145,7 @@ func TestRulesOfNewObjects(t *testing.T) {
 	}
 }
 
-// A value that violates a new rule may stay unchanged, with a warning.
+// An update may keep a value that violates a new CEL rule. The response then has a warning.
 func TestRulesOfWhatWasThere(t *testing.T) {
 	lax := func(spec *apiextensionsv1.JSONSchemaProps) {
 		doors := spec.Properties["doors"]
@@ -177,7 +177,7 @@ func TestRulesOfWhatWasThere(t *testing.T) {
 	}
 }
 
-// If the rules cost too much for an object, the error is always at the same field.
+// If the CEL rules cost too much for an object, the error always names the same field.
 func TestRulesCostTooMuch(t *testing.T) {
 	dear := func(spec *apiextensionsv1.JSONSchemaProps) {
 		addresses := spec.Properties["addresses"]

@@ -63,7 +63,7 @@ func (c *call) patchedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaled makes the new state from the stored object and the replicas of the Scale in the body, or the patched Scale.
+// scaled sets the replicas of the stored object to the replicas of the Scale, from the body or from a patch.
 func (c *call) scaled(w *draft) (err error) {
 	old := w.old
 	asked, ok := w.body.(*autoscalingv1.Scale)

@@ -46,7 +46,7 @@ func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
 	return sel, nil
 }
 
-// selects returns the version for field selectors: k itself for a CRD, otherwise the storage version.
+// selects returns the version whose fields a field selector names: k itself for a CRD, otherwise the storage version.
 func (k *Kind) selects() *Kind {
 	if k.custom != nil {
 		return k
@@ -76,7 +76,7 @@ func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// match reports whether a stored object is selected. If converts returns true, it ignores the field selector.
+// match reports whether a stored object is selected. If the field selector needs a converted object, match ignores it.
 func (s selectors) match(obj runtime.Object) bool {
 	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
 		return false
@@ -102,7 +102,7 @@ func (s selectors) selects(obj runtime.Object) (bool, error) {
 	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
 }
 
-// pick returns the selected objects among items. The function match must have returned true for each item.
+// pick returns the items that the field selector selects. The caller has already filtered the items with match.
 func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err error) {
 	if !s.converts() {
 		return items, nil
@@ -119,7 +119,7 @@ func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err er
 	return picked, nil
 }
 
-// pair returns a label that the label selector requires of all objects. ok is false if it requires none.
+// pair returns a label and the value that each selected object must have. ok is false if there is no such label.
 func (s selectors) pair() (label, value string, ok bool) {
 	if s.labels == nil {
 		return "", "", false

@@ -19,10 +19,10 @@ import (
 type Options struct {
 	// Name returns the n-th name (from 1) for a generateName prefix. By default, "web-" becomes "web-1".
 	Name func(prefix string, n int) string
-	// ManagedFields maintains managedFields in all objects. By default, only objects changed by server-side apply have
-	// them. Earlier writes then belong to the manager "before-first-apply".
+	// ManagedFields makes the server maintain managedFields in all objects. By default, an object has managedFields
+	// only after its first server-side apply. Its earlier writes then belong to the manager "before-first-apply".
 	ManagedFields bool
-	// DropControllerRefs removes the controller field of owner references on every write, as before that field existed.
+	// DropControllerRefs removes the field controller of owner references on every write, as before that field existed.
 	DropControllerRefs bool
 	// Start selects initial objects.
 	Start Start
@@ -40,7 +40,7 @@ type Options struct {
 	// Webhooks contains functions that replace admission webhooks, by webhook name. The result must depend only on the
 	// argument. Without a function and without [Server.SetCaller], the call fails. The failure policy then decides.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
-	// WebhooksLater skips webhooks without a function until [Server.SetCaller] is called.
+	// WebhooksLater makes webhooks without a function in Webhooks have no effect until [Server.SetCaller] is called.
 	WebhooksLater bool
 }
 
@@ -49,11 +49,11 @@ type Server struct {
 	opts   Options
 	kinds  []*Kind // the served kinds
 	single []*Kind // one version of each kind; see [Server.Kinds]
-	born   int     // the revision after the last [Server.Restore], or 0; it makes new UIDs differ from restored ones
+	born   int     // the revision after the last [Server.Restore], or 0; makes new UIDs different from restored ones
 	dry    int     // number of dry-run creates
 	missed string  // the last argument for which KindNamed returned nil
 
-	caller  *webhook.Caller // may be nil
+	caller  *webhook.Caller // calls webhooks over the network; may be nil
 	calls   int             // number of webhook calls during requests
 	reviews int             // number of UIDs made for AdmissionReviews and ConversionReviews
 	store
@@ -156,7 +156,7 @@ func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bo
 	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
-// EachOwned calls f for the stored objects of a kind with the owner, in key order, until f returns false.
+// EachOwned calls f for the stored objects of a kind with this owner, in key order, until f returns false.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
 	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
 }

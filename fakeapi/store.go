@@ -23,7 +23,7 @@ type entry struct {
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
-	// stale is set if the stored form differs from obj, such as after a change of the CRD. The next update stores obj.
+	// stale is set if obj is not what was stored, such as after a change of the CRD. The next update stores obj.
 	stale *stale
 }
 
@@ -36,13 +36,13 @@ type stale struct {
 // defaulted marks an object that the real server stores without some defaults, and completes when it reads the object.
 var defaulted = &stale{}
 
-// link says that the object with key has an owner with this UID.
+// link is an entry of the owner index: the object with this key has an owner with this UID.
 type link struct {
 	owner types.UID
 	key   string
 }
 
-// mark says that the object with key has the label.
+// mark is an entry of the label index: the object with this key has this label and value.
 type mark struct {
 	label, value, key string
 }
@@ -52,8 +52,8 @@ type change struct {
 	prev *change
 }
 
-// table contains the stored objects of one kind. The server with the token owner may change the table. Other servers
-// copy the table first.
+// table contains the stored objects of one kind. Only the server with the token in owner may change the table. Another
+// server copies the table first.
 type table struct {
 	kind   *Kind
 	owner  *token
@@ -78,11 +78,11 @@ type store struct {
 	tables  []*table // by Kind.ordinal
 	token   *token
 	version uint64
-	pivot   entry  // reused for look-ups
+	pivot   entry  // the argument of look-ups, reused to avoid allocations
 	text    []byte // reused for the keys of look-ups
 }
 
-// token identifies a server that may change a table.
+// token identifies a server: the server may change the tables that have its token.
 type token struct{ _ byte }
 
 func newTable(k *Kind, owner *token) *table {

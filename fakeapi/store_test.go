@@ -158,7 +158,7 @@ func TestListByIndexIsListByScan(t *testing.T) {
 	}
 }
 
-// After ForgetNames, no deleted name is kept, and no uid is used again.
+// ForgetNames drops the names of deleted objects. Objects that are created later still get new uids.
 func TestForgetNames(t *testing.T) {
 	s := New(Options{})
 	seen := map[types.UID]bool{}
@@ -200,7 +200,7 @@ func TestForgetNames(t *testing.T) {
 	}
 }
 
-// A repeated write changes nothing, whatever its verb and time. The order of managers stays the same.
+// A repeated write changes nothing, with every verb and at any time. The order of managedFields stays the same.
 func TestWritesThatChangeNothing(t *testing.T) {
 	const template = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i:1",` +
 		`"resources":{"requests":{"cpu":"0.5"}}}]}}`

@@ -77,7 +77,7 @@ func (c *call) bind() Response {
 	return r
 }
 
-// bound makes the new state from the stored Pod and the node, labels and annotations of the binding in the body.
+// bound makes the new state of a Pod that is bound to a node. The Binding has the node, labels and annotations.
 func (c *call) bound(w *draft) error {
 	p, b := w.old.obj.(*corev1.Pod), w.body.(*corev1.Binding)
 	switch {
@@ -143,7 +143,7 @@ func (c *call) evict() Response {
 	return Response{Object: success(), Code: http.StatusCreated}
 }
 
-// evictionOptions returns the options for the delete of the Pod. The query and the Eviction may contain dryRun.
+// evictionOptions returns the options for the delete of the Pod. Both the query and the Eviction may set dryRun.
 func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOptions, error) {
 	if asked.DeleteOptions == nil {
 		return metav1.DeleteOptions{DryRun: dryRun}, nil
@@ -167,8 +167,8 @@ func disruptedAlready(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil
 }
 
-// spend takes a disruption from the Pod's budget, except in a dry run or if no budget limits the eviction. If it
-// returns a Status, the Status is the response to the eviction.
+// spend counts an eviction in the Pod's PodDisruptionBudget. It changes nothing in a dry run, or if no budget limits
+// the eviction. A returned Status is the response to the eviction.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
 	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
@@ -207,7 +207,7 @@ func ready(p *corev1.Pod) bool {
 	return i >= 0 && p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// maxDisrupted is the maximum number of evictions that the disruption controller has not processed yet.
+// maxDisrupted limits the evictions in a budget's status that the disruption controller has not processed yet.
 const maxDisrupted = 2000
 
 // room returns an error if the budget does not allow an eviction.

@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Random objects, many with equal parts, have the same errors with and without the cache.
+// Validating random objects, many with equal specs, gives the same errors with and without the cache of valid objects.
 func TestRememberedVerdicts(t *testing.T) {
 	for name, k := range map[string]struct {
 		rules validation.Judges
@@ -65,7 +65,7 @@ func TestRememberedVerdicts(t *testing.T) {
 				ManualSelector: new(r.Intn(4) == 0), Template: randomTemplate(r)},
 				Status: batchv1.JobStatus{Succeeded: *count(r)}}
 			j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-			uid := pick(r, "1", "2") // of the owner of the Pods
+			uid := pick(r, "1", "2") // the UID of the owner of the Pods
 			j.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: uid}}
 			j.Spec.Template.Labels = map[string]string{"controller-uid": uid, batchv1.ControllerUidLabel: uid,
 				"job-name": "a", batchv1.JobNameLabel: "a"}

@@ -21,11 +21,11 @@ type Watch struct {
 	seen      uint64 // the revision up to which changes were read
 	initial   []watch.Event
 	failed    bool
-	renewed   uint64 // table.renewed when the watch started
+	renewed   uint64 // when the watch started: the revision of the CRD's last change
 }
 
 // Watch starts a watch. A name selects one object. Without a resourceVersion, the events begin with the existing
-// objects. After a compacted revision, the only event is an ERROR. Invalid options are an error.
+// objects. If the resourceVersion is compacted, the only event is an ERROR. Invalid options are refused with an error.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
 	if now := s.current(k); now != nil {
 		k = now
@@ -153,8 +153,8 @@ func errorEvent(err error) watch.Event {
 	return watch.Event{Type: watch.Error, Object: &status}
 }
 
-// Done reports whether the watch has ended: after an error, or a change of its CRD. After a change of the CRD, a new
-// watch from the last revision fails with 410.
+// Done reports whether the watch has ended. A watch ends after an error, and when its CRD changes. After a change of
+// the CRD, a new watch from the last revision fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
 // see returns the watch event for a change: ADDED if the object begins to match, and DELETED if it no longer matches. A
@@ -207,8 +207,8 @@ func (w *Watch) Next() []watch.Event {
 	return events
 }
 
-// Pull is like Next in two steps: Pull reads the server, and the returned function calls conversion webhooks. If an
-// object cannot be converted, the function returns the events before it and an error, and the watch ends.
+// Pull does the work of Next in two steps: Pull reads the server, and the returned function calls conversion webhooks.
+// If an object cannot be converted, the function returns the events before it and an error, and the watch ends.
 func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	events := w.next()
 	if w.as == nil || len(events) == 0 {

@@ -21,7 +21,7 @@ var createStages = []stage{
 }
 
 // updateStages are the stages of an update, a patch or an apply of a stored object, in order. A write of a Scale, a
-// binding, and the first part of an eviction have the same stages. The options and the body are checked before.
+// binding, and the update of an evicted Pod have the same stages. The options and the body are checked before.
 var updateStages = []stage{
 	(*call).findUpdate,
 	(*call).decodeUpdate,
@@ -59,8 +59,8 @@ func (c *call) written(code int, err error) Response {
 	return Response{Object: c.draft.obj, Code: code}
 }
 
-// modify updates an object, or creates a missing one if the edit creates. If the object changes during a webhook call,
-// modify tries again, up to mostTries times.
+// modify updates an object. If ed.creates is set, it creates a missing object. If the object changes during a webhook
+// call, modify tries again, up to 10 times (mostTries).
 func (c *call) modify(ed edit) Response {
 	warned := len(c.warnings)
 	for range mostTries {

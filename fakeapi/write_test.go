@@ -101,7 +101,7 @@ func TestOrderOfStages(t *testing.T) {
 	}
 }
 
-// After a call of a webhook, node ports are checked again. Each attempt of an update is charged.
+// After a webhook call, node ports are checked again. Each attempt of an update is charged to the quotas.
 func TestStagesAfterACall(t *testing.T) {
 	s, meanwhile := New(Options{}), func() {}
 	s.SetCaller(&webhook.Caller{Release: func() {}, Retake: func() {},

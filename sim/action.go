@@ -14,7 +14,7 @@ const (
 	Respond Class = iota // a response reaches its caller
 	Execute              // the API server executes a pending request
 	Deliver              // one watch event reaches one informer of one process
-	Work                 // a worker takes a key from its queue; or a process restarts, or its program exits
+	Work                 // a worker takes a key from its queue, or a process restarts, or a program exits
 	User                 // the user's next action
 	Timer                // the clock moves to the earliest timer
 	Fault                // a fault from the fault budget
@@ -31,7 +31,7 @@ func (c Class) String() string { return classNames[c] }
 type Action struct {
 	Class  Class
 	Actor  string // the acting process, "user", "clock", "faults"
-	Detail string // names the action among the actor's actions of this class, for example a kind, a worker or a fault
+	Detail string // which of the actor's actions of this class: for example a kind, a worker or a fault
 
 	Slot int // the actor finds the action by this number; not part of the key
 }
@@ -69,8 +69,8 @@ type Footprint struct {
 	Write   bool   // the action changes the server
 }
 
-// Independent reports whether two actions with these footprints commute in every state in which both are enabled. Two
-// writes to one kind never commute, because watchers receive them in commit order.
+// Independent reports whether the order of two actions with these footprints makes no difference, in any state in which
+// both are enabled. For two writes to one kind it does, because watchers receive them in commit order.
 func (f Footprint) Independent(g Footprint) bool {
 	if f.Global || g.Global || (f.Process != "" && f.Process == g.Process) {
 		return false
@@ -88,7 +88,7 @@ func (f Footprint) Independent(g Footprint) bool {
 type Actor interface {
 	// Name is the actor's name in action keys; unique in its world.
 	Name() string
-	// Offer appends the actions enabled now, in canonical order. Offer changes nothing.
+	// Offer appends the actions that are enabled now. The order depends only on the state. Offer changes nothing.
 	Offer(into []Action) []Action
 	// Take performs one action that Offer returned in this state.
 	Take(a Action)

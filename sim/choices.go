@@ -14,7 +14,7 @@ type Choices interface {
 	Pick(n int, label string) int
 }
 
-// Chooser is a [Choices] that sees the enabled actions, not only their number. PCT and sleep sets need this.
+// Chooser is a [Choices] that sees the enabled actions, not only their number, as some search methods need.
 type Chooser interface {
 	Choices
 	// Next returns the index of the action to take. A negative number ends the run before the step.
@@ -64,13 +64,13 @@ func (s *Seed) Uint64() uint64 {
 // early timers reached 750. With a pace of 1 ms, the three numbers are 74, 41 and 682.
 const (
 	pace     = 100 * time.Microsecond
-	mostOdds = 2000 // 400 s; timers further away are not less likely
+	mostOdds = 2000 // reached at 400 s; later timers are not less likely
 )
 
 // Odds returns the factor by which each other action is more likely than the earliest timer: 1 for an overdue timer.
 func (c *Clock) Odds() int { return odds(c.Jump()) }
 
-// odds returns the odds against a timer that moves the clock by jump: see [Clock.Odds].
+// odds returns the result of [Clock.Odds] for a timer that moves the clock by jump.
 func odds(jump time.Duration) int {
 	if jump <= 0 {
 		return 1
@@ -78,9 +78,9 @@ func odds(jump time.Duration) int {
 	return min(mostOdds, int(math.Ceil(math.Sqrt(float64(jump)/float64(pace)))))
 }
 
-// Draw picks one of the enabled actions with one call of c.Pick, or without a call if there is only one. The number 0
-// means the action of the default schedule. The last numbers mean early timers (see [Clock.Odds]); all other actions
-// are equally likely. If only faults are enabled, 0 means no action, and Draw returns -1.
+// Draw returns the index of one of the enabled actions. It calls c.Pick once, unless there is only one action. The pick
+// 0 selects the action of the default schedule, and the last picks select early timers (see [Clock.Odds]). All other
+// actions are equally likely. If only faults are enabled, the pick 0 selects no action, and Draw returns -1.
 func (w *World) Draw(c Choices, enabled []Action) int {
 	n := len(enabled)
 	if enabled[0].Class == Fault {
@@ -109,8 +109,8 @@ func pick(c Choices, n int) int {
 	return c.Pick(n, "next")
 }
 
-// timers returns the range of the timers among the enabled actions. If other actions come before the range, its timers
-// are early: an action other than a fault could happen first.
+// timers returns the range of the timers in enabled: the indexes from first up to end, without end. If first is not 0,
+// the timers are early: an action other than a fault could happen before them.
 func timers(enabled []Action) (first, end int) {
 	end = len(enabled)
 	for end > 0 && enabled[end-1].Class == Fault {

@@ -29,7 +29,7 @@ type Clock struct {
 type Alarm struct {
 	At    time.Duration // since Epoch
 	Owner string        // the process whose crash cancels it; "" for none
-	Label string        // canonical name of the event
+	Label string        // what happens; the same in every run
 	Fire  func()
 
 	seq uint64
@@ -41,7 +41,7 @@ func (c *Clock) Now() time.Time { return Epoch.Add(c.elapsed) }
 // Elapsed returns the virtual time since the start of the world.
 func (c *Clock) Elapsed() time.Duration { return c.elapsed }
 
-// After calls fire after d, in a step of its own. Owner and label are the timer's canonical key. d below 0 counts as 0.
+// After sets an alarm that calls fire after d, in its own step. Owner and label name it. A negative d counts as 0.
 func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm {
 	c.seq++
 	a := &Alarm{At: c.elapsed + max(d, 0), Owner: owner, Label: label, Fire: fire, seq: c.seq}
@@ -74,14 +74,14 @@ func (c *Clock) StopAll(owner string) {
 // Pending lists the timers, earliest first. The caller must not change the list.
 func (c *Clock) Pending() []*Alarm { return c.timers }
 
-// Advance moves the clock by d without firing anything. Timers that become due fire as steps, at the time reached.
+// Advance moves the clock by d, but fires no timer. Timers that become due fire in later steps.
 func (c *Clock) Advance(d time.Duration) {
 	for to := c.elapsed + max(d, 0); !c.Reach(to); {
 	}
 }
 
 // Reach moves the clock to a time since Epoch, like [Clock.Advance]. It stops early if an event happens on the clock of
-// Beside, and reports whether the clock has reached that time.
+// Beside. The result tells whether the clock has reached the time.
 func (c *Clock) Reach(to time.Duration) bool {
 	if to > c.elapsed {
 		came := to
@@ -107,7 +107,7 @@ func (c *Clock) within() bool {
 	return len(c.timers) > 0 && (c.Horizon == 0 || c.timers[0].At <= c.Horizon)
 }
 
-// Jump returns how far the clock would move if a next timer fired. It is 0 for an overdue timer, or without timers.
+// Jump returns the time until the earliest timer. It is 0 if that timer is overdue, or if there is no timer.
 func (c *Clock) Jump() time.Duration {
 	if len(c.timers) == 0 {
 		return 0

@@ -17,8 +17,8 @@ const (
 	SyncEnd             // the worker ended the reconcile; Message holds the error, if any
 	FaultHit            // a fault, a paused or resumed watch, or a switch of era: Verb is its name
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
-	Stuck               // when the world has settled: a process waits for an event that cannot come any more
-	Settled             // the world has settled, or the time limit was reached: then Reason is set
+	Stuck               // found in the settled world: a process waits for an event that cannot come any more
+	Settled             // the world has settled; if Reason is set, only the time limit was reached
 	Fighting            // the world's abstract state recurred with a write in between, or grows without end
 	Unsettled           // the run was stopped before the world settled
 )
@@ -42,7 +42,7 @@ type Record struct {
 	Incarnation int    // how many times the process had been restarted
 	Worker      int    // index of the process's worker
 
-	For    Ref // the object being reconciled; UID as the process saw it, "" if it saw none
+	For    Ref // the object being reconciled, with the UID that the process saw; "" if it saw none
 	SawFor any // For's object as the process saw it at SyncStart; nil if it saw none
 
 	Verb        string // the verb of the request; FaultHit: the fault's name; otherwise a word such as "deliver"
@@ -86,8 +86,8 @@ func (r *Record) Stale() bool {
 type History struct {
 	Records []Record
 
-	// Forget keeps only the last records, for long runs that are judged while they run. After each step at most
-	// 2*Forget records are held. Zero keeps all. Record.Index continues to count.
+	// Forget is the number of last records to keep, for long runs that are judged while they run. After each step, the
+	// history holds at most 2*Forget records. Zero keeps all records. Record.Index continues to count.
 	Forget int
 
 	base int // Index of Records[0]
@@ -124,7 +124,7 @@ func (h *History) trim() {
 type Request struct {
 	Step    int     // how many steps had been taken when the world received it; set by [World.Request]
 	Process string  // the process that sent it
-	Digest  uint64  // digest of its whole content; equal content has equal digests in any encoding
+	Digest  uint64  // digest of the whole content; it does not depend on the encoding (JSON or protobuf)
 	Content Content // immutable, and shared
 }
 

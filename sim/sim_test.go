@@ -71,7 +71,7 @@ func TestDefaultOrder(t *testing.T) {
 	}
 }
 
-// If only faults are enabled, the first alternative is to take no action.
+// If only faults are enabled, the pick 0 takes no action.
 func TestFaultsAreAChoice(t *testing.T) {
 	for picks, want := range map[int]int{0: 0, 1: 1} {
 		var took []string
@@ -150,7 +150,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// Timers that an advance makes overdue fire at the time reached.
+// Timers that Advance makes overdue fire at the time to which it has moved the clock.
 func TestAdvance(t *testing.T) {
 	w := New(Zero{})
 	var at []time.Duration

@@ -17,7 +17,7 @@ type World struct {
 
 	// Observers see every record at the end of its step.
 	Observers []Observer
-	// Digests add parts of the state that belong to no actor, such as the API server: see [World.StateHash].
+	// Digests add the state of what is no actor, such as the API server, to [World.StateHash].
 	Digests []func(h *Hash)
 
 	choices  Choices
@@ -55,7 +55,7 @@ func (w *World) SetChoices(c Choices) {
 // world runs: for example, the state of a reconcile cannot be read later.
 func (w *World) Compared() bool { return w.compared }
 
-// Add adds an actor. The canonical order of the actors is the order in which they are added.
+// Add adds an actor. Within a class, enabled actions are in the order in which their actors were added.
 func (w *World) Add(a Actor) {
 	w.actors = append(w.actors, a)
 	k, _ := a.(keeper)
@@ -152,7 +152,7 @@ func (w *World) Quiet() bool {
 // returns false if only faults are enabled and the choice was to take no action.
 func (w *World) Step() bool { return w.StepAmong(w.Enabled()) }
 
-// StepAmong is [World.Step] with the result of [World.Enabled], for a caller that already has it.
+// StepAmong does the same as [World.Step], for a caller that already has the result of [World.Enabled].
 func (w *World) StepAmong(e []Action) bool {
 	i, ok := w.choose(e)
 	if !ok {
@@ -255,7 +255,7 @@ type Digester interface {
 	Digest(h *Hash)
 }
 
-// part is a [Digester] with several parts. Some parts may have no digest.
+// part is a [Digester] with several parts, such as a process with several controllers. Some may have no digest.
 type part interface {
 	Digester
 	// Undigested names a part that cannot be digested, or "".

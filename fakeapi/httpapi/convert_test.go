@@ -36,7 +36,7 @@ func hook(t testing.TB, f http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// bundle returns the certificate of a webhook, as a client configuration contains it.
+// bundle returns the certificate of a webhook in PEM, for the field caBundle.
 func bundle(s *httptest.Server) string {
 	raw, err := json.Marshal(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 	if err != nil {

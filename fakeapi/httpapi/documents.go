@@ -42,7 +42,7 @@ func (h *Handler) aboutServer(r *http.Request, _ []*fakeapi.Kind) *answer {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// health returns the body of the response to a health check. With the parameter verbose, it lists the checks.
+// health returns the response body for a health check. With the query parameter verbose, the body lists the checks.
 func health(r *http.Request, name string) string {
 	if _, verbose := r.URL.Query()["verbose"]; verbose {
 		return "[+]ping ok\n" + name + " check passed\n"
@@ -155,7 +155,7 @@ func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answ
 	return &answer{code: http.StatusOK, binary: []byte{}, contentType: "text/plain"}
 }
 
-// hasContainer returns an error if the Pod has no container with the name, or has several and the name is empty.
+// hasContainer returns an error if the Pod has no container with this name. "" is allowed for a Pod with one container.
 func hasContainer(p *corev1.Pod, name string) error {
 	var names []string
 	for i := range p.Spec.InitContainers {
@@ -178,8 +178,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	return nil
 }
 
-// respondUnmodelled responds to requests for resources that only the real server has. A list is empty. A subresource is
-// refused with an error that names it.
+// respondUnmodelled responds to requests for resources that only the real server serves. A list is empty. For a
+// subresource, the response is an error that names it.
 func (h *Handler) respondUnmodelled(
 	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {
@@ -215,15 +215,14 @@ func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	return &answer{code: http.StatusOK, object: list, format: f}
 }
 
-// mostWarned is the maximum total length of all warnings, in runes. If the total is higher, each warning is cut to
-// mostOfWarning runes (WithWarningRecorder of k8s.io/apiserver).
+// mostWarned is the maximum total length of all warnings, in runes. If the total is higher, each warning is cut to 256
+// runes (WithWarningRecorder of k8s.io/apiserver).
 const (
 	mostWarned    = 4096
 	mostOfWarning = 256
 )
 
-// setWarnings adds warnings to the header. It drops empty, repeated and invalid warnings, and warnings beyond the
-// limit.
+// setWarnings adds warnings to the header. It drops empty, repeated and invalid warnings, and all after 4096 runes.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {

@@ -54,7 +54,7 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	return body, a.format.Type, err
 }
 
-// transform returns the object to send. stored reports whether it is a stored object.
+// transform returns the object or list to send, for example as a Table. stored is set if it is a stored object.
 func (h *Handler) transform(a *answer) (obj runtime.Object, stored bool, err error) {
 	f := a.format
 	switch {
@@ -73,7 +73,7 @@ func isStatus(obj runtime.Object) bool {
 	return ok
 }
 
-// listAs returns a list in the form that the client requested: the kind's list, a table, or partial metadata.
+// listAs returns a list as the client requested it: as the kind's list type, a Table, or a PartialObjectMetadataList.
 func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (runtime.Object, error) {
 	switch f.As {
 	case "":
@@ -86,7 +86,7 @@ func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time)
 	return nil, refusal.NotList(f.As, k.GVK, true)
 }
 
-// objectAs returns an object in the form that the client requested: a table or partial metadata.
+// objectAs returns an object as the client requested it: as a Table or as PartialObjectMetadata.
 func objectAs(
 	k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool,
 ) (runtime.Object, error) {
@@ -106,7 +106,7 @@ type framer struct {
 	kind    *fakeapi.Kind
 	format  media.Format
 	started bool     // the client has received the column definitions of a Table
-	head    [32]byte // buffer for the bytes before the object of the last frame
+	head    [32]byte // memory for the bytes of a frame that come before its object
 }
 
 func (w *framer) contentType() string {
@@ -152,8 +152,8 @@ func (w *framer) object(ev *watch.Event) ([]byte, error) {
 	return codec.Encode(obj, media.Format{Type: w.format.Type})
 }
 
-// protoHead returns the bytes before an object of n bytes in a protobuf watch. They contain the length of the frame,
-// the type of the event, and the tags and lengths before the object.
+// protoHead returns the bytes that come before an object of n bytes in a protobuf watch. They contain the length of the
+// frame, the event's type (kind), and the object's tag and length.
 func protoHead(b []byte, kind string, n int) []byte {
 	inner := 1 + varintLen(n) + n
 	b = binary.BigEndian.AppendUint32(b, uint32(2+len(kind)+1+varintLen(inner)+inner))

@@ -19,8 +19,8 @@ import (
 
 var errLost = errors.New("httpapi: the connection is closed without an answer")
 
-// strike selects the fault for a request, and waits for its delay. It returns an error if the client disconnects while
-// it waits.
+// strike returns the fault that applies to a request, or nil. It first waits for the fault's delay. If the client
+// disconnects meanwhile, it returns an error.
 func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool) (*clientfault.Strike, error) {
 	s := h.Faults.Strike(req, isWatch)
 	if s == nil || s.Delay == 0 {
@@ -37,8 +37,8 @@ func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool
 	return s, nil
 }
 
-// fail answers a request that fails because of a fault. It calls h.Fail if set. Otherwise it executes the request only
-// if s.Commits is set, and returns the server's error if the server refuses the request. The caller must hold the lock.
+// fail returns the response to a request that a fault makes fail. If s.Commits is set, it executes the request first;
+// an error of the server is then the response. If h.Fail is set, h.Fail does all this. The caller must hold the lock.
 func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Response {
 	failed := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
 	if h.Fail != nil {
@@ -52,8 +52,8 @@ func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Resp
 	return failed
 }
 
-// struck returns the response to a request that failed because of a fault. Like the real server, it ignores the Accept
-// header for errors of priority and fairness, and for timeouts.
+// struck returns the HTTP response to a request that a fault made fail. Like the real server, it ignores the Accept
+// header if the code is 429 or 504.
 func struck(f media.Format, s *clientfault.Strike) *answer {
 	status := s.Err.ErrStatus
 	switch {

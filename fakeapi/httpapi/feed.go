@@ -24,14 +24,14 @@ const (
 	lastBookmark = 2 * time.Second
 )
 
-// feed is an open watch. It stores only a position in the server's log, so a slow client needs little memory. If that
-// position was compacted, the client gets 410 Expired.
+// feed is an open watch. It stores only a revision, and reads later events from the server's log. So a slow client
+// needs little memory. If the revision is compacted, the client gets 410 Expired.
 type feed struct {
 	h         *Handler
-	w         *fakeapi.Watch      // the position in the server's log; nil if no events can follow
+	w         *fakeapi.Watch      // reads the server's log; nil if no events can follow
 	open      *clientfault.Stream // how faults affect the watch; nil without faults
 	over      bool                // no more events follow
-	listed    int                 // number of initial events in events; faults do not delay them
+	listed    int                 // number of initial objects in events; faults do not delay these
 	frames    framer
 	events    []watch.Event // events to send
 	bookmarks bool
@@ -65,8 +65,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready encodes the next frame if an event is available, and ok is true. Otherwise over reports whether the watch has
-// ended. If not, the caller should call ready again when changed is closed.
+// ready encodes the next event into s.frame, and sets ok. If there is no event, ok is false, and over reports whether
+// the watch has ended. If it has not, call ready again when changed is closed.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {
@@ -138,7 +138,7 @@ func (s *feed) mark(now time.Time) {
 	}
 }
 
-// see appends the events that the function show returns. After a failed conversion it adds an error and ends the watch.
+// see appends the events that the function show returns. If a conversion fails, it appends an ERROR event.
 func (s *feed) see(show func() ([]watch.Event, error)) {
 	events, err := show()
 	if s.events = append(s.events, events...); err != nil {
@@ -160,8 +160,8 @@ type gatedFeed struct {
 // GatedTransport returns a [Handler.Transport] for one client. The gate executes the client's requests about objects.
 func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
 
-// watchGated opens a watch through the transport's gate. If the server refuses the watch, the feed is nil, and the
-// answer contains the error. Otherwise the answer is a.
+// watchGated opens the watch of a through the transport's gate, and returns the feed and a. If the server refuses the
+// watch, it returns no feed, and an answer with the error.
 func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *answer, error) {
 	f := &gatedFeed{frames: framer{h: t.h, kind: a.kind, format: a.format}, more: make(chan struct{}, 1)}
 	switch resp, err := t.gate.Watch(ctx, a.watch.gated, f); {
@@ -273,16 +273,16 @@ type Feed interface {
 	Closed() bool
 }
 
-// passage records whether a request was passed to the gate.
+// passage holds the gate of a client's request, and records whether the gate got the request.
 type passage struct {
 	gate   Gate
 	passed bool
-	object runtime.Object // the object in the body of a review
+	object runtime.Object // the decoded body of a review, such as a SubjectAccessReview
 }
 
 type passageKey struct{}
 
-// gated returns the gate of a request, or nil, and records that the gate gets the request.
+// gated returns the gate of a request, or nil. It records that the gate gets the request.
 func gated(ctx context.Context) Gate {
 	p := passageOf(ctx)
 	if p == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// A metadata client gets partial objects in every encoding.
+// A metadata client gets PartialObjectMetadata, in JSON and in protobuf.
 func TestPartialObjects(t *testing.T) {
 	h := newHandler()
 	const as = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"

@@ -27,7 +27,7 @@ func FuzzWire(f *testing.F) {
 	f.Add("PATCH", "/apis/apps/v1/namespaces/default/replicasets/a", "fieldManager=f&force=true",
 		media.YAML, "application/apply-patch+yaml", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: a}\n")
 	for i, c := range readVectors(f) {
-		if i%7 == 0 { // a part of the recordings is enough
+		if i%7 == 0 { // a seventh of the recordings is enough
 			seedFrom(f, c)
 		}
 	}
@@ -185,7 +185,7 @@ func FuzzWebhookAnswers(f *testing.F) {
 	})
 }
 
-// stored returns the path that lists the objects of a path in the storage version.
+// stored converts the path of a request to the path that lists the same objects in the storage version.
 func stored(path string) string {
 	if path == lampsV2 {
 		return lampsV1

@@ -1,9 +1,8 @@
 // Package httpapi serves the HTTP API of kube-apiserver for a [fakeapi.Server]. A [Handler] serves a port (it is an
 // http.Handler) and clients in the same process ([Handler.Transport]). By default a Handler keeps 100,000 revisions.
 //
-// A request passes the files in this order. serve.go accepts it, and respond.go determines its kind and verb.
-// handler.go makes a [fakeapi.Request] and executes it. encode.go encodes the body of the response, and feed.go the
-// frames of a watch.
+// A request passes the files in this order. serve.go accepts it. respond.go determines its kind and verb. handler.go
+// makes a [fakeapi.Request] and executes it. encode.go encodes the response. feed.go sends the events of a watch.
 //
 // client-go's own clients and informers work with a Handler in the same process:
 //
@@ -42,15 +41,15 @@ import (
 	"github.com/threelaws/threelaws/internal/clientfault"
 )
 
-// defaultHistory is the number of revisions kept for watches.
+// defaultHistory is the default of [Handler].History.
 const defaultHistory = 100_000
 
-// writeTimeout is the time after which the connection of a client that does not read is closed.
+// writeTimeout is the time after which the connection is closed if the client of a watch does not read.
 const writeTimeout = 10 * time.Second
 
 // Handler serves one [fakeapi.Server]. It is safe for concurrent use and executes one request at a time.
 type Handler struct {
-	// Address is the server's address in discovery; "" for the host of the request.
+	// Address is the server's address in discovery documents; "" stands for the host of each request.
 	Address string
 	// Version is the answer to /version.
 	Version version.Info
@@ -61,9 +60,9 @@ type Handler struct {
 
 	// Faults, if set, applies to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
-	// Fail, if set, replaces Execute for a request that fails because of a fault. It returns the response failed. If
-	// commits is set, it executes the request first, and returns the server's error if the server refuses the request.
-	// The handler's lock is held.
+	// Fail, if set, replaces Execute for a request that a fault makes fail. It must return failed. If commits is set,
+	// it must first execute the request; if the server refuses the request, it must return the server's response. The
+	// handler's lock is held.
 	Fail func(req *fakeapi.Request, failed fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is called with each created object, with the lock held. It returns a warning, or "".
@@ -104,7 +103,7 @@ func defaultVersion() version.Info {
 // Close ends all current and later watches. Other requests are still answered.
 func (h *Handler) Close() { h.closing.Do(func() { close(h.closed) }) }
 
-// With calls f while no request is executed. Afterwards it notifies watches of changes.
+// With calls f while no request is executed. Watches receive the changes that f makes.
 func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +112,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake notifies the watches of changes. It seldom compacts, and then many revisions, so that most writes are fast.
+// wake notifies the watches of changes. If more than 2*History revisions are kept, it compacts all but History of them.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {
@@ -130,7 +129,7 @@ func (h *Handler) wake(before uint64) {
 
 func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
 
-// doUnder executes one request with the fault s, or without a fault if s is nil.
+// doUnder executes one request with the fault s; nil for no fault.
 func (h *Handler) doUnder(s *clientfault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
@@ -279,8 +278,8 @@ type Webhook struct {
 	CABundle   []byte // PEM; nil for the certificates of the system
 }
 
-// CallWebhooksVia is like [Handler.CallWebhooks], but the function means returns the transport to each webhook, and the
-// lock is held during calls. It is for a server with a [Gate].
+// CallWebhooksVia is [Handler.CallWebhooks] for a server with a [Gate]. The function means returns the transport to
+// each webhook. The handler stays locked during a call.
 func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
 		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})

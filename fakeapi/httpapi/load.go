@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/internal/yamldoc"
 )
 
-// LoadError is the error of one document of a YAML file.
+// LoadError is the error about one document of a YAML file.
 type LoadError struct {
 	Line int // the first line of the document, from 1
 	Err  error
@@ -24,8 +24,8 @@ type LoadError struct {
 // Error returns the line and the error.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
-// Load stores the objects of a YAML file, in order. It stores objects with a uid, as in a dump, unchanged. It creates
-// the others, but ignores a namespace that exists. A CRD must come before its objects.
+// Load stores the objects of a YAML file, in order. It stores objects with a uid unchanged, such as those of a dump. It
+// creates objects without a uid, except a namespace that exists. A CRD must come before its objects.
 func (h *Handler) Load(text []byte) error {
 	docs := yamldoc.Split(text)
 	for len(docs) > 0 {
@@ -38,8 +38,8 @@ func (h *Handler) Load(text []byte) error {
 	return nil
 }
 
-// loadSome loads the first documents and returns their number: either one document without a uid, or the next documents
-// with uids. It stops before an unknown kind, because a CRD before it may define the kind.
+// loadSome loads one document without a uid, or all documents with uids up to the next one without. It returns the
+// number of these documents. It also stops before an unknown kind, because a CRD among them may define the kind.
 func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	var stored []runtime.Object
 	line := docs[0].Line
@@ -116,8 +116,8 @@ func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 	return obj, nil
 }
 
-// Dump writes every stored object as YAML for [Handler.Load]. It returns an error for objects that only a conversion
-// webhook could convert to a served version.
+// Dump writes every stored object as YAML for [Handler.Load]. It returns an error if a conversion webhook would have to
+// convert an object to a served version.
 func (h *Handler) Dump(to io.Writer) (err error) {
 	w := bufio.NewWriter(to)
 	written := map[types.UID]bool{} // a kind may be served in several versions

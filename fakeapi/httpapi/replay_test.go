@@ -66,12 +66,12 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// subject returns a new server. Its time advances only when the client waits, because the age of classes decides their
-// order. $time in a request is the server's time.
+// subject returns a new server. Its time advances only when the client waits, because the order of default classes
+// depends on their ages. $time in a request stands for the server's time.
 func subject() *replay.Server {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
-	// Values of the recorded server. The recordings contain them, not placeholders.
+	// Values of the recorded server, which the recordings contain instead of placeholders.
 	h.Address, h.Version.GitCommit, h.Version.GoVersion, h.Version.Platform = "192.0.2.2:16443", "recorder", "go1.26.8",
 		"linux/amd64"
 	return &replay.Server{Handler: h,
@@ -89,12 +89,12 @@ func send(h *Handler, method, path, query string, headers map[string]string, bod
 	return replay.Send(h, method, path, query, headers, body)
 }
 
-// pending gives the reasons of cases, or of whole areas, that do not pass yet. If such a case passes, the test fails.
+// pending holds, for cases and areas that do not pass yet, the reasons. If such a case passes, the test fails.
 var pending = map[string]string{
 	"discovery/openapi-v3-index": "the index names documents by a digest of the real server's own text",
 }
 
-// expected returns the reason why a case need not pass, or "".
+// expected returns the reason in pending why a case need not pass, or "".
 func expected(v *vectors.Recording) string {
 	if why, ok := pending[v.Name()]; ok {
 		return why

@@ -19,8 +19,8 @@ import (
 )
 
 // respond executes one request and returns the response before encoding. It takes the lock once to read the kinds, and
-// once to execute the request. It reads the body without the lock, because a client may send the body slowly. If the
-// CRD changes meanwhile, the request is executed with the new kind.
+// once to execute the request. It reads the body without the lock, because a client may send the body slowly. If a CRD
+// changes meanwhile, the request is executed with the changed kind.
 func (h *Handler) respond(r *http.Request) *answer {
 	kinds := h.served()
 	t, ok := route.Parse(kinds, r.URL.Path)
@@ -49,7 +49,7 @@ func (h *Handler) respond(r *http.Request) *answer {
 	return notFoundText()
 }
 
-// respondAbout responds to requests not about objects, such as discovery. groupKnown is set if group and version exist.
+// respondAbout responds to requests not about objects, such as discovery. groupKnown: the group and version exist.
 func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
 	for _, about := range [...]func(*http.Request, []*fakeapi.Kind) *answer{h.aboutServer, aboutPaths, h.aboutSchemas,
 		h.aboutResources} {
@@ -63,7 +63,7 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	return notFoundText()
 }
 
-// agree checks that the path fits the kind's scope. It returns the format of the response, or an error in refused.
+// agree checks the path and the Accept header. It returns the format of the response; refused is the error response.
 func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	custom, offered := t.Custom(), media.Forms(media.Objects)
 	if custom {
@@ -213,12 +213,12 @@ type answer struct {
 	code        int
 	warnings    []string
 	object      runtime.Object
-	list        *fakeapi.Response // the response is a list of objects of kind
+	list        *fakeapi.Response // for a list: its items are objects of the kind in the field kind
 	kind        *fakeapi.Kind
 	text        string
 	raw         []byte // encoded JSON
 	binary      []byte // encoded with contentType
-	contentType string // "" for the content type of format
+	contentType string // if "", the content type follows from the field format
 	format      media.Format
 	watch       *watching // the response is a watch
 	retryAfter  string    // value of the header Retry-After, in seconds
@@ -227,11 +227,11 @@ type answer struct {
 
 type watching struct {
 	gated     *fakeapi.Request // the request, if a gate provides the events
-	log       *fakeapi.Watch   // nil if no events follow those in first
-	first     []watch.Event    // sent first
+	log       *fakeapi.Watch   // the events after those in first; nil if there are none
+	first     []watch.Event    // the events to send first
 	request   *fakeapi.Request // the request that opened the watch; nil if no events are possible
 	bookmarks bool             // the client requested bookmarks
-	timeout   time.Duration    // defaultTimeout applies if it is 0 or less
+	timeout   time.Duration    // 0 or less stands for 30 minutes (defaultTimeout)
 }
 
 const maxTimeout = 1 << 30

@@ -26,7 +26,7 @@ type review struct {
 
 var authn, authz = authenticationv1.SchemeGroupVersion, authorizationv1.SchemeGroupVersion
 
-// reviews holds the requests that do not store their object, such as SubjectAccessReviews and Bindings, by resource.
+// reviews holds, by resource, the requests whose object is not stored, such as SubjectAccessReviews and Bindings.
 var reviews = map[schema.GroupResource]*review{
 	{Group: authenticationv1.GroupName, Resource: "selfsubjectreviews"}: question(authn, "SelfSubjectReview", whoAmI),
 	{Group: authenticationv1.GroupName, Resource: "tokenreviews"}:       question(authn, "TokenReview", reviewToken),
@@ -42,7 +42,7 @@ var reviews = map[schema.GroupResource]*review{
 	{Resource: "bindings"}:              question(corev1.SchemeGroupVersion, "Binding", bindPod),
 }
 
-// object is a pointer to a Go type of an API object.
+// object is the type *T, for a Go type T of an API object.
 type object[T any] interface {
 	*T
 	runtime.Object
@@ -198,7 +198,7 @@ func rules(_ *Handler, _ *route.Target, _ string, o *authorizationv1.SelfSubject
 	}}, nil
 }
 
-// bindPod responds to a create of a Binding at the deprecated path bindings.
+// bindPod binds a Pod to a node, for a Binding that a client creates at the deprecated path bindings.
 func bindPod(h *Handler, t *route.Target, user string, o *corev1.Binding) (runtime.Object, error) {
 	resp := h.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: h.kindNamed("pods"), Subresource: "binding",
 		Namespace: t.Namespace, Name: o.Name, Object: o, User: user})

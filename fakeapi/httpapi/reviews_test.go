@@ -15,7 +15,7 @@ import (
 
 var asJSON = map[string]string{"content-type": "application/json"}
 
-// Every access review has the answer yes.
+// Every SubjectAccessReview is answered with "allowed".
 func TestEverythingIsAllowed(t *testing.T) {
 	const authz, attributes = "/apis/authorization.k8s.io/v1", `"resourceAttributes":{"verb":"get","resource":"pods"`
 	for _, c := range []struct {

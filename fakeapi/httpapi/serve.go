@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// gzipFrom is the size from which a response is compressed, in bytes.
+// gzipFrom is the minimum size of a compressed response, in bytes.
 const gzipFrom = 128 << 10
 
 // ServeHTTP responds to one request.
@@ -82,7 +82,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 }
 
 // Transport connects HTTP clients in the same process to a handler. It executes a request on the caller's goroutine.
-// When the client reads the body of a watch, the body reads the server's log.
+// The response body of a watch reads the server's log when the client reads the body.
 type Transport struct {
 	h    *Handler
 	gate Gate // nil for none
@@ -206,7 +206,7 @@ func (b *watchBody) Close() error {
 	return nil
 }
 
-// Exchange is one entry of the log of requests, with the values of the real server's log.
+// Exchange is one entry of the log of HTTP requests, with the same values as in the real server's log.
 type Exchange struct {
 	Verb      string // LIST, WATCH, PATCH, ...; the HTTP method if the request is not about objects
 	URI       string // path and query

@@ -77,8 +77,8 @@ func readToken(token string) *claims {
 	return c
 }
 
-// holds reports whether a token is valid. It must not be expired, its service account must have the same uid, and its
-// bound object must exist.
+// holds reports whether a token is still valid: it has not expired, its service account has the same uid, and the
+// object to which it is bound exists.
 func (h *Handler) holds(c *claims) bool {
 	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID &&
 		h.there("pods", c.Own.Namespace, c.Own.Pod) && h.there("secrets", c.Own.Namespace, c.Own.Secret) &&
@@ -184,7 +184,7 @@ func reviewToken(h *Handler, _ *route.Target, _ string, o *authenticationv1.Toke
 	return o, nil
 }
 
-// boundName names an object to which a token is bound.
+// boundName names a service account, or an object to which a token is bound.
 type boundName struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
@@ -235,8 +235,7 @@ func (h *Handler) bind(c *claims, ref *authenticationv1.BoundObjectReference) er
 	return nil
 }
 
-// pretend sets the uid, groups and extra fields of an impersonated user, like k8s.io/apiserver's impersonation
-// filter.
+// pretend sets the uid, groups and extra fields of an impersonated user, as k8s.io/apiserver does for such requests.
 func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 	name := r.Header.Get("Impersonate-User")
 	if name == "" {

@@ -193,7 +193,7 @@ func TestAdmissionWebhookCallsBack(t *testing.T) {
 	}
 }
 
-// If an object changes during a webhook call, it is admitted again. A request with a resourceVersion is refused then.
+// If an object changes during a webhook call, its update begins again. An update with a resourceVersion is refused.
 func TestAdmissionIsRepeated(t *testing.T) {
 	h := calling(t)
 	var calls atomic.Int32

@@ -18,15 +18,15 @@ import (
 // Garbage is collected between two commands of a room, because a collection stops the running goroutine and lets others
 // run.
 //
-// The order may still differ if the runtime preempts a goroutine after ten milliseconds of real time. A command takes
-// tenths of a millisecond, and more on a busy machine.
+// The order may still differ if the Go runtime preempts a goroutine, after ten milliseconds of real time. A command
+// takes tenths of a millisecond, and more on a busy machine.
 type alone struct {
 	rooms   int    // number of open rooms
 	procs   int    // GOMAXPROCS of the process
 	percent int    // GOGC of the process
 	limit   int64  // GOMEMLIMIT of the process
 	heap    uint64 // the heap size at which garbage is collected
-	ticks   int    // number of commands
+	ticks   int    // number of commands of all rooms
 	sample  []metrics.Sample
 }
 

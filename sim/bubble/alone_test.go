@@ -194,7 +194,7 @@ func fills(ctx context.Context, cfg *rest.Config) error {
 	return ctx.Err()
 }
 
-// A crash does not hit a program that is still filling its caches. It hits writes.
+// The fault "crash" does not hit a program that is still filling its caches. It hits a program that writes.
 func TestNoCrashWhileItFills(t *testing.T) {
 	crashes := 0
 	for seed := range uint64(100) {

@@ -56,7 +56,7 @@ func misuse(t *testing.T, run func(context.Context, *rest.Config) error) (text s
 	return ""
 }
 
-// spins returns a program that never waits, until the channel is closed.
+// spins returns a program that loops without a wait until the channel is closed.
 func spins(let chan struct{}) func(context.Context, *rest.Config) error {
 	return func(context.Context, *rest.Config) error {
 		for {
@@ -178,7 +178,7 @@ func TestOwnGoroutinesAreShownFirst(t *testing.T) {
 	}
 }
 
-// lives runs a program. Its first run calls ends, and ends with the result. lives returns the reason in the history,
+// lives runs a program whose first run returns the result of ends. It returns the reason of the restart in the history,
 // and the violations.
 func lives(t *testing.T, ends func(context.Context) error) (why string, broken []string) {
 	t.Helper()
@@ -217,8 +217,8 @@ func TestProgramEnds(t *testing.T) {
 	}
 }
 
-// A panic ends a program and violates never-panic: on the program's own goroutine, and on a goroutine with
-// HandleCrash, with or without the program's context.
+// A panic ends a program and violates never-panic. The panic may be on the program's own goroutine, or on a goroutine
+// with HandleCrash, with or without the program's context.
 func TestProgramPanics(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	panics := func() { panic("a nil map") }

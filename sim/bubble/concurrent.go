@@ -26,7 +26,7 @@ func Concurrent(ctl host.Controller) host.Controller {
 	return ctl
 }
 
-// shift is one reconcile of a controller that [Concurrent] returned.
+// shift is one reconcile of a controller from [Concurrent].
 type shift struct {
 	room *room
 	run  func(context.Context, host.Ask) error
@@ -60,7 +60,7 @@ func (s *shift) Answer(c *host.Call) {
 	s.wait()
 }
 
-// wait lets virtual time pass if the reconcile has not returned and has no pending request.
+// wait lets virtual time pass if the reconcile has no pending request but has not returned: it may sleep.
 func (s *shift) wait() {
 	s.life.mu.Lock()
 	waits := !s.life.over && len(s.life.open) == 0

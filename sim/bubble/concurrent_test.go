@@ -92,8 +92,8 @@ func batches(ctx context.Context, env *host.Env, key string) error {
 
 var faultsOfSyncs = map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1, "conflict": 1}
 
-// hashes runs all seeds, and returns the hash of each run. ends counts, for each Secret, how often it was answered
-// last.
+// hashes runs the world with each seed, and returns the hash of each run. ends counts how often the read of each Secret
+// was answered last.
 func hashes(t testing.TB, seeds uint64) (all []uint64, ends map[string]int) {
 	ends = map[string]int{}
 	for seed := range seeds {

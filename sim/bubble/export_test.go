@@ -2,7 +2,7 @@ package bubble
 
 import "runtime"
 
-// Patience is shortened by tests of programs that hang.
+// Patience is the real time after which a program counts as hung. Tests shorten it.
 var Patience = &patience
 
 // AwaitRest waits until no goroutine of an abandoned program runs.

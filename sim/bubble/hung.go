@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// bubbled matches a goroutine's line in a dump of stacks. Its groups are the goroutine's state and the bubble.
+// bubbled matches the first line of a goroutine in a dump of stacks. Its groups are the state and the bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
 func bubbleHere() string {
@@ -41,7 +41,7 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung describes the goroutines of a bubble that does not settle. runs is true if a goroutine never waits.
+// hung returns the error for a bubble that does not settle. runs is true if a goroutine never waits.
 func (r *room) hung() (why host.Misuse, runs bool) {
 	var at, holders []string
 	reasons := map[string]bool{}
@@ -69,7 +69,7 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 	return host.Misuse(text), reasons[busy]
 }
 
-// asks occurs in the stack of every goroutine that waits for the answer to a request.
+// asks is a text in the stack of every goroutine that waits for the answer to a request.
 const asks = "bubble.(*life).ask("
 
 // Reasons why a bubble does not settle.
@@ -97,8 +97,8 @@ func reason(state string) string {
 	return other
 }
 
-// from returns the sort key of a stack: 0 if the innermost function outside [goroutine.Within] is the program's. It is
-// 1 if that function is in k8s.io, or if there is no such function.
+// from returns the sort key of a stack: 0 if the goroutine is in the program's own code, 1 if it is in code of k8s.io.
+// The innermost function decides, without the functions for which [goroutine.Within] is true.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -111,7 +111,7 @@ func from(stack string) int {
 	return 1
 }
 
-// leaked describes goroutines that continue after their program has ended.
+// leaked returns the error for goroutines that continue after their program has ended.
 func leaked(stacks []string) host.Misuse {
 	const most = 3
 	more := ""
@@ -144,7 +144,7 @@ func (r *room) giveUp(runs bool) {
 }
 
 // refuse panics if the program with this name never settled in an earlier world, or if a goroutine of an abandoned room
-// still runs. Otherwise each new world would wait for the time limit again.
+// still runs. Otherwise each new world would wait for half a minute again.
 func refuse(name string) {
 	roomsMu.Lock()
 	defer roomsMu.Unlock()
@@ -156,7 +156,7 @@ func refuse(name string) {
 	}
 }
 
-// numberHere returns the number of the calling goroutine. On one processor, the numbers are in order of start.
+// numberHere returns the number of the calling goroutine. On one processor, later goroutines have higher numbers.
 func numberHere() uint64 {
 	var head [64]byte
 	text, _ := strings.CutPrefix(string(head[:runtime.Stack(head[:], false)]), "goroutine ")

@@ -179,7 +179,7 @@ func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	return nil
 }
 
-// tell notifies the handlers. An update of an unchanged object goes only to handlers that are due for a resync.
+// tell notifies the handlers. An update without a change goes only to handlers that are due for a resync.
 func (i *informer) tell(n notice) {
 	again := n.what == updated && version(n.old) == version(n.now)
 	for _, h := range i.handlers {
@@ -259,10 +259,10 @@ func (i *informer) set(f func()) error {
 	return nil
 }
 
-// GetController returns the informer as a controller that cannot be run.
+// GetController returns a controller for reading the informer's state. It cannot be run.
 func (i *informer) GetController() cache.Controller { return reader{i} }
 
-// reader is a controller whose Run methods do nothing, because its informer runs.
+// reader is a controller for an informer that is already running: its Run methods do nothing.
 type reader struct{ *informer }
 
 func (reader) Run(<-chan struct{}) {}

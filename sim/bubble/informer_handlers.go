@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// gate is a [cache.DoneChecker]. It is done when open has been called.
+// gate is a [cache.DoneChecker] that is done after the first call of open.
 type gate struct {
 	name string
 	once sync.Once
@@ -33,7 +33,7 @@ func (g *gate) isOpen() bool {
 	}
 }
 
-// Name returns what the gate waits for.
+// Name returns a text that says what the gate waits for.
 func (g *gate) Name() string { return g.name }
 
 func (g *gate) Done() <-chan struct{} { return g.c }
@@ -44,7 +44,7 @@ const (
 	added sort = iota
 	updated
 	deleted
-	listed // all objects of the first list were reported
+	listed // no event: the handler has received all objects of the first list
 )
 
 // notice is one notification for a handler.

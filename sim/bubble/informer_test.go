@@ -43,8 +43,8 @@ func (h *heard) note(what string, o any) {
 	h.of[name] = append(h.of[name], what+" "+version(o))
 }
 
-// report lists the notifications by handler and object: in client-go's informer, the objects of one list have no
-// order.
+// report lists the notifications by handler and object, because client-go's informer reports the objects of one list in
+// random order.
 func report(all []*heard) (lines []string) {
 	for n, h := range all {
 		for _, name := range slices.Sorted(maps.Keys(h.of)) {
@@ -54,7 +54,7 @@ func report(all []*heard) (lines []string) {
 	return lines
 }
 
-// version returns the label that counts the versions of a Pod.
+// version returns the number of a Pod's version, from a label.
 func version(o any) string { return o.(metav1.Object).GetLabels()["n"] }
 
 func labelled(name, n string) *corev1.Pod {
@@ -154,8 +154,8 @@ func (g inParts) Enabled(f clientfeatures.Feature) bool {
 	return f != clientfeatures.AtomicFIFO && f != clientfeatures.UnlockWhileProcessingFIFO && g.Gates.Enabled(f)
 }
 
-// An informer of NewInformer gives handlers the same notifications as client-go's informer, and has the same resource
-// version.
+// An informer of NewInformer gives its handlers the same notifications as client-go's informer. Its resource version is
+// the same, too.
 func TestInformerIsAnInformer(t *testing.T) {
 	isAnInformer(t)
 	was := clientfeatures.FeatureGates()
@@ -184,8 +184,8 @@ func isAnInformer(t *testing.T) {
 	}
 }
 
-// polled adds handlers to informers when their caches are filled, which it checks every tenth of a second, like a
-// manager's sources. It returns the kinds in the order of their notifications.
+// polled adds a handler to each informer after 300 ms, like a manager that checks the caches every tenth of a second.
+// It returns the kinds in the order of their notifications.
 func polled(t *testing.T, all func(ctx context.Context) map[string]cache.SharedIndexInformer) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -50,7 +50,7 @@ func Informers(client kubernetes.Interface, resync time.Duration) informers.Shar
 
 // factory replaces every informer of client-go's factory.
 type factory struct {
-	informers.SharedInformerFactory // never started; the source of each informer's type and indexers
+	informers.SharedInformerFactory // never started; it only makes the informers that this factory copies
 	*running[reflect.Type]
 
 	client kubernetes.Interface
@@ -188,8 +188,8 @@ func (r *running[K]) start(run func(cache.SharedIndexInformer)) {
 	}
 }
 
-// WaitForCacheSync waits until all running informers have listed, or stop is closed. It returns which informers have
-// listed.
+// WaitForCacheSync waits until all started informers have read their first list, or stop is closed. The result is true
+// for the informers that have read it.
 func (r *running[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	r.mu.Lock()
 	keys := r.order[:r.started:r.started]
@@ -243,7 +243,7 @@ func DynamicInformers(client dynamic.Interface, resync time.Duration) dynamicinf
 		dynamicinformer.NewDynamicSharedInformerFactory(client, resync).ForResource}
 }
 
-// made holds the arguments of a client-go informer.
+// made holds the arguments with which a client-go informer was made.
 type made struct {
 	lw        cache.ListerWatcher
 	of        runtime.Object
@@ -274,7 +274,7 @@ func read[T any](of reflect.Value, name string, into *T) {
 	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// unused returns a new informer with the arguments of a client-go informer.
+// unused returns a deterministic informer with the arguments of a client-go informer.
 func unused(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)

@@ -28,7 +28,7 @@ type life struct {
 	sync bool // set if the life is one reconcile: see [Concurrent]
 
 	mu     sync.Mutex
-	asked  []*host.Call // new requests: see taken
+	asked  []*host.Call // requests since the last call of taken
 	query  []host.Query // queries that were answered since the last call of queried
 	open   map[*host.Call]chan struct{}
 	feeds  map[*host.Stream]httpapi.Feed
@@ -140,8 +140,8 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 	}
 }
 
-// lapsed returns the error of a request whose context has ended. While the program is being killed, lapsed waits for
-// the call of fail: by then, queues have been shut down.
+// lapsed returns the error of a request whose context has ended. If the program is being killed, lapsed first waits
+// until fail is called: by then, queues have been shut down.
 func (l *life) lapsed(ctx context.Context) error {
 	l.mu.Lock()
 	killed := l.killed
@@ -258,7 +258,7 @@ func (l *life) panicked(why any, at string) *host.Panic {
 	return p
 }
 
-// raised returns the line of the current panic, and whether HandleCrash will panic again.
+// raised returns the line of the current panic. crashes is true if HandleCrash handles the panic, and will panic again.
 func raised() (at string, crashes bool) {
 	at = goroutine.Raised(func(function string) { crashes = crashes || function == handlesCrash })
 	return at, crashes

@@ -17,8 +17,8 @@ import (
 // patience limits the real time of one command. A program that has not settled after that time counts as hung.
 var patience = 30 * time.Second
 
-// room is the bubble with the programs of one cluster. Its main goroutine receives functions from the channel do and
-// executes them as commands. After each command it waits until all goroutines of the programs wait.
+// room is the bubble with the programs of one cluster. Its main goroutine receives functions (commands) from the
+// channel do and executes them. After each command it waits until all goroutines of the programs wait.
 type room struct {
 	cluster host.Place
 	handler *httpapi.Handler
@@ -28,12 +28,12 @@ type room struct {
 	left    chan struct{} // closed when the bubble is gone
 	leaked  []string      // stacks of the goroutines that existed when the bubble ended
 	name    string        // the bubble's name in stacks
-	hangs   bool          // a command took longer than patience, so the bubble is no longer used
-	watch   *time.Timer   // fires when a command takes longer than patience
+	hangs   bool          // a command took longer than half a minute, so the bubble is no longer used
+	watch   *time.Timer   // fires when a command takes longer than half a minute
 	stirred chan struct{} // signals, inside the bubble, that a program has sent a request or returned
 	seeds   int64
 	quiet   *quiet.Quiet
-	asked   bool                       // a program has sent a request, or returned, while time passed
+	asked   bool                       // while beside let time pass, a program has sent a request or returned
 	syncs   []*shift                   // current reconciles of [Concurrent] controllers
 	strays  []string                   // source lines of requests from goroutines whose reconcile had returned
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
@@ -49,7 +49,7 @@ var (
 	turn    sync.Mutex // held during a command: the rooms share math/rand's source, so only one runs at a time
 )
 
-// roomOf returns the room of a cluster with the controller's name added. The first call opens the room.
+// roomOf returns the room of a cluster, after adding the controller's name to it. The first call opens the room.
 func roomOf(c host.Place, name string) *room {
 	settle()
 	refuse(name)
@@ -156,7 +156,7 @@ func (r *room) forget() {
 	}
 }
 
-// farewell is the virtual time that goroutines have to notice that their program has ended.
+// farewell is the virtual time after the end of a program in which its goroutines must end.
 const farewell = 10 * time.Second
 
 // kick signals that a program has sent a request or returned.
@@ -176,7 +176,7 @@ func (r *room) seed() {
 }
 
 // beside moves the bubble's clock forward to a time, or until a program sends a request or returns. It returns the time
-// reached.
+// that the clock has reached.
 func (r *room) beside(to time.Duration) (came time.Duration) {
 	r.seed()
 	r.in(func() {

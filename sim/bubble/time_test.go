@@ -43,7 +43,7 @@ func tries(ctx context.Context, cfg *rest.Config) error {
 }
 
 // After many failures, a retry waits for a quarter of an hour. If an object has changed, the world settles only after
-// the retry. A world with a key that always fails settles too.
+// the retry. If the retries fail for ever, the world settles, too.
 func TestLateRetryIsWaitedFor(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()

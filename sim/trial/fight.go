@@ -15,23 +15,23 @@ type watch struct {
 	detector fight.Detector
 	growth   growth
 	own      ownTrigger
-	threads  map[[2]string]string // process and kind -> name of the thread of their deliveries
+	threads  map[[2]string]string // by process and kind: the thread of these deliveries, "PROCESS sees KIND"
 	deed     stepped
 	rounds   int   // how often states recurred since the last user action or fault
 	cycle    []int // indexes of the records of a fight that was found, but is not in the history yet
 }
 
 type tally struct {
-	writes    int // commits, without status writes, since the trial began
-	committed int // the step of the last commit, plus the number of later steps that do not count (see pass)
+	writes    int // number of commits since the trial began, except to the status
+	committed int // the step of the last commit, plus the later steps that do not count (see pass)
 }
 
 // stepped describes the last step for the fight detector.
 type stepped struct {
 	thread  string // the process; for a delivery, "PROCESS sees KIND"
-	record  int    // index of its last commit; -1 for none
+	record  int    // index of the last commit in the step; -1 for none
 	object  sim.Ref
-	outside bool // a user action or a fault was part of it
+	outside bool // a user action or a fault happened in the step
 }
 
 // fightRounds is how often a state must recur in a fight. One recurrence is not enough, because two instances of one
@@ -175,7 +175,7 @@ func (t *Trial) fought() bool {
 	return true
 }
 
-// blindIn reports whether events are withheld from a process of the cycle. Delivery of the events might end the cycle.
+// blindIn reports whether events are withheld from a process in the cycle. The process might end the cycle after them.
 func (t *Trial) blindIn(cycle []int) bool {
 	return slices.ContainsFunc(cycle, func(i int) bool {
 		r := t.World.History.At(i)
@@ -194,14 +194,14 @@ func (t *Trial) disturbed() bool {
 	})
 }
 
-// In a disturbed world, loops searches the last records for a repetition after firstLook writes, and whenever the
-// number of writes has quadrupled. A repetition ends the call of Settle, but is not reported as a fight.
+// If a process is down or has a paused watch, Settle calls loops after 512 writes (firstLook), and whenever the number
+// of writes has quadrupled. A repetition in the last 4000 records ends the call of Settle, but is not a fight.
 const (
 	firstLook   = 512
 	lookRecords = 4000
 )
 
-// loops reports whether the last records of a disturbed world repeat.
+// loops reports whether the last records repeat in a world in which a process is down or has a paused watch.
 func (t *Trial) loops() bool {
 	if !t.disturbed() {
 		return false

@@ -10,17 +10,17 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// growth finds fights in which no state recurs, because the state grows: a counter in an annotation, or an increasing
+// growth finds fights in which no state recurs, because something grows, such as a counter in an annotation or the
 // number of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
 	writes int             // number of writes since the last user action or fault
-	doing  map[doing]*done // the ways of writing, counted after the first growthFrom writes
-	hit    *done           // an entry that was used growthMost times since it was last examined
+	doing  map[doing]*done // how often each way of writing was used after the first 250 writes
+	hit    *done           // an entry of doing that was used 1000 times since it was last examined
 	most   int             // the maximum number of entries in doing; 0 means no limit
 }
 
-// doing is one way of writing: the writer, the reconciled object (owner) and the written object. The name of a created
-// object is left out, because each creation has another name.
+// doing is one way of writing: the process, the verb, the reconciled object (owner) and the written object. The name of
+// a created object is left out, because each creation has another name.
 type doing struct {
 	process, verb, subresource string
 	owner, object              sim.Ref
@@ -30,11 +30,11 @@ type done struct {
 	doing
 	count int
 	next  int    // the value of count at which endless is called next
-	last  [3]int // indexes of its last records
+	last  [3]int // indexes of the records of the last three writes
 }
 
-// The first growthFrom writes are not counted, because most worlds settle earlier. Later, each way of writing is
-// examined after every growthMost writes.
+// The first 250 writes are not counted, because most worlds settle earlier. Later, each way of writing is examined
+// after every 1000 writes.
 const (
 	growthFrom = 250
 	growthMost = 1000
@@ -64,7 +64,7 @@ func (g *growth) note(r *sim.Record) {
 	}
 	d := g.doing[what]
 	if d == nil {
-		if g.most > 0 && len(g.doing) >= g.most { // ways of writing that continue will be counted again
+		if g.most > 0 && len(g.doing) >= g.most { // a way of writing that continues is counted again
 			clear(g.doing)
 		}
 		d = &done{doing: what, next: growthMost}
@@ -80,7 +80,7 @@ func (g *growth) note(r *sim.Record) {
 
 // endless reports whether repeated writes will not end. It is false for creations by a controller with Replicas in its
 // contract, because EXACT-2 checks creations. The limit for updates is eight times the number of objects, because one
-// object may need a write for each other object. Heartbeats do not count.
+// object may need a write for each other object. Writes that change only times (heartbeats) are not endless.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -114,8 +114,8 @@ func (t *Trial) grows(d *done) string {
 // that write starts the next reconcile. Other detectors miss this, because nothing grows, and no state recurs while
 // time passes.
 type ownTrigger struct {
-	runs map[int][]int // index of a write -> indexes of the chain of writes that ends with it (see ownRounds)
-	hit  []int         // a chain of ownRounds+1 writes; nil for none
+	runs map[int][]int // by index of a write: the chain of writes that ends with it, as indexes (see ownRounds)
+	hit  []int         // a chain of four writes (ownRounds+1); nil for none
 }
 
 // ownRounds is the number of consecutive writes, each triggered by the previous one, that count as a fight. A write

@@ -16,22 +16,22 @@ import (
 type Settling struct {
 	Settled bool          `json:"settled"`
 	At      time.Duration `json:"at"`               // the virtual time at the end
-	Writes  int           `json:"writes"`           // number of commits without status writes
+	Writes  int           `json:"writes"`           // number of commits, except to the status
 	Steps   int           `json:"steps"`            // number of steps of the world
 	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
 	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run before the world settled
 	Idle    string        `json:"idle,omitempty"`   // describes a loop without writes that ended the call; "" for none
-	Middle  string        `json:"middle,omitempty"` // work that the end time interrupted; the world is then not judged as settled
+	Middle  string        `json:"middle,omitempty"` // interrupted work, because of which the world is not judged
 }
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
-// far exceed what a call needs. Steps and writes in a lull do not count. A lull is a wait for a distant timer: see
-// lulled.
+// far exceed what a call needs. Steps and writes in a lull do not count. In a lull, the world waits for a distant
+// timer, while other timers fire without effect.
 type Limits struct {
-	Writes int           // number of commits without status writes; 0: half a million
+	Writes int           // number of commits, except to the status; 0: half a million
 	Steps  int           // number of steps; 0: two million; with a whole program 15,000 plus Recorded
-	Idle   int           // number of steps without a commit, more with For; 0: 20,000, more with many objects
+	Idle   int           // number of steps without a commit (For increases it); 0: 20,000, more with many objects
 	For    time.Duration // limit of virtual time; 0 for none
 
 	Recorded int         // the number of steps of a replayed run
@@ -43,7 +43,7 @@ type Limits struct {
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
-	maxHosted = 15_000 // with a whole program, because its steps take a hundred times as long
+	maxHosted = 15_000 // in worlds with a whole program, because its steps take a hundred times as long
 	maxIdle   = 20_000
 
 	stepsOfLook = 20 // steps that a starting process needs for each object
@@ -61,11 +61,11 @@ func (l *Limits) fill(hosted bool) {
 // a lull.
 type counted struct {
 	writes, steps int
-	wrote         int // tally.writes at the last call of pass
+	wrote         int // the value of tally.writes at the last call of pass
 	lulled        int // number of steps in a lull
 }
 
-// pass accounts for a step and its writes. In a lull (see lulled), the step and its writes do not count.
+// pass is called after each step. In a lull (see lulled), it excludes the step and its writes from the limits.
 func (t *Trial) pass(from *counted) {
 	c := &t.fight.tally
 	wrote := c.writes - from.wrote
@@ -81,7 +81,7 @@ func (t *Trial) pass(from *counted) {
 	}
 }
 
-// deadline holds when the current call of [Trial.Settle] ends. It is part of the digest of the trial.
+// deadline says when the current call of [Trial.Settle] ends. It is part of the digest of the trial.
 type deadline struct {
 	writes int           // the number of writes at which the call ends
 	tally  *tally        // counts the writes; nil without Limits.Writes
@@ -97,15 +97,15 @@ func (d *deadline) digest(h *sim.Hash, now time.Duration) {
 	}
 }
 
-// After the time in Limits.For has passed, interrupted work continues until nothing has changed for doneFor, but at
-// most for goesOn. doneFor exceeds the delay of the Job controller before each reconcile (one second), and the delays
-// of most retries.
+// After the time in Limits.For has passed, interrupted work continues until nothing has changed for ten seconds
+// (doneFor), but at most for a minute (goesOn). doneFor exceeds the delay of the Job controller before each reconcile
+// (one second), and the delays of most retries.
 const (
 	doneFor = 10 * time.Second
 	goesOn  = time.Minute
 )
 
-// next returns the time of the next timer. soon is true if that time is at most doneFor after the last change: then
+// next returns the time of the next timer. soon is true if that time is at most ten seconds after the last change: then
 // work may be unfinished.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
@@ -132,10 +132,10 @@ func (t *Trial) underWay() string {
 	return "a reconcile"
 }
 
-// Settle takes steps until only faults or heartbeats without effect are left, until it finds a fight, or until a limit
-// is reached. If the world has settled, it evaluates the laws about settled worlds. If not, the world violates EXACT-7,
-// or NOFIGHT-1 if it fights. If Limits.For ends the call while timers are left, Settle evaluates these laws only with
-// Limits.Rest, after it has completed interrupted work.
+// Settle takes steps until the world has settled: only faults, or timers without effect, are left. Then it evaluates
+// the laws about settled worlds. Settle also stops at a fight, which violates NOFIGHT-1, and at a limit, which violates
+// EXACT-7. If Limits.For ends the call, the laws about settled worlds are evaluated only if no timers are left, or with
+// Limits.Rest, after interrupted work is completed.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
 	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
@@ -230,8 +230,8 @@ func (t *Trial) Settle(l Limits) Settling {
 
 func (t *Trial) idle(e []sim.Action) bool { return len(e) == 0 || e[0].Class == sim.Fault }
 
-// idleUntil returns the time of the next step: if only timers are left, the time of the next timer; otherwise, the
-// present.
+// idleUntil returns the time of the next step. It is the time of the next timer if only timers are left, otherwise the
+// current time.
 func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	if len(e) == 0 || e[0].Class != sim.Timer {
 		return t.World.Clock.Elapsed()

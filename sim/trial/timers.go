@@ -13,9 +13,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// If only timers are left, the world settles when each timer has fired beatsTimes times, over at least beatsFor, and
-// writes have changed only times. Without this rule, a controller that polls every ten minutes would never settle. To
-// wait for a later poll that changes something, use Limits.For.
+// If only timers are left, the world settles when each timer has fired three times (beatsTimes), in at least an hour
+// (beatsFor), and writes have changed only times. Without this rule, a controller that polls every ten minutes would
+// never settle. To wait for a later poll that changes something, use Limits.For.
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
@@ -25,25 +25,25 @@ const (
 	beatsMost  = 1000                   // this number of fired timers is enough, even in less time
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
-	// A creation that is refused at about equal intervals is a poll. The interval is at least againLeast (a shorter
-	// interval is a loop) and less than againMost, the longest back-off of client-go's queues. The intervals of a
-	// back-off double. The intervals of a poll grow less, even if slow writes delay its requests.
+	// A creation that is refused at about equal intervals is a poll. The interval is at least a second (a shorter
+	// interval is a loop) and less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off
+	// double. The intervals of a poll grow less, even if slow writes delay its requests.
 	againLeast = time.Second
 	againMost  = 1000 * time.Second
 
-	// A timer whose delay doubles fires beatsTimes times within this multiple of its first delay.
+	// A timer whose delay doubles fires three times (beatsTimes) within this multiple of its first delay.
 	beatsAway = 1 << beatsTimes
 )
 
 // resting counts the timers that have fired since the last change.
 type resting struct {
-	fired   map[beat]int         // how often each timer has fired after the time in the field since
+	fired   map[beat]int         // how often each timer has fired after the time in since
 	due     []*sim.Alarm         // timers that the last step may have fired
 	since   time.Duration        // the time of the first wait for a timer after the last change
-	rounds  int                  // number of timers that have fired after the time in the field since
+	rounds  int                  // the sum of the numbers in fired
 	lull    time.Duration        // the time until which the world is in a lull (see lulled); 0 for none
 	changed bool                 // something has changed, so the next wait for a timer begins a new count
-	knocks  map[worker][]string  // messages of the 403 refusals in the current reconcile of each worker
+	knocks  map[worker][]string  // by worker: messages of the 403 refusals in its current reconcile
 	again   map[creation]refused // the creations that were refused because the object exists
 }
 
@@ -70,8 +70,8 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest adds the facts that decide when the world counts as settled, such as the time of the last change, the timers
-// that have fired since, and the refused creations. The due timers follow from the clock's state.
+// digest adds what decides when the world counts as settled: the time since the last change, the timers that have
+// fired, and the refused creations. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	var creations uint64
 	for c, last := range r.again { //detcheck:ordered a sum
@@ -100,9 +100,9 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	h.Word(sum)
 }
 
-// note decides whether a record is a change. An error or a refusal is no change if events are withheld from the
+// note sets r.changed if a record is a change. An error or a refusal is no change if events are withheld from the
 // process, because the process may wait for these events. A 403 for a quota or a missing permission is no change
-// either. Only another actor can remove its cause, and the controller retries with growing delays.
+// either: only another actor can remove the cause, and the controller retries with growing delays.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
@@ -127,8 +127,8 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// repeats reports whether a creation was refused again because the object exists, at about the same interval. For
-// example, an operator does this if it polls and each poll begins with the creation of its objects.
+// repeats reports whether a creation was refused because the object exists, not for the first time, and at about the
+// same interval. For example, an operator may begin each poll with the creation of its objects.
 func (r *resting) repeats(rec *sim.Record) bool {
 	if rec.Code != http.StatusConflict || rec.Verb != "create" {
 		return false
@@ -146,9 +146,9 @@ func (r *resting) repeats(rec *sim.Record) bool {
 	return againLeast <= every && every < min(againMost, last.longest*9/5)
 }
 
-// polls reports whether a refusal is part of a poll, so that it is no change. The request read a missing object, or
-// tried to take a lock. A program takes a lock by creating an object; the refusal says that another instance has
-// created it. The host cannot see the reconciles of programs, so no SyncEnd reports the error.
+// polls reports whether a refusal is part of a poll, so that it is no change. A poll reads a missing object, or tries
+// to take a lock: a program creates an object that another instance of it has created. The host cannot see the
+// reconciles of programs, so no SyncEnd record reports the error.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil {
@@ -224,7 +224,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	return false
 }
 
-// waits begins a new count if something has changed. It is called when only timers are left.
+// waits begins to count fired timers from zero if something has changed. It is called when only timers are left.
 func (r *resting) waits(now time.Duration) {
 	if r.changed {
 		clear(r.fired)
@@ -232,11 +232,11 @@ func (r *resting) waits(now time.Duration) {
 	}
 }
 
-// lulled reports whether the world is unsettled only because of distant timers. An example is a resync in twelve hours,
-// while a lease is renewed every two seconds.
+// lulled reports whether the world waits only for distant timers, while other timers fire without effect. An example is
+// a resync in twelve hours, while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
-// beating reports whether timers have fired since the last change, each at average intervals of at least beatsLeast.
+// beating reports whether timers have fired since the last change, each at average intervals of at least 100 ms.
 func (r *resting) beating(now time.Duration) bool {
 	return !r.changed && now > r.since && (now-r.since)*time.Duration(len(r.fired)) >= time.Duration(r.rounds)*beatsLeast
 }
@@ -246,13 +246,13 @@ func (t *Trial) withheld(process string) bool {
 	return p != nil && p.Withheld()
 }
 
-// electionFor exceeds the duration of a lease.
+// electionFor is longer than the leases of leader elections.
 const electionFor = 30 * time.Second
 
-// patience returns how long timers must have had no effect. With an end time ([Limits].For) it is beatsFor. Otherwise
-// it is 0 if all timers belong to processes with withheld events: their delays grow, and an hour shows at most three
-// retries. It is electionFor if all other timers belong to managers: by then, an old lease has expired.
-// In all other cases it is beatsFor, or pollsFor with programs.
+// patience returns how long timers must have had no effect, so that the world has settled. With [Limits].For it is an
+// hour. Otherwise it is 0 if all timers belong to processes with withheld events: their delays grow, and an hour shows
+// at most three retries. It is 30 s if all other timers belong to managers: by then, an old lease has expired. In all
+// other cases it is an hour, or 20 minutes in worlds with programs.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
@@ -269,10 +269,10 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	return enough
 }
 
-// roundSteps is the number of additional steps for the description of a loop: several rounds of a dozen controllers.
+// roundSteps is the number of steps that goingRound takes: several rounds of a loop of a dozen controllers.
 const roundSteps = 200
 
-// goingRound takes roundSteps steps and names what happens in them, in the order of first occurrence.
+// goingRound describes a loop: it takes 200 more steps and lists what happens, in the order of first occurrence.
 func (t *Trial) goingRound() string {
 	from := t.World.History.Len()
 	for range roundSteps {

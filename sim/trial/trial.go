@@ -93,8 +93,8 @@ func standing(s *fakeapi.Server) (records []sim.Record) {
 	return records
 }
 
-// Start runs a controller as a process of its own, under the laws. The name must be unique in the trial. Two
-// processes may run the same controller.
+// Start runs a controller as a new process, under the laws. The name must be unique in the trial. Two processes may run
+// the same controller.
 func (t *Trial) Start(name string, c host.Controller) *host.Process {
 	t.judged(actorOf(name, &c))
 	return t.Cluster.Start(name, c)
@@ -132,7 +132,7 @@ func (t *Trial) StartManager(name string, elector func(lead func(bool)) host.Con
 	}, members)
 }
 
-// SwitchMembers is [Trial.Switch] for all members of a manager. programs are in the order of the members.
+// SwitchMembers does the same as [Trial.Switch] for all members of a manager. programs is in the order of the members.
 func (t *Trial) SwitchMembers(p *host.Process, programs []host.Controller) {
 	for i, m := range p.Members() {
 		t.judged(actorOf(m.Name, &programs[i]))
@@ -156,20 +156,20 @@ func (t *Trial) Faults(counts map[string]int) error {
 	return nil
 }
 
-// Forget limits the memory of an endless trial. It keeps at least this number of records and server revisions; a watch
-// cannot start from a dropped revision. It also limits what the laws remember about deleted objects, and the number of
-// the fight detector's counters. Call it before the first step.
+// Forget limits the memory of an endless trial. At least keep records and server revisions are kept; a watch cannot
+// start from a dropped revision. Forget also limits what the laws remember about deleted objects, and the number of the
+// fight detector's counters. Call it before the first step.
 func (t *Trial) Forget(keep int) {
 	t.World.History.Forget = keep
 	t.Judge.Memory = max(keep, leastMemory)
 	t.fight.growth.most = max(keep, leastMemory)
 }
 
-// leastMemory is the minimum number of records that the laws remember: controllers may use old knowledge.
+// leastMemory is the minimum number of records that the laws remember, because controllers may act on old states.
 const leastMemory = 1000
 
-// Broken returns the violation that fails the run, or nil: the first Informed violation or, if the judge is strict, the
-// first of any strength.
+// Broken returns the violation that fails the run, or nil. It is the first Informed violation. If the judge is strict,
+// it is the first violation of any strength.
 func (t *Trial) Broken() *law.Violation { return t.Judge.First() }
 
 // Stop ends all processes and their goroutines. Afterwards the trial is read-only.
@@ -206,7 +206,7 @@ func (t *Trial) Step() bool {
 	return ok
 }
 
-// Take is like Step, for this enabled action.
+// Take does the same as Step, but with the enabled action a.
 func (t *Trial) Take(a sim.Action) {
 	t.World.Take(a)
 	t.spring()

@@ -26,7 +26,7 @@ var (
 	secrets    = corev1.SchemeGroupVersion.WithKind("Secret")
 )
 
-// reads is the environment of a Sync.
+// reads is a controller's environment with the cache of its ConfigMaps.
 type reads struct {
 	*host.Env
 	maps cache.Indexer
@@ -115,7 +115,7 @@ func TestSettle(t *testing.T) {
 		return strconv.Itoa(n + 1)
 	})
 	clock := writes(func(_ *corev1.ConfigMap, now time.Time) string { return now.Format(time.RFC3339) })
-	// triggered only by time: its own events cause no further write
+	// triggered only by time: the events of its writes cause no further write
 	ticks := writes(func(_ *corev1.ConfigMap, now time.Time) string {
 		return "tick " + strconv.Itoa(int(now.Sub(sim.Epoch)/(10*time.Second))) + " of many"
 	})
@@ -172,7 +172,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A deletion in the fourth reconcile happens, although the first three had no effect.
+// The world does not settle before the fourth reconcile, which deletes an object. The first three have no effect.
 func TestHeartbeatGoesOnForAnHour(t *testing.T) {
 	looks := 0
 	w, how := settled(t, nil, syncs(func(ctx context.Context, r reads, key string) error {
@@ -206,8 +206,8 @@ func TestCutByTheClockIsNotSettled(t *testing.T) {
 	}
 }
 
-// Work that the end time interrupts is completed before the world is judged. If the work does not end, the world is not
-// judged.
+// If the end time interrupts work, the work is completed before the world is judged. If it does not end, the world is
+// not judged.
 func TestCutInTheMiddle(t *testing.T) {
 	const waits = 5 * time.Second
 	slow := func(wants int, writes func(look int) *corev1.Secret) host.Controller {
@@ -234,7 +234,7 @@ func TestCutInTheMiddle(t *testing.T) {
 		name   string
 		wants  int
 		writes func(look int) *corev1.Secret
-		until  time.Duration // the world goes on
+		until  time.Duration // for how long the world continues
 		middle string
 		broken bool
 	}{

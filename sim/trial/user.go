@@ -21,7 +21,7 @@ func (t *Trial) Later(label string, do func()) {
 	t.LaterUntil(label, func() bool { do(); return true })
 }
 
-// LaterUntil is [Trial.Later] for an action that may have to be repeated. The function do returns true on success. The
+// LaterUntil is [Trial.Later] for an action that is repeated until it succeeds: until the function do returns true. The
 // user waits a second before each repetition.
 func (t *Trial) LaterUntil(label string, do func() bool) {
 	t.user.clock = &t.World.Clock
@@ -69,7 +69,7 @@ func (u *user) Take(sim.Action) {
 	u.queue, u.again = u.queue[1:], 0
 }
 
-// Footprint is global, because an action may be a fault, a switch of era, or several requests.
+// Footprint is global, because a user action may be a fault, a switch of era, or several requests.
 func (u *user) Footprint(sim.Action) sim.Footprint { return sim.Footprint{Global: true} }
 
 func (u *user) Digest(h *sim.Hash) {
@@ -79,10 +79,10 @@ func (u *user) Digest(h *sim.Hash) {
 	}
 }
 
-// Trap crashes a process when its next matching request is pending or answered.
+// Trap crashes a process at its next matching request, before or after the request is executed.
 type Trap struct {
 	Process string
-	After   bool          // crash after the request is executed and before its answer; false: before it is executed
+	After   bool          // crash after the request is executed, before its answer; false: before it is executed
 	Verb    fakeapi.Verb  // "" for any write
 	Kind    *fakeapi.Kind // nil for any
 	Name    string        // "" for any
@@ -92,7 +92,7 @@ type Trap struct {
 // Set adds a trap.
 func (t *Trial) Set(x Trap) { t.traps = append(t.traps, &x) }
 
-// spring crashes the processes whose traps match the last step.
+// spring is called after each step. It crashes each process with a trap that matches its pending or answered request.
 func (t *Trial) spring() {
 	t.traps = slices.DeleteFunc(t.traps, func(x *Trap) bool {
 		p := t.Cluster.Process(x.Process)

@@ -13,15 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// bound is one limit of a LimitRange, with an object's request and limit of the same resource.
+// bound is one limit of a LimitRange for a resource such as cpu, with the object's request and limit of that resource.
 type bound struct {
 	on             corev1.LimitType
 	name           corev1.ResourceName
 	at             resource.Quantity
 	request, limit resource.Quantity
 	asks, limited  bool
-	// asked, most and bound are request, limit and at as integers of the same scale, as in requestLimitEnforcedValues
-	// of the LimitRanger plugin.
+	// asked, most and bound are request, limit and at as integers of one unit: 1/1000, or 1 if a number is too large.
+	// See requestLimitEnforcedValues of the LimitRanger plugin.
 	asked, most, bound int64
 }
 
@@ -37,7 +37,7 @@ func newBound(item *corev1.LimitRangeItem, of corev1.ResourceList, name corev1.R
 	return b
 }
 
-// findings holds the texts about violations of a LimitRange.
+// findings holds the error texts for an object that violates a LimitRange.
 type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
@@ -58,7 +58,7 @@ func (f findings) err() error {
 	return errors.New("[" + strings.Join(once, ", ") + "]")
 }
 
-// all checks requests and limits against all limits of a LimitRange item.
+// all checks an object's requests and limits against the minima, maxima and ratios of a LimitRange item.
 func (f *findings) all(item *corev1.LimitRangeItem, requests, limits corev1.ResourceList) {
 	for _, name := range names(item.Min) {
 		f.atLeast(newBound(item, item.Min, name, requests, limits))
@@ -122,7 +122,7 @@ func (f *findings) inRatio(b *bound) {
 	}
 }
 
-// Access is a request for which the user needs permission.
+// Access describes a request for which the user needs permission.
 type Access struct {
 	User                  string
 	Verb, Group, Version  string // "*" stands for any value
@@ -186,7 +186,7 @@ func (o *Owners) May(authorize Authorize) error {
 	return nil
 }
 
-// blocking returns the owner references that block an owner's deletion and did not before.
+// blocking returns the new owner references with blockOwnerDeletion that did not have it before the write.
 func (o *Owners) blocking() (out []metav1.OwnerReference) {
 	for _, ref := range o.New {
 		if blocks(&ref) && !blockedBefore(o.Old, &ref) {

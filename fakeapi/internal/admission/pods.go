@@ -15,8 +15,8 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// Fits returns an error if a resized Pod exceeds its node, or if the node is unknown or not a Linux node. reason is the
-// cause in the Status, or "". Fits is the PodResizeValidator plugin (admission/podresize).
+// Fits returns an error if a resized Pod requests more than its node has, or if the node is unknown or does not run
+// Linux. reason is the cause in the error's Status, or "". Fits is the PodResizeValidator plugin (admission/podresize).
 func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error) {
 	if node == nil {
 		return "", fmt.Errorf("node %q not found", p.Spec.NodeName)
@@ -86,7 +86,7 @@ func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
 }
 
-// mergeTolerations drops each toleration that another toleration covers.
+// mergeTolerations removes the tolerations that other tolerations make unnecessary (see covers).
 func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	for i := range all {
 		covered := slices.ContainsFunc(merged, func(t corev1.Toleration) bool { return covers(&t, &all[i]) }) ||
@@ -100,7 +100,7 @@ func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	return merged
 }
 
-// covers reports whether the toleration named more tolerates everything that t does.
+// covers reports whether the toleration in the parameter more tolerates every taint that t tolerates.
 func covers(more, t *corev1.Toleration) bool {
 	switch {
 	case equality.Semantic.DeepEqual(more, t):
@@ -138,7 +138,7 @@ func SystemPriorityClass(name string) error {
 // Priorities are the existing priority classes.
 type Priorities []*schedulingv1.PriorityClass
 
-// fallback returns the default class, or nil. If there are several, it returns the one with the smallest value.
+// fallback returns the default class, or nil. Of several default classes, it returns the class with the smallest value.
 func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	for _, class := range p {
 		if class.GlobalDefault && (least == nil || class.Value < least.Value) {
@@ -148,7 +148,7 @@ func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	return least
 }
 
-// of returns the values of a class, or of the default class for the name "". The system classes need no object.
+// of returns the name and values of a class; "" stands for the default class. The two system classes need no object.
 func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
 	if name == "" {
 		if class := p.fallback(); class != nil {
@@ -167,8 +167,8 @@ func (p Priorities) of(name string) (called string, value int32, preemption *cor
 	return "", 0, nil, fmt.Errorf("no PriorityClass with name %s was found", name)
 }
 
-// Resolve sets a new Pod's priority from its class. It returns an error if the Pod sets another priority. It is
-// admitPod of the Priority plugin.
+// Resolve sets a new Pod's priority from its class. It returns an error if the Pod sets another priority. Resolve does
+// the same as admitPod of the Priority plugin.
 func (p Priorities) Resolve(pod *corev1.Pod) error {
 	name, value, preemption, err := p.of(pod.Spec.PriorityClassName)
 	if err != nil {

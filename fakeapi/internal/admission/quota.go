@@ -1,6 +1,5 @@
-// Package admission contains admission plugins that need other stored objects, such as quotas, LimitRanges and
-// classes. Callers pass these objects. A function returns only the reason of a refusal, and the server adds the
-// status.
+// Package admission contains admission plugins that need other stored objects, such as quotas, LimitRanges and classes.
+// Callers pass these objects. A function returns only the text of an error, and the server adds the HTTP status.
 //
 // The comment of each function names its plugin of kube-apiserver v1.36.3. The recorded cases in
 // fakeapi/testdata/vectors/admission test the functions.
@@ -24,9 +23,9 @@ import (
 // limitRangerAnnotation lists the fields that the LimitRanger plugin has set.
 const limitRangerAnnotation = "kubernetes.io/limit-ranger"
 
-// LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation that lists them. It is
-// PodMutateLimitFunc of the LimitRanger plugin. The first LimitRange with a default for a field sets the field, but the
-// annotation lists only what the last LimitRange has set (admission/limitrange-two).
+// LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation that lists what it set.
+// It does the same as PodMutateLimitFunc of the LimitRanger plugin. The first LimitRange with a default for a field
+// sets the field, but the annotation lists only what the last LimitRange has set (admission/limitrange-two).
 func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	asks, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range l.Spec.Limits {
@@ -84,7 +83,7 @@ func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 }
 
 // Limit returns an error if a new Pod or claim violates one of the LimitRanges. It is PodValidateLimitFunc and
-// PersistentVolumeClaimValidateLimitFunc of the LimitRanger plugin, but checks names in sorted order.
+// PersistentVolumeClaimValidateLimitFunc of the LimitRanger plugin, but checks resources in sorted order.
 func Limit(ranges []*corev1.LimitRange, obj runtime.Object) error {
 	for _, l := range ranges {
 		var found findings
@@ -134,7 +133,7 @@ func names(list corev1.ResourceList) []corev1.ResourceName {
 	return slices.Sorted(maps.Keys(list))
 }
 
-// Charge is a write that may use quota.
+// Charge describes a write that may increase the usage of a ResourceQuota.
 type Charge struct {
 	Of          schema.GroupResource
 	Subresource string
@@ -142,7 +141,7 @@ type Charge struct {
 	Now         time.Time
 }
 
-// Costs reports whether a quota may count the write, like Handles of the evaluators (pkg/quota/v1/evaluator/core).
+// Costs reports whether the write may change a quota's usage, like Handles in pkg/quota/v1/evaluator/core.
 func (c *Charge) Costs() bool {
 	if c.Of.Resource == "events" && (c.Of.Group == "" || c.Of.Group == "events.k8s.io") {
 		return false
@@ -165,8 +164,8 @@ func (c *Charge) Costs() bool {
 func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 
 // Spend charges a write to the quotas of its namespace. It returns the new usage of each quota, or nil for a quota with
-// unchanged usage. If it returns an error, nothing is charged. Spend is CheckRequest of the ResourceQuota plugin. A
-// quota without a status has no effect (admission/quota-status-unknown).
+// unchanged usage. If it returns an error, nothing is charged. Spend does the same as CheckRequest of the ResourceQuota
+// plugin. A quota without a status has no effect (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)
 	for i, q := range quotas {
@@ -207,7 +206,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	return charged, nil
 }
 
-// look reports whether a quota limits a resource of the object, and whether refusal must be called for the quota.
+// look sets measured if a quota limits a resource of the object, and doubtful if refusal may return an error for it.
 func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	for name := range q.Status.Hard { //detcheck:ordered both results only turn true
 		if !quotausage.Measures(c.Of, name) {
@@ -235,7 +234,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// measured returns the names in hard that limit objects of the written kind, sorted.
+// measured returns the resource names in hard that count for objects of the written kind, sorted.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below
@@ -247,7 +246,7 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// spend returns the usage of a quota after a write; nil if unchanged. If limited is set, an exceeded quota is an error.
+// spend returns a quota's usage after a write; nil if unchanged. If limited is set, it refuses to exceed the quota.
 func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName
@@ -260,7 +259,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 		if used == nil {
 			used = maps.Clone(q.Status.Used)
 		}
-		total := used[name].DeepCopy() // exists, because refusal returns an error for unknown usage
+		total := used[name].DeepCopy() // known, because refusal has returned no error
 		total.Add(*n)
 		used[name] = total
 		if total.Cmp(hard) > 0 {

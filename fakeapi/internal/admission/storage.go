@@ -33,8 +33,8 @@ func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.
 	ingress.Spec.IngressClassName = newest(classes, networkingv1.AnnotationIsDefaultIngressClass)
 }
 
-// newest returns the name of the newest class that one of the annotations marks as the default, or nil. If several
-// are equally new, it returns the first by name.
+// newest returns the name of the newest class that one of the annotations marks as the default, or nil. Of classes with
+// the same creation time, it returns the first by name.
 func newest[T metav1.Object](classes []T, annotations ...string) *string {
 	var name *string
 	var since metav1.Time
@@ -70,8 +70,8 @@ func MayGrow(claim, old *corev1.PersistentVolumeClaim, classes []*storagev1.Stor
 		"must support resize")
 }
 
-// mustSpecify contains the resources that every container must set if a quota limits them. The real server keeps this
-// rule only for compatibility.
+// mustSpecify holds the resources, such as cpu, that every container must set if a quota limits them. The real server
+// keeps this rule only for compatibility.
 var mustSpecify = map[corev1.ResourceName]func(*corev1.ResourceRequirements) bool{
 	corev1.ResourceCPU:            requests(corev1.ResourceCPU),
 	corev1.ResourceMemory:         requests(corev1.ResourceMemory),
@@ -90,7 +90,7 @@ func limits(name corev1.ResourceName) func(*corev1.ResourceRequirements) bool {
 }
 
 // unspecified returns an error if a container of a Pod does not set a resource that a quota limits. A Pod with
-// Pod-level resources is exempt. It is Constraints of the Pod evaluator. names must be sorted.
+// Pod-level resources is exempt. It does the same as Constraints of the Pod evaluator. names must be sorted.
 func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) error {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok || saysItself(pod) {
@@ -121,7 +121,7 @@ func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) 
 	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
 }
 
-// leftOpen reports whether a container of the Pod does not set the resource name, although mustSpecify requires it.
+// leftOpen reports whether a container of the Pod does not set a resource that mustSpecify requires.
 func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -4,8 +4,8 @@ package clientgates
 
 import "k8s.io/client-go/features"
 
-// own holds client-go's feature gates. The initialization of k8s.io/kubernetes/pkg/features replaces them. Go
-// initializes this package first, because Go orders packages by their import paths.
+// own holds client-go's feature gates, before the initialization of k8s.io/kubernetes/pkg/features replaces them. Go
+// orders packages by their import paths, so it initializes this package first.
 var own = features.FeatureGates()
 
 // Restore makes client-go use its own feature gates again.

@@ -21,7 +21,7 @@ import (
 
 type object = unstructured.Unstructured
 
-// Ask converts obj to a version, and may change obj. It should return exactly one object.
+// Ask converts obj to a version, for example with a webhook. It may change obj. It should return exactly one object.
 type Ask func(obj *object, to schema.GroupVersion) ([]runtime.RawExtension, error)
 
 // To converts an object to another version of its CRD. It does not change obj.
@@ -74,7 +74,7 @@ func unpack(x runtime.RawExtension) (*object, error) {
 	return u, u.UnmarshalJSON(x.Raw)
 }
 
-// Review returns a review that requests the conversion of one object.
+// Review returns a ConversionReview that requests the conversion of one object.
 func Review(uid types.UID, obj *object, to schema.GroupVersion) *apiextensionsv1.ConversionReview {
 	r := &apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{UID: uid,
 		DesiredAPIVersion: to.String(), Objects: []runtime.RawExtension{{Object: obj}}},

@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// internalDefinition converts a CRD to the internal type, which error messages show. The conversion moves a schema that
-// all versions share to the spec, and also shared subresources and columns.
+// internalDefinition converts a CRD to the internal type, whose fields error messages name. If all versions have the
+// same schema, subresources or columns, the conversion moves these to the spec.
 func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	in := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(d, in,
@@ -113,7 +113,7 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	}
 	named := map[string]bool{}
 	for _, v := range d.Spec.Versions {
-		// a storage version with the name of an earlier version is an error, even if storedVersions has it
+		// a second version of the same name that is the storage version is always an error
 		if v.Storage && (named[v.Name] || !slices.Contains(have, v.Name)) {
 			errs = append(errs, field.Invalid(path, have, "must have the storage version "+v.Name))
 		}
@@ -196,10 +196,10 @@ var rootFields = []string{"Description", "Type", "Format", "Title", "Maximum", "
 	"ExternalDocs", "Example",
 	"XPreserveUnknownFields", "XValidations"}
 
-// faults caches the errors in the schemas of new CRDs.
+// faults caches the errors of the schemas of new CRDs, because many servers get the same CRDs.
 var faults crdschema.Memo[field.ErrorList]
 
-// validateSchema returns an error if a schema is not structural, or does not accept its own defaults.
+// validateSchema returns an error if a schema is not structural, or if one of its defaults does not match the schema.
 func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status bool,
 	path *field.Path) field.ErrorList {
 	switch {

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// propsPlace describes where in a schema a part is.
+// propsPlace describes where a part of a schema is, such as the schema of one field.
 type propsPlace struct {
 	root       bool
-	meta       bool   // inside the metadata of the object or of an embedded one
+	meta       bool   // inside the metadata of the object or of an embedded object
 	noDefaults string // why a default is forbidden; "" if it is allowed
 }
 
@@ -257,7 +257,7 @@ func validateRuleForms(s *apiextensions.JSONSchemaProps, path *field.Path) (errs
 	return errs
 }
 
-// leads reports whether a path names a field of a schema. It is true if the schema is not structural.
+// leads reports whether a path such as ".spec.a" names a field of a schema. It is true if the schema is not structural.
 func leads(s *apiextensions.JSONSchemaProps, path string) bool {
 	ss, err := structural.NewStructural(s)
 	if err != nil {
@@ -269,7 +269,7 @@ func leads(s *apiextensions.JSONSchemaProps, path string) bool {
 
 var ruleReasons = []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
 
-// eachProps calls f for a schema and all its parts, in a fixed order.
+// eachProps calls f for a schema and for all schemas inside of it (of fields, items and so on), in a fixed order.
 func eachProps(s *apiextensions.JSONSchemaProps, f func(*apiextensions.JSONSchemaProps)) {
 	if s == nil {
 		return

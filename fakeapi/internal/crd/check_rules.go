@@ -26,13 +26,13 @@ import (
 // k8s.io/apiextensions-apiserver, which is not used because it imports gRPC and OpenTelemetry.
 type ruleCheck struct {
 	past  *past
-	same  bool // the schema is unchanged, so the costs of its rules are not limited again
+	same  bool // the update does not change the schema, so the costs of its rules are not limited again
 	bad   []string
 	errs  field.ErrorList
 	total cost
 }
 
-// node is a part of a schema with rules to check.
+// node is a part of a schema (of one field, for example) whose CEL rules are checked.
 type node struct {
 	schema *apiextensions.JSONSchemaProps
 	at     *field.Path
@@ -42,14 +42,14 @@ type node struct {
 	alone  *field.Path // the topmost enclosing part in which rules cannot use oldSelf; nil for none
 }
 
-// typed holds a part of a schema in the forms that compiling its CEL rules needs.
+// typed holds a part of a schema as the two types that compiling its CEL rules needs.
 type typed struct {
 	schema *structural.Structural
 	decl   *apiservercel.DeclType
 }
 
-// checkRules returns the errors in the rules of a structural schema. bad contains the errors of the schema itself. A
-// part with such errors is skipped.
+// checkRules returns the errors in the rules of a structural schema. bad contains the errors of the schema itself. The
+// rules of a part with such errors are not checked.
 func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
 	ruled := false
 	eachProps(s, func(part *apiextensions.JSONSchemaProps) { ruled = ruled || len(part.XValidations) > 0 })
@@ -110,7 +110,7 @@ func (c *ruleCheck) check(n node, root bool) {
 	c.compile(&n)
 }
 
-// sound reports whether the schema has no errors at this path and below.
+// sound reports whether c.bad has no error at this path or below it.
 func (c *ruleCheck) sound(at *field.Path) bool {
 	path := at.String()
 	return !slices.ContainsFunc(c.bad, func(bad string) bool {
@@ -176,7 +176,7 @@ func (c *ruleCheck) charge(at *field.Path, what string, cost uint64) {
 	c.total.add(at, cost)
 }
 
-// typesOf returns the types of a part of a schema for the rules, or nil if rules cannot use the part.
+// typesOf returns the types with which the rules of a part of a schema are compiled; nil if rules cannot use the part.
 func typesOf(s *apiextensions.JSONSchemaProps, whole bool) *typed {
 	ss, err := structural.NewStructural(s)
 	if err != nil {
@@ -243,7 +243,7 @@ func (c *cost) add(at *field.Path, n uint64) {
 	c.dear = c.dear[:min(len(c.dear), 4)]
 }
 
-// errors returns nil if the total cost is within the limit, otherwise errors with the most expensive rules.
+// errors returns errors that name the most expensive rules if the total cost exceeds the limit, otherwise nil.
 func (c *cost) errors(at *field.Path) (errs field.ErrorList) {
 	if c.sum <= mostSchema {
 		return nil
@@ -269,7 +269,7 @@ func tooDear(what string, cost, most uint64) string {
 		"maxProperties, and maxLength where arrays, maps, and strings are declared)"
 }
 
-// occurrences returns the maximum number of items in one value of a part; nil means unlimited.
+// occurrences returns the maximum number of items or entries in a list or map with this schema; nil means unlimited.
 func occurrences(s *apiextensions.JSONSchemaProps) *uint64 {
 	n := uint64(1)
 	bound := func(most *int64) *uint64 {
@@ -333,8 +333,8 @@ func (p *past) has(s *apiextensions.JSONSchemaProps) bool {
 	return false
 }
 
-// RuleEnv returns the environment in which to compile an expression. An expression of the old schema may use features
-// that new expressions may not use yet.
+// RuleEnv returns the CEL environment in which to compile an expression. An expression that was in the old schema may
+// use CEL functions that new expressions may not use yet.
 func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	if p != nil && p.expressions[expression] {
 		return all.StoredExpressionsEnv()
@@ -342,7 +342,7 @@ func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	return all.NewExpressionsEnv()
 }
 
-// MessageExpressionEnv is RuleEnv for a message expression.
+// MessageExpressionEnv does the same as RuleEnv, for a messageExpression.
 func (p *past) MessageExpressionEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	return p.RuleEnv(all, expression)
 }

@@ -56,7 +56,7 @@ func Served(d *Definition) bool {
 // Same reports whether two states of a CRD define the same kinds with the same behavior.
 func Same(a, b *Definition) bool { return Terminating(a) == Terminating(b) && SameStorage(a, b) }
 
-// SameStorage reports whether two states of a CRD store objects in the same way.
+// SameStorage reports whether two states of a CRD have the same UID, spec and accepted names. Stored objects fit both.
 func SameStorage(a, b *Definition) bool {
 	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)
@@ -89,7 +89,7 @@ func hasDefaults(s *apiextensions.CustomResourceDefinitionSpec) (found bool) {
 // Taken holds the accepted names of the CRDs of a group.
 type Taken struct{ resources, kinds map[string]bool }
 
-// Take adds the accepted names of a CRD.
+// Take adds the accepted names of a CRD to t.
 func (t *Taken) Take(n *apiextensionsv1.CustomResourceDefinitionNames) {
 	if t.kinds == nil {
 		t.resources, t.kinds = map[string]bool{}, map[string]bool{}
@@ -109,7 +109,7 @@ func free(want, have string, used map[string]bool) error {
 	return fmt.Errorf("%q is already in use", want)
 }
 
-// AcceptNames returns the CRD with its unused names accepted and its conditions set. It returns nil if nothing changes.
+// AcceptNames returns the CRD after accepting the names that no other CRD uses; nil if nothing changes.
 func AcceptNames(d *Definition, used Taken, now time.Time) *Definition {
 	if equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
 		return nil

@@ -33,7 +33,7 @@ func CompileRules(s *structural.Structural) *Rules {
 
 func compileRules(of, schema *structural.Structural, whole bool, types *apiservercel.DeclType) *rules {
 	if types == nil {
-		return nil // rules cannot use this part
+		return nil // CEL rules cannot use this part
 	}
 	r := &rules{schema: schema, properties: map[string]*rules{}}
 	if len(of.XValidations) > 0 {
@@ -123,7 +123,7 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape is a schema for reading values. It caches its parts, which a [model.Structural] creates again at each call.
+// shape is a schema with which rules read values. Unlike [model.Structural], it keeps the schemas of its fields.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema
@@ -160,7 +160,7 @@ type values struct{ schema *shape }
 func (v values) Schema() common.Schema { return v.schema }
 func (v values) Allows() bool          { return true }
 
-// seen holds the values of a rule's variables: self, and oldSelf if has is set.
+// seen holds the values of a rule's variables: self, and (if has is set) oldSelf in the field old.
 type seen struct {
 	self, old ref.Val
 	has       bool
@@ -179,8 +179,7 @@ func (s *seen) ResolveName(name string) (any, bool) {
 func (s *seen) Parent() interpreter.Activation { return nil }
 
 // evaluate evaluates the rules of one part of the schema, like validateExpressions of
-// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel. It does not convert the schema again for each field that a
-// rule uses.
+// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel. It is faster, because it converts the schema only once.
 func (c *checking) evaluate(r *rules, at *place, now, was any) {
 	if len(r.own) == 0 {
 		return
@@ -257,7 +256,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 	return value, err
 }
 
-// broken adds the error of a rule that does not hold, or a warning if the value is unchanged and oldSelf unused.
+// broken adds the error of a failed rule, or a warning if the value is unchanged and the rule does not use oldSelf.
 func (c *checking) broken(rule *rule, where *place, kind string, now any, sees *seen) {
 	at := where.path()
 	if rule.NormalizedRuleFieldPath != "" {
@@ -298,8 +297,8 @@ func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, valu
 
 var lineBreak = regexp.MustCompile(`[\n]+`)
 
-// message returns the text for a rule that does not hold: the result of messageExpression, otherwise the rule's
-// message, otherwise the rule. It returns an error if messageExpression exceeds its cost limit.
+// message returns the error text for a failed rule: the result of messageExpression, else the rule's message, else the
+// rule itself. It returns an error if messageExpression exceeds its cost limit.
 func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
 	text = "failed rule: " + r.text()
 	if r.Message != "" {

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// Property returns the schema of the value under a key of an object, or nil.
+// Property returns the schema of the field or map entry with this key, or nil.
 func Property(s *structural.Structural, key string) *structural.Structural {
 	if s == nil {
 		return nil
@@ -37,10 +37,10 @@ func Property(s *structural.Structural, key string) *structural.Structural {
 // Steps splits a simple JSON path such as ".spec.replicas" into its fields.
 func Steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-// place is the position of a part in an object. The part's path and old value are computed only when they are needed.
+// place is the position of a value in an object, such as spec.replicas. It computes its path and old value on demand.
 type place struct {
 	above *place // nil for the whole object
-	step  step   // the step from above to this part
+	step  step   // the step from above to this place
 	name  string
 	index int
 }
@@ -50,17 +50,17 @@ type whole struct {
 	now, was any
 }
 
-// step is the way from a part of an object to one of its own parts.
+// step is a kind of step from a value into the value: to a field, a map entry, a list item or a schema of allOf.
 type step uint8
 
 const (
-	property step = iota // to the field with this name
-	entry                // to the value with this key in a map
-	item                 // to the item with this index in a list
-	branch               // to an element of allOf: the same value, but another schema
+	property step = iota // to a field, by name
+	entry                // to a map entry, by name (the key)
+	item                 // to a list item, by index
+	branch               // to a schema in allOf, for the same value
 )
 
-// path returns the place as error messages show it.
+// path returns the path to the place, such as spec.replicas, for error messages.
 func (p *place) path() *field.Path {
 	if p.above == nil {
 		return nil
@@ -91,7 +91,7 @@ func (p *place) old(of *whole) old {
 	return old{}
 }
 
-// old holds the old value of a part (same), and the nearest enclosing part with an old value (around).
+// old holds the old and new value at a place (same) and at the nearest place above that has an old value (around).
 type old struct{ same, around *common.CorrelatedObject }
 
 func (o old) key(name string) old {
@@ -111,7 +111,7 @@ func (o old) index(i int) old {
 	return old{o.same.Index(i), o.same}
 }
 
-// equal reports whether the part is unchanged.
+// equal reports whether the value is unchanged; without an old value, whether the value around it is unchanged.
 func (o old) equal() bool {
 	if o.same != nil {
 		return o.same.CachedDeepEqual()
@@ -119,14 +119,14 @@ func (o old) equal() bool {
 	return o.around.CachedDeepEqual()
 }
 
-// Rules holds the compiled x-kubernetes-validations of a schema. It evaluates them in a fixed order. Upstream visits
-// the keys of objects in random order, so the cost budget runs out at a random rule.
+// Rules holds the compiled x-kubernetes-validations of a schema. Check evaluates them in a fixed order. Upstream visits
+// the keys of objects in random order, so its cost budget runs out at a random rule.
 type Rules struct{ root *rules }
 
-// rules holds the rules of a part of a schema and of the parts below it.
+// rules holds the rules of a part of a schema (own), and the rules of its items, properties and so on.
 type rules struct {
 	schema     *structural.Structural
-	shape      common.Schema // schema, in the form in which own reads values; nil without own rules
+	shape      common.Schema // schema, as the type with which the rules in own read values; nil if own is empty
 	own        []rule
 	usesOld    bool // a rule in own uses oldSelf
 	allOf      []*rules
@@ -147,8 +147,8 @@ func (r *rule) text() string {
 	return strings.TrimSpace(r.Rule)
 }
 
-// Check evaluates the rules for an object and its old state, which may be nil. If a rule without oldSelf does not hold
-// for an unchanged part, Check only warns.
+// Check evaluates the rules for an object and its old state, which may be nil. If a rule does not use oldSelf and fails
+// for an unchanged value, Check only warns.
 func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorList, warnings []string) {
 	c := &checking{whole: whole{s, now, was}, budget: celconfig.RuntimeCELCostBudget}
 	c.check(r.root, &place{}, now, was)
@@ -207,7 +207,7 @@ func Validate(v validation.SchemaValidator, now any) field.ErrorList {
 	return Sorted(validation.ValidateCustomResource(nil, now, v))
 }
 
-// ValidateUpdate returns the errors in a new state, or in its field part, such as "status". It omits unchanged parts.
+// ValidateUpdate returns the errors in a new state, or only in its field part ("status"). It skips unchanged parts.
 func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now, was any, part string) field.ErrorList {
 	correlated := common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
 	var at *field.Path
@@ -226,8 +226,8 @@ func Sorted(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// Memo caches values that depend only on a schema, such as compiled rules: compiling takes milliseconds, and
-// exploration starts many worlds with the same CRDs. Do not change cached values. Servers may share a Memo. The zero
+// Memo caches values that depend only on a schema, such as compiled rules. Compiling takes milliseconds, and
+// simulations start many servers with the same CRDs. Do not change cached values. Servers may share a Memo. The zero
 // value is ready for use.
 type Memo[T any] struct {
 	mu   sync.Mutex
@@ -238,7 +238,7 @@ type Memo[T any] struct {
 // mostMade is the maximum number of cached values. The oldest is dropped first.
 const mostMade = 256
 
-// Of returns the value for a schema at a path in a CRD. It calls the function make if the value is not cached.
+// Of returns the cached value for a schema at a path in a CRD. If there is none, it calls make and caches the result.
 func (m *Memo[T]) Of(schema any, at string, make func() T) T {
 	text, err := json.Marshal(schema)
 	if err != nil {

@@ -37,13 +37,13 @@ type Resource struct {
 	fields [][]string // the paths of selectable fields
 }
 
-// Family holds all versions of a CRD, served or not.
+// Family holds all versions of a CRD, including those that are not served.
 type Family struct {
 	Versions map[string]*Resource           // by name
 	Merge    map[string]typed.ParseableType // types for merging in server-side apply, by apiVersion
 }
 
-// read caches the compiled schemas for all servers.
+// read caches compiled schemas. All servers use it.
 var read crdschema.Memo[*reading]
 
 // reading is a compiled schema. Servers share it, so it must not be changed.
@@ -89,7 +89,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 	return r
 }
 
-// clean encodes a schema as JSON and decodes it again. Decoding sets Allows if additionalProperties has a schema.
+// clean encodes a schema as JSON and decodes it again: decoding sets Allows if additionalProperties has a schema.
 func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -148,7 +148,7 @@ func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	return u
 }
 
-// tidy prunes an object. It replaces malformed metadata with empty metadata.
+// tidy removes unknown fields from an object. It replaces malformed metadata with empty metadata.
 func (c *Resource) tidy(u *unstructured.Unstructured) {
 	if _, err := c.Prune(u, false); err != nil {
 		u.Object["metadata"] = map[string]any{}

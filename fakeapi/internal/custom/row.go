@@ -57,7 +57,7 @@ func (c *Resource) Row() *registry.Row {
 	return k
 }
 
-// ViewOf returns the view between version c and the storage version. A conversion sets the apiVersion and prunes.
+// ViewOf returns the conversions between c and the storage version. They set apiVersion and remove unknown fields.
 func (c *Resource) ViewOf(stored *Resource, of *registry.Row) *registry.View {
 	to := func(c *Resource) func(runtime.Object) runtime.Object {
 		return func(obj runtime.Object) runtime.Object {
@@ -70,7 +70,7 @@ func (c *Resource) ViewOf(stored *Resource, of *registry.Row) *registry.View {
 	return &registry.View{Stored: of, Show: to(c), Keep: to(stored)}
 }
 
-// strategy sets the functions that create and update objects of a custom kind.
+// strategy sets the functions of a row that prepare and validate creates and updates of custom objects.
 func (c *Resource) strategy(k *registry.Row) {
 	status := k.Status
 	k.PrepareCreate = registry.On(func(u *object) {
@@ -192,7 +192,7 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 	}
 }
 
-// ReplicasPaths adds the path of the replicas in each version of the CRD; nil for a version without scale.
+// ReplicasPaths adds to paths, for each version of the CRD, the path of the replicas; nil for a version without scale.
 func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
 	for _, v := range c.Versions { //detcheck:ordered each version has a key of its own
 		var path fieldpath.Path

@@ -66,7 +66,7 @@ func (c *Resource) validateType(k *registry.Row, u *object) (errs field.ErrorLis
 	return errs
 }
 
-// validateRules evaluates the rules of the schema, unless errs contains an error that makes them meaningless.
+// validateRules evaluates the CEL rules of the schema, unless errs contains an error such as a missing required field.
 func (c *Resource) validateRules(errs field.ErrorList, now, was any) (field.ErrorList, []string) {
 	rules := c.rules()
 	if rules == nil {

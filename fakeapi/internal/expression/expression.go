@@ -8,14 +8,14 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Yield says which types the result of an expression may have.
+// Yield is the set of types that the result of an expression may have.
 type Yield int
 
 // The result types of expressions in policies and webhooks.
 const (
 	Bool Yield = iota
 	Text
-	Annotation // text or null
+	Annotation // text or null, for audit annotations
 	Any        // any type, for variables
 	Object     // an apply configuration of a mutating policy
 	JSONPatch
@@ -31,10 +31,10 @@ var types = map[Yield][]*celgo.Type{
 	JSONPatch:  {celgo.ListType(celgo.ObjectType("JSONPatch"))},
 }
 
-// Expression is a CEL expression, in the form that the compiler expects.
+// Expression is a CEL expression with the methods that the compiler calls.
 type Expression struct {
 	Text   string
-	Name   string // for variables: the name under which later expressions use the variable
+	Name   string // for variables: later expressions use the variable by this name
 	Yields Yield
 	Params bool // the policy has a parameter object
 }
@@ -45,7 +45,7 @@ func (e Expression) GetExpression() string { return e.Text }
 
 func (e Expression) ReturnTypes() []*celgo.Type { return types[e.Yields] }
 
-// Language compiles the expressions of one policy or webhook configuration when this object is validated.
+// Language compiles the expressions of one policy or webhook configuration, to validate the object.
 type Language struct {
 	plain    cel.Compiler
 	composed *cel.CompositedCompiler // nil if expressions cannot be variables

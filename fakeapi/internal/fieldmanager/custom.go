@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// CustomType returns the type for merging objects of a custom kind. It adds the common metadata to the schema.
+// CustomType returns the type with which server-side apply merges custom objects. It includes the type of metadata.
 func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	const name = "object"
 	root := s.ToKubeOpenAPI()
@@ -31,7 +31,7 @@ func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	return parser.Type(name), nil
 }
 
-// identified adds apiVersion, kind and metadata to the schemas of whole objects and of embedded objects.
+// identified adds apiVersion, kind and metadata to the schemas of embedded objects, and to s if whole is set.
 func identified(s *spec.Schema, whole bool) {
 	if s == nil {
 		return
@@ -53,10 +53,10 @@ func identified(s *spec.Schema, whole bool) {
 	}
 }
 
-// Custom holds the parts of a CRD that field managers need.
+// Custom holds what the field managers of a custom kind need from its CRD.
 type Custom struct {
 	Types map[string]typed.ParseableType // types for merging, by apiVersion
-	Ask   conversion.Ask                 // converts objects; nil if versions differ only in their apiVersion
+	Ask   conversion.Ask                 // converts objects to another version; nil if only their apiVersion changes
 	// Default sets the defaults in the schema. It does not prune null values that the schema does not allow.
 	Default func(obj runtime.Object)
 }

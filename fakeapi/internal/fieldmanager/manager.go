@@ -26,7 +26,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Managers holds the field managers of a kind. They are created on first use. Servers share them.
+// Managers holds the field managers of a kind, by subresource. They are created on first use. Servers share them.
 type Managers struct {
 	lock sync.Mutex
 	made map[string]*managedfields.FieldManager
@@ -99,7 +99,7 @@ func resetFields(k *registry.Row, custom bool, subresource string) map[fieldpath
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{version: set})
 }
 
-// Name returns the name of the field manager: manager, or the user agent up to the first slash if manager is "".
+// Name returns the name of the field manager: manager, or (if that is "") the user agent up to the first slash.
 func Name(manager, agent string) string {
 	if manager != "" {
 		return manager
@@ -149,7 +149,7 @@ func mergeType(k *registry.Row) typed.ParseableType {
 	return typed.ParseableType{TypeRef: smd.TypeRef{NamedType: &name}, Schema: types}
 }
 
-// familyConverter provides field managers with the types and conversions of a kind with several versions.
+// familyConverter gives field managers the types and conversions of a built-in kind that has several versions.
 type familyConverter struct {
 	converter
 	family []*registry.Row

@@ -29,7 +29,7 @@ func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Tru
 // Path is the path of the metadata in errors.
 var Path = field.NewPath("metadata")
 
-// WithPolicy returns have with the finalizers "orphan" and "foregroundDeletion" only if their parameter is set.
+// WithPolicy returns a copy of have in which orphan decides about "orphan", and foreground about "foregroundDeletion".
 func WithPolicy(have []string, orphan, foreground bool) []string {
 	want := make([]string, 0, len(have)+1)
 	for _, f := range have {
@@ -106,8 +106,8 @@ func sameRefs(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(a, b metav1.OwnerReference) bool { return sameRef(&a, &b) })
 }
 
-// Sound reports whether the metadata of an update is certainly valid: the fields with rules are unchanged, and the
-// owner references are valid. If the result is false, the metadata must be validated completely.
+// Sound saves a complete validation. It reports whether the metadata of an update is certainly valid: it changes only
+// owner references, which are valid, and metadata without rules. If it returns false, validate the metadata completely.
 func Sound(m, old metav1.Object) bool {
 	return m.GetName() == old.GetName() && m.GetNamespace() == old.GetNamespace() && m.GetUID() == old.GetUID() &&
 		m.GetGenerateName() == old.GetGenerateName() && m.GetResourceVersion() != "" &&
@@ -119,8 +119,8 @@ func Sound(m, old metav1.Object) bool {
 		soundOwners(m.GetOwnerReferences())
 }
 
-// SoundNew reports whether the metadata of a new object is certainly valid, whatever the kind's rules for names. If the
-// result is false, the metadata must be validated completely.
+// SoundNew does the same for the metadata of a new object. It returns true only for names that are valid for all kinds.
+// If it returns false, validate the metadata completely.
 func SoundNew(m metav1.Object, namespaced bool) bool {
 	if namespaced != (m.GetNamespace() != "") || namespaced && !IsLabel(m.GetNamespace()) || !IsLabel(m.GetName()) {
 		return false
@@ -173,7 +173,7 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 	return controllers < 2
 }
 
-// Plain reports whether an update keeps annotations and finalizers. Some kinds have rules for them.
+// Plain reports whether an update keeps annotations and finalizers, for which some kinds have rules.
 func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
@@ -186,7 +186,7 @@ func PathSegment(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// StandardFinalizer reports whether a finalizer may have a name without a domain.
+// StandardFinalizer reports whether f is a finalizer of Kubernetes itself, such as "orphan", which needs no domain.
 func StandardFinalizer(f string) bool {
 	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents ||
 		f == "kubernetes"

@@ -22,10 +22,10 @@ type Patch struct {
 	unfinalize          []string // the finalizers to remove, from $deleteFromPrimitiveList/finalizers
 }
 
-// Names returns the uid and the resourceVersion in the patch; "" for each that the patch lacks.
+// Names returns the uid and the resourceVersion in the patch; "" for a field that is not in the patch.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
-// mapPatch sets keys of a map. A nil value deletes its key, and the field null deletes all keys.
+// mapPatch sets each key to the value with the same index. A nil value deletes the key. null deletes all keys.
 type mapPatch struct {
 	null   bool
 	keys   []string
@@ -121,8 +121,8 @@ func mergeStrings(have, patch []string) []string {
 	return interleave(rest, patch, func(f string) int { return slices.Index(have, f) })
 }
 
-// interleave merges items of the server (left) and of the patch (right) by their positions in the stored list. A new
-// item of the patch comes before the remaining items of the server.
+// interleave merges items of the server (left) and of the patch (right), ordered by their positions in the stored list.
+// An item that is only in the patch comes before the remaining items of the server.
 func interleave[T any](left, right []T, position func(T) int) []T {
 	out := make([]T, 0, len(left)+len(right))
 	for len(left) > 0 && len(right) > 0 {

@@ -2,8 +2,8 @@ package metapatch
 
 import "slices"
 
-// Parse parses a patch that contains only metadata. ok is false if the general patch code is needed. Reasons are other
-// fields, escapes, wrong types, duplicate keys and syntax errors.
+// Parse parses a patch that contains only metadata. ok is false if the general patch code must apply the patch, because
+// it has other fields, escapes, wrong types, duplicate keys or syntax errors.
 func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	s := scan{text: text}
 	seen := false

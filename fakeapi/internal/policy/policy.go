@@ -35,7 +35,7 @@ type Compiled struct {
 
 var compiled crdschema.Memo[*Compiled]
 
-// Compile compiles the expressions of a policy. The error of an invalid expression is returned by its evaluation.
+// Compile compiles the expressions of a policy. If an expression is invalid, evaluating it returns the error.
 func Compile(p *registration.ValidatingAdmissionPolicy) *Compiled {
 	return compiled.Of(&p.Spec, "", func() *Compiled { return compile(&p.Spec) })
 }
@@ -83,7 +83,7 @@ func compile(s *registration.ValidatingAdmissionPolicySpec) *Compiled {
 type Denial struct {
 	Message string
 	Reason  metav1.StatusReason // "" if the evaluation of the policy failed
-	// Whatever is set if the request is refused even if the binding has no Deny action.
+	// Whatever is set if the request is refused whatever the binding's actions are, even without Deny.
 	Whatever bool
 }
 

@@ -63,7 +63,7 @@ func conditionsOf(c *certificatesv1.CertificateSigningRequest, of certificatesv1
 	return at
 }
 
-// timeConditions sets missing times of conditions to now. If the status is unchanged, the old transition time stays.
+// timeConditions sets missing times of conditions to now. A condition with the old status keeps its transition time.
 func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
 	for i := range c.Status.Conditions {
 		have := &c.Status.Conditions[i]

@@ -47,7 +47,7 @@ var customResourceDefinitions = kind[crd.Definition, apiextensionsv1.CustomResou
 		Terminate:     terminateDefinition,
 	})
 
-// noteStorageVersion adds the storage version to the stored versions in the status.
+// noteStorageVersion adds the storage version to status.storedVersions.
 func noteStorageVersion(d *crd.Definition) {
 	for _, v := range d.Spec.Versions {
 		if !v.Storage {

@@ -39,7 +39,7 @@ var resourceSlices = kind[resourcev1.ResourceSlice, resourcev1.ResourceSliceList
 		})},
 	})
 
-// dropDisabled removes fields that belong to disabled feature gates.
+// dropDisabled removes fields of features that are off by default.
 func dropDisabled(s *resourcev1.ResourceSlice) {
 	for i := range s.Spec.Devices {
 		d := &s.Spec.Devices[i]

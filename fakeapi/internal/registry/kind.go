@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Row is a row of the table of kinds. Its functions may be nil. They work on objects, and know no requests or store.
+// Row holds the rules of one kind, as a row of the table of kinds. Its functions may be nil. They see only objects.
 type Row struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -27,9 +27,9 @@ type Row struct {
 	// Shallow returns a copy of the object that shares everything that the object points to.
 	Shallow func(obj runtime.Object) runtime.Object
 
-	// Default sets defaults on create and update, like the conversion in the real server.
+	// Default sets the defaults of an object on create and update, as the real server does when it decodes it.
 	Default func(obj runtime.Object)
-	// Judged, if set, returns the error of converting an object to the type that validation uses.
+	// Judged, if set, returns an error for an object that cannot be converted to the type that validation uses.
 	Judged func(obj runtime.Object) error
 	// OrphanByDefault is set if a delete without a policy orphans dependents (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
@@ -48,9 +48,9 @@ type Row struct {
 	// Deprecated is the warning in responses to all requests for the kind; "" for most kinds.
 	Deprecated string
 
-	// Counts is the Go field that increases the generation when it changes; "" if the kind has no generation.
+	// Counts names the Go field whose change increases the generation, such as "Spec"; "" for no generation.
 	Counts string
-	// Exactly is set if a change from a missing to an empty list in Counts, or the reverse, increases the generation.
+	// Exactly is set if the generation also increases when a missing list in that field becomes empty, or the reverse.
 	Exactly bool
 	// StatusOnCreate is set if a create keeps the object's status.
 	StatusOnCreate bool
@@ -60,10 +60,10 @@ type Row struct {
 	// Admit is an admission plugin that changes an object on create (old is nil) and on update.
 	Admit  func(obj, old runtime.Object) error
 	Plugin string
-	// Begin returns the errors that are checked before all others, on create (old is nil) and on update.
+	// Begin returns errors on create (old is nil) and on update. If there are any, nothing else is validated.
 	Begin         func(obj, old runtime.Object) field.ErrorList
 	PrepareCreate func(obj runtime.Object)
-	// Dry changes the object in the response to a dry-run create.
+	// Dry changes the object for the response to a dry-run create.
 	Dry func(obj runtime.Object)
 	// By sets the fields of an object that name the user who creates it.
 	By func(obj runtime.Object, user *authenticationv1.UserInfo)
@@ -75,14 +75,14 @@ type Row struct {
 
 	Main      Update
 	ForStatus Update
-	other     map[string]*Update // by name: other subresources that change the object
+	other     map[string]*Update // by name: other subresources that change the object, such as approval
 	Scale     *Scaling           // nil: no scale subresource
 
-	// Grace returns the grace period in seconds. It is set if the kind has graceful deletion.
+	// Grace returns the grace period in seconds, from the requested one. It is nil without graceful deletion.
 	Grace func(obj runtime.Object, asked *int64) int64
 	// Terminate returns the object that the first delete stores. A later delete removes it, unless Held returns true.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
-	// OrphanedWarning is the warning about a delete without a policy if the default policy orphans dependents.
+	// OrphanedWarning is the warning about a delete that orphans dependents only because it sets no policy.
 	OrphanedWarning string
 	// Held reports whether a terminating object stays although its metadata has no finalizers.
 	Held func(obj runtime.Object) bool
@@ -100,15 +100,15 @@ type Row struct {
 	View *View // set if the kind is stored in another version
 }
 
-// Update is a way to change an object: by the main resource or a subresource.
+// Update holds the rules for writes to the main resource, or to one subresource.
 type Update struct {
 	Prepare func(obj, old runtime.Object, now time.Time)
 	// Judge returns the errors in the new object, and warnings.
 	Judge validation.Judge
 	// Keeps is set if Prepare does nothing for a change of only metadata.
 	Keeps bool
-	// Owns lists the fields that writes to a subresource may own; nil means all except spec. A nil path element matches
-	// every element.
+	// Owns lists the paths of the fields that field managers can own after such a write; nil means all except spec. nil
+	// in a path matches every element.
 	Owns [][]any
 	// MetadataToo is set if the kind has rules for metadata. A change of only metadata is then also checked.
 	MetadataToo bool
@@ -122,7 +122,7 @@ type Scaling struct {
 	Absent func(obj runtime.Object) error
 }
 
-// Way returns the rules for changes by a subresource; nil if the subresource does not exist or cannot be updated.
+// Way returns the rules for writes to a subresource; nil if the subresource does not exist or cannot be updated.
 func (k *Row) Way(subresource string) *Update {
 	switch subresource {
 	case "":
@@ -149,10 +149,10 @@ func (k *Row) Empty() runtime.Object {
 // View converts between a version of a kind and the storage version.
 type View struct {
 	Stored *Row
-	// Show converts a stored object to this version, and Keep converts an object of this version to the storage
-	// version. They do not change their argument.
+	// Show converts a stored object to this version. Keep converts an object of this version to the storage version.
+	// Neither changes its argument.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
-	// Labels maps the selectable fields of this version to fields of the stored version; nil if they are equal.
+	// Labels maps the selectable fields of this version to those of the storage version; nil if they are equal.
 	Labels map[string]string
 }

@@ -58,7 +58,7 @@ var endpointSlices = kind[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceLi
 		})},
 	})
 
-// dropTopology clears DeprecatedTopology, which holds the topology of v1beta1, unless the endpoints equal the old ones.
+// dropTopology clears the field DeprecatedTopology of the endpoints (from v1beta1), unless the endpoints are unchanged.
 func dropTopology(e *discoveryv1.EndpointSlice, old []discoveryv1.Endpoint) {
 	for i := range e.Endpoints {
 		if e.Endpoints[i].DeprecatedTopology == nil {

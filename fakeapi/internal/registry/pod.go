@@ -116,7 +116,7 @@ func tolerates(tolerations []corev1.Toleration, key string) bool {
 	})
 }
 
-// prepareEphemeral restores everything except the ephemeral containers.
+// prepareEphemeral restores all fields of the Pod except the ephemeral containers, which the request may change.
 func prepareEphemeral(p, old *corev1.Pod) {
 	added := p.Spec.EphemeralContainers
 	p.Spec, p.Status = old.Spec, old.Status
@@ -129,7 +129,7 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	}
 }
 
-// prepareResize restores everything except resources and resize policies. Validation refuses other containers.
+// prepareResize restores all fields except resources and resize policies. Validation refuses added containers.
 func prepareResize(p, old *corev1.Pod) {
 	if len(p.Spec.Containers) != len(old.Spec.Containers) || len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
 		return
@@ -156,8 +156,7 @@ func resized(asked, old []corev1.Container) []corev1.Container {
 	return all
 }
 
-// defaultPod sets defaults. Like the real server, it drops fields that are not in the internal type, or disabled.
-
+// defaultPod sets a Pod's defaults. It drops disabled fields, and fields that the real server's internal type lacks.
 func defaultPod(p *corev1.Pod) {
 	presetPod(&p.Spec)
 	coredefaults.SetObjectDefaults_Pod(p)
@@ -196,7 +195,7 @@ func presetPod(s *corev1.PodSpec) {
 }
 
 // pullPolicy returns the default pull policy for a simple image reference: lower-case letters and digits, separated by
-// "/", "." or "-", with an optional tag. It returns "" for other references, and upstream's code sets the default.
+// "/", "." or "-", with an optional tag. For any other reference it returns "", and upstream's code sets the default.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, tag, tagged := strings.Cut(image, ":")
 	switch {
@@ -223,7 +222,7 @@ func plainWords(s string) bool {
 	return word
 }
 
-// alignAddresses makes podIP the first item of podIPs. If they differ, it uses the older field podIP.
+// alignAddresses makes podIP and the first item of podIPs equal. If both are set, podIP decides.
 func alignAddresses(s *corev1.PodStatus) {
 	switch {
 	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Fields that the fast path sets have the values that upstream's defaulting sets.
+// presetPod sets the same default values as upstream's code.
 func TestPresetsAreUpstreamsDefaults(t *testing.T) {
 	pods := registry.Builtin[slices.IndexFunc(registry.Builtin, func(k *registry.Row) bool { return k.GVK.Kind == "Pod" })]
 	r := rand.New(rand.NewSource(1))

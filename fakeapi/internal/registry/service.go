@@ -72,7 +72,7 @@ func hashOf(s *corev1.Service) (h uint32) {
 	return h
 }
 
-// addressOf returns the address that a Service gets if its spec sets none.
+// addressOf returns the cluster IP that a Service gets if its spec sets none.
 func addressOf(s *corev1.Service) string {
 	h := hashOf(s)
 	return fmt.Sprintf("10.%d.%d.%d", 96+h>>16&15, h>>8&255, 1+h&253)
@@ -111,7 +111,7 @@ func givePorts(s *corev1.Service) {
 	}
 }
 
-// prepareServiceUpdate restores immutable fields that the client omits, and drops fields of the old type.
+// prepareServiceUpdate restores immutable fields that the client omits, and clears fields that the new type lacks.
 func prepareServiceUpdate(s, old *corev1.Service) {
 	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
 	if !external && !was {
@@ -149,7 +149,7 @@ func keepAddress(s, old *corev1.ServiceSpec) {
 	}
 }
 
-// keepPorts sets missing node ports to the node port of the old port with the same name.
+// keepPorts gives a port without a node port the node port of the old port with the same name.
 func keepPorts(s, old *corev1.ServiceSpec) {
 	used := func(n int32) bool {
 		return slices.ContainsFunc(s.Ports, func(p corev1.ServicePort) bool { return p.NodePort == n })
@@ -208,7 +208,7 @@ func dropOfType(s, old *corev1.Service) {
 	}
 }
 
-// noneAdded reports whether was contains all node ports of now.
+// noneAdded reports whether an update adds no node port: all node ports in now are also in was.
 func noneAdded(now, was []corev1.ServicePort) bool {
 	for i := range now {
 		n := now[i].NodePort

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// protect is the StorageObjectInUseProtection plugin. It adds a finalizer to a new object, so that the object stays
-// while it is in use.
+// protect returns the StorageObjectInUseProtection plugin. The plugin adds a finalizer to a new object, so that the
+// object stays while it is in use.
 func protect(finalizer string) func(obj, old runtime.Object) error {
 	return func(obj, old runtime.Object) error {
 		if m := metadata.Of(obj); old == nil && !slices.Contains(m.GetFinalizers(), finalizer) {
@@ -38,7 +38,7 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 	})
 
 // settleSource makes dataSource and dataSourceRef agree. It drops a dataSource that is not a claim or snapshot, and a
-// dataSourceRef with a namespace. It keeps them if the old claim has such fields.
+// dataSourceRef with a namespace, unless the old claim has such fields.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {

@@ -1,5 +1,5 @@
 // Package registry contains the table of built-in kinds: their defaults, admission, validation, selectors, scales and
-// versions. Its functions work on objects, without requests or the store.
+// versions. Its functions get only objects, not requests or stored data.
 package registry
 
 import (
@@ -27,7 +27,7 @@ var Builtin = []*Row{
 	apiServices,
 }
 
-// OtherVersions lists the built-in kinds in versions that are not stored.
+// OtherVersions lists built-in kinds in versions other than the storage version.
 var OtherVersions = []*Row{autoscalersV1, newEvents}
 
 // Family returns all versions of a built-in kind, the storage version first.

@@ -20,8 +20,8 @@ type object[T any] interface {
 	runtime.Object
 }
 
-// kind completes a row with the names and the scope of the real server's resource. It adds the strategy of
-// [Row.common], which runs before the row's functions. Only an update sets the generation after them.
+// kind completes a row with the names and the scope of the real server's resource, and with the functions of
+// [Row.common]. These run before the row's own functions, except that an update sets the generation last.
 func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Judges, k *Row) *Row {
 	goType[T, L, P, PL](gv, k)
 	r := resources.OfKind(k.GVK)
@@ -44,8 +44,8 @@ func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row)
 	return k
 }
 
-// common adds the strategy that most kinds share. A create clears the status and sets the generation to 1. An update
-// keeps the status, and increments the generation if the field Counts changes. A status write keeps the spec.
+// common adds the behavior that most kinds share. A create clears the status and sets the generation to 1. An update
+// keeps the status, and increments the generation if the field in Counts changes. A status write keeps the spec.
 func (k *Row) common(t reflect.Type) {
 	field := func(name string) func(obj runtime.Object) reflect.Value {
 		f, ok := t.FieldByName(name)
@@ -112,27 +112,27 @@ func (k *Row) differ(now, was reflect.Value) bool {
 	return !same.Value(a.(same.Encoded), b.(same.Encoded))
 }
 
-// On converts a function with a typed argument to the type in [Row].
+// On converts a function with a typed argument to a function for the fields of [Row].
 func On[T runtime.Object](f func(T)) func(runtime.Object) {
 	return func(obj runtime.Object) { f(obj.(T)) }
 }
 
-// Over converts a function with typed arguments, the new and the old object, to the type in [Update].
+// Over converts a function of the new and the old object, with their Go type, to a function for [Update].
 func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object, now time.Time) {
 	return func(obj, old runtime.Object, _ time.Time) { f(obj.(T), old.(T)) }
 }
 
-// at is like Over, for a function that needs the time too.
+// at does the same as Over, for a function that also gets the current time.
 func at[T runtime.Object](f func(obj, old T, now metav1.Time)) func(obj, old runtime.Object, now time.Time) {
 	return func(obj, old runtime.Object, now time.Time) { f(obj.(T), old.(T), metadata.Seconds(now)) }
 }
 
-// selects converts a function with a typed argument to the type of [Row].Selectable.
+// selects converts a function with a typed argument to a function for [Row].Selectable.
 func selects[T runtime.Object](f func(obj T, set fields.Set)) func(runtime.Object, fields.Set) {
 	return func(obj runtime.Object, set fields.Set) { f(obj.(T), set) }
 }
 
-// scaled returns the scale of a kind. parts returns an object's wanted and current replicas, and its selector.
+// scaled returns the Scaling of a kind. parts returns an object's wanted replicas, current replicas and selector.
 func scaled[T runtime.Object](parts func(obj T) (want **int32, have int32, selector *metav1.LabelSelector)) *Scaling {
 	return &Scaling{
 		Read: func(obj runtime.Object) (int32, int32, string) {

@@ -1,4 +1,4 @@
-// Package same compares objects and parts of objects.
+// Package same compares objects, and parts of objects such as their specs.
 package same
 
 import (
@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Encoded is an object or part with a deterministic encoding, such as a generated API type. The real server stores the
-// encoding, and compares it to find out whether an update changes the object.
+// Encoded is an object or a part, such as a PodSpec, with a deterministic encoding. The real server stores the
+// encoding. It compares encodings to find out whether an update changes the object.
 type Encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
@@ -48,7 +48,7 @@ func encodeTo(v Encoded, size int, buf []byte) []byte {
 // quantity can be written in several ways.
 func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
-// Object reports whether two objects have the same encoding. Objects without encodings are compared semantically.
+// Object reports whether two objects have the same encoding. It compares objects without encodings field by field.
 func Object(a, b runtime.Object) bool {
 	x, typed := a.(Encoded)
 	y, both := b.(Encoded)

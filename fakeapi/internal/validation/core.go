@@ -171,7 +171,7 @@ var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_R
 				switch {
 				case old == nil:
 					return podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)
-				case rc.Generation != old.Generation: // the real server confuses the new and the old template here
+				case rc.Generation != old.Generation: // the real server swaps the new and the old template here
 					return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
 				}
 				return nil
@@ -240,8 +240,8 @@ var Service = kind(conv.Convert_v1_Service_To_core_Service, nil, rules[core.Serv
 		return all
 	})})
 
-// ServiceAddresses returns an error if a Service cannot get an address: its fields are invalid, or its family is not
-// IPv4.
+// ServiceAddresses returns an error if a Service cannot get a cluster IP, because its fields are invalid or its IP
+// family is not IPv4.
 func ServiceAddresses(obj, old runtime.Object) field.ErrorList {
 	errs, _ := serviceAddresses(obj, old, false)
 	return errs

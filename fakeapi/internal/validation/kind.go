@@ -1,5 +1,5 @@
-// Package validation checks objects of built-in kinds. It calls k8s.io/kubernetes/pkg/apis like the real server's
-// strategies. It has its own checks for admissionregistration.k8s.io, because upstream's would add some 500 packages.
+// Package validation checks objects of built-in kinds. It calls k8s.io/kubernetes/pkg/apis, as the real server does. It
+// has its own checks for admissionregistration.k8s.io, because upstream's would add some 500 packages.
 package validation
 
 import (
@@ -46,8 +46,8 @@ func init() {
 	clientgates.Restore()
 }
 
-// Judge returns errors and warnings about the new state of an object. old is nil on create. sound is set if the
-// metadata is certainly valid.
+// Judge returns errors and warnings about the new state of an object. old is nil on create. If sound is set, the
+// metadata is certainly valid and need not be checked.
 type Judge func(obj, old runtime.Object, sound bool) (field.ErrorList, []string)
 
 // Judges holds the rules of Kubernetes for one built-in kind.
@@ -55,12 +55,12 @@ type Judges struct {
 	Create, Update, Status Judge
 }
 
-// rules holds the functions of the real server's strategy. They take objects of the internal type.
+// rules holds the validation functions of the real server for one kind. They take objects of the internal type.
 type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
-	hostnames        string                     // what Pods use the name for, in a warning; "" for no warning
+	hostnames        string                     // in a warning about the name: what Pods use it for; "" for no warning
 	// changed reports whether the Pod template may have changed. By default, it compares the generation.
 	changed func(obj, old *I) bool
 }
@@ -146,8 +146,8 @@ func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
 }
 
-// templated adds the rules for the Pod template of a kind. An update may keep errors of the old object. warns is the
-// template's path in warnings, or nil for no warnings.
+// templated adds the rules for the Pod template of a kind. An update may keep errors that the old object has. warns is
+// the template's path in warnings, or nil for no warnings.
 func templated[I any, P interface {
 	*I
 	metav1.Object

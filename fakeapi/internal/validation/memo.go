@@ -19,11 +19,11 @@ import (
 
 type keys[E any] struct {
 	spec, status func(obj *E) same.Encoded
-	// name returns the object's name, or a text that contains it. It is nil if the rules ignore the name.
+	// name returns a text that contains the object's name. It is nil if the rules ignore the name.
 	name func(obj *E) string
 	// alone is set if the rules for the status do not depend on the spec.
 	alone bool
-	// writes is set if these keys are for writes to the status.
+	// writes is set if the keys are for writes to the status.
 	writes bool
 }
 
@@ -36,11 +36,11 @@ func (k *keys[E]) ofStatus() *keys[E] {
 	return &of
 }
 
-// verdicts caches the encoded parts of recent objects that have no errors or warnings, by hash. All servers share the
-// cache, because validity depends only on these parts.
+// verdicts caches objects without errors or warnings: their encoded specs or statuses, by hash. All servers share the
+// cache, because validity depends only on what it contains.
 var verdicts [1 << 11]atomic.Pointer[string]
 
-// ways counts the functions that way has returned. The number of the function is part of each cache key.
+// ways is the number of validation functions that way has returned. Each cache key contains its function's number.
 var ways atomic.Uint32
 
 var seed = maphash.MakeSeed()
@@ -134,7 +134,7 @@ func mapOf(e *field.Error) string {
 	return of
 }
 
-// entryOf returns the key by which inOrder sorts an error: the map key, or a key after all others for [ofRequest].
+// entryOf returns the sort key of an error for inOrder: the map key, or for an error of ofRequest the last sort key.
 func entryOf(e *field.Error) string {
 	if keysAsValues(e.Field) {
 		return fmt.Sprint(e.BadValue)
@@ -151,8 +151,8 @@ func ofRequest(e *field.Error) bool {
 		strings.HasPrefix(e.Detail, "Limit must be set")
 }
 
-// keysAsValues reports whether errors about a map have the path of the map, and the key as the bad value. The status of
-// a PersistentVolumeClaim has two such maps.
+// keysAsValues reports whether an error about an entry of this map contains the path of the map, and the key only as
+// the bad value. The status of a PersistentVolumeClaim has two such maps.
 func keysAsValues(path string) bool {
 	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
 }
@@ -215,7 +215,7 @@ func validateRuleResources(list []string, path *field.Path) (errs field.ErrorLis
 	if len(list) == 0 {
 		errs = append(errs, field.Required(path, ""))
 	}
-	of, to := map[string]bool{}, map[string]bool{} // x of each earlier x/*; y of each earlier */y
+	of, to := map[string]bool{}, map[string]bool{} // of has x for each earlier "x/*"; to has y for each earlier "*/y"
 	every, bare := false, false
 	for i, text := range list {
 		if text == "" {

@@ -56,7 +56,7 @@ import (
 )
 
 var (
-	// Autoscaler validates version 2, which is the storage version.
+	// Autoscaler validates HorizontalPodAutoscalers of autoscaling/v2, the storage version.
 	Autoscaler = kind(autoscalingv2conv.Convert_v2_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler, nil,
 		autoscalers)
 	AutoscalerV1 = kind(autoscalingv1conv.Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler,
@@ -73,7 +73,7 @@ var autoscalers = rules[autoscaling.HorizontalPodAutoscaler]{
 	status: autoscalingrules.ValidateHorizontalPodAutoscalerStatusUpdate,
 }
 
-// autoscalerOptions returns options that allow an update to keep errors of the old object.
+// autoscalerOptions returns validation options that allow an update to keep errors that the old object has.
 func autoscalerOptions(a, old *autoscaling.HorizontalPodAutoscaler) (
 	opts autoscalingrules.HorizontalPodAutoscalerSpecValidationOptions) {
 	opts.MinReplicasLowerBound = 1
@@ -291,7 +291,7 @@ var CertificateApproval = way(
 	certificatesconv.Convert_v1_CertificateSigningRequest_To_certificates_CertificateSigningRequest, nil,
 	certificatesrules.ValidateCertificateSigningRequestApprovalUpdate, nil)
 
-// later adapts a function with the old object as its first argument.
+// later swaps the arguments of a function that takes the old object first.
 func later[I any](check func(old, obj *I) field.ErrorList) func(obj, old *I) field.ErrorList {
 	return func(obj, old *I) field.ErrorList { return check(old, obj) }
 }

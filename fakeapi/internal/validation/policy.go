@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// ValidatingPolicy returns the errors in a policy.
+// ValidatingPolicy returns the errors in a ValidatingAdmissionPolicy.
 func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList {
 	s, params, x := &p.Spec, p.Spec.ParamKind != nil, expression.New(len(p.Spec.Variables) > 0)
 	errs := validateCommon(s.FailurePolicy, s.ParamKind, s.MatchConstraints)
@@ -60,7 +60,7 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 	return errs
 }
 
-// ValidatingPolicyStatus returns the errors in conditions and type warnings. It does not parse fieldRef.
+// ValidatingPolicyStatus returns the errors in the conditions and type-checking warnings of a policy's status.
 func ValidatingPolicyStatus(p *admissionv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
 	if t := p.Status.TypeChecking; t != nil {
 		path := field.NewPath("status").Child("typeChecking", "expressionWarnings")
@@ -194,7 +194,7 @@ func validateValidation(x *expression.Language, params bool, v *admissionv1.Vali
 		metav1.StatusReasonRequestEntityTooLarge)...)
 }
 
-// MutatingPolicy returns the errors in a policy.
+// MutatingPolicy returns the errors in a MutatingAdmissionPolicy.
 func MutatingPolicy(p *admissionv1.MutatingAdmissionPolicy) field.ErrorList {
 	s, params, x := &p.Spec, p.Spec.ParamKind != nil, expression.New(true)
 	errs := validateCommon(s.FailurePolicy, s.ParamKind, s.MatchConstraints)
@@ -264,7 +264,7 @@ func validateMutation(x *expression.Language, params bool, m *admissionv1.Mutati
 	return errs
 }
 
-// ValidatingBinding returns the errors in a binding.
+// ValidatingBinding returns the errors in a ValidatingAdmissionPolicyBinding.
 func ValidatingBinding(b *admissionv1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	errs := validateBound(b.Spec.PolicyName, b.Spec.ParamRef, b.Spec.MatchResources)
 	path, actions := specPath.Child("validationActions"), b.Spec.ValidationActions
@@ -284,7 +284,7 @@ func ValidatingBinding(b *admissionv1.ValidatingAdmissionPolicyBinding) field.Er
 	return errs
 }
 
-// MutatingBinding returns the errors in a binding.
+// MutatingBinding returns the errors in a MutatingAdmissionPolicyBinding.
 func MutatingBinding(b *admissionv1.MutatingAdmissionPolicyBinding) field.ErrorList {
 	errs := validateBound(b.Spec.PolicyName, b.Spec.ParamRef, b.Spec.MatchResources)
 	if b.Spec.MatchResources != nil {

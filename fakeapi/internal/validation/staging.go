@@ -2,8 +2,8 @@
 
 package validation
 
-// k8s.io/kubernetes requires its libraries at v0.0.0, which no module proxy serves, so go.mod requires real versions.
-// Commands that list all modules need all libraries. These imports keep go mod tidy from dropping unused ones.
+// These imports keep "go mod tidy" from dropping libraries that are unused here. Commands that list all modules need
+// them: k8s.io/kubernetes requires them at v0.0.0, which no proxy serves, so go.mod has real versions.
 import (
 	_ "k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/cloud-provider/volume"

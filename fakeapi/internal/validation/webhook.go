@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidatingWebhooks returns the errors in the webhooks of a configuration.
+// ValidatingWebhooks returns the errors in the webhooks of a ValidatingWebhookConfiguration.
 func ValidatingWebhooks(c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
 	return validateWebhooks(AsMutating(c.Webhooks))
 }
@@ -29,7 +29,7 @@ func AsMutating(webhooks []admissionv1.ValidatingWebhook) []admissionv1.Mutating
 	return all
 }
 
-// MutatingWebhooks returns the errors in the webhooks of a configuration.
+// MutatingWebhooks returns the errors in the webhooks of a MutatingWebhookConfiguration.
 func MutatingWebhooks(c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
 	return validateWebhooks(c.Webhooks)
 }
@@ -91,7 +91,7 @@ func ReviewVersions(versions []string, path *field.Path, none string) (errs fiel
 	return errs
 }
 
-// WebhookClient returns the errors in the address of a webhook.
+// WebhookClient returns the errors in the address of a webhook: a URL, or a reference to a Service.
 func WebhookClient(c *admissionv1.WebhookClientConfig, path *field.Path) field.ErrorList {
 	switch {
 	case (c.URL == nil) == (c.Service == nil):

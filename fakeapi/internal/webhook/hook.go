@@ -62,7 +62,7 @@ func named(configuration string, mutating bool, webhooks []registration.Mutating
 	return hooks
 }
 
-// For returns the rules that select the requests for the webhook.
+// For returns the Rules that select the requests for which the webhook is called.
 func (h *Hook) For() *Rules {
 	return &Rules{Namespaces: h.NamespaceSelector, Objects: h.ObjectSelector, Rules: h.Rules,
 		Equivalent: h.MatchPolicy != nil && *h.MatchPolicy == registration.Equivalent}
@@ -73,7 +73,7 @@ func (h *Hook) FailsOpen() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == registration.Ignore
 }
 
-// Dry reports whether the webhook may be called in a dry run.
+// Dry reports whether the webhook may be called in a dry run: it has no side effects there.
 func (h *Hook) Dry() bool {
 	return h.SideEffects != nil && (*h.SideEffects == registration.SideEffectClassNone ||
 		*h.SideEffects == registration.SideEffectClassNoneOnDryRun)
@@ -84,8 +84,8 @@ func (h *Hook) Again() bool {
 	return h.ReinvocationPolicy != nil && *h.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
 }
 
-// Review returns the kind of the webhook's reviews. Their version is the first in the webhook's list that the server
-// supports: v1 or v1beta1. Both versions have the same fields.
+// Review returns the kind of the AdmissionReviews for the webhook. It has the first version in the webhook's list that
+// is v1 or v1beta1. Both versions have the same fields.
 func (h *Hook) Review() schema.GroupVersionKind {
 	gv := admissionv1.SchemeGroupVersion
 	known := func(version string) bool { return version == "v1" || version == "v1beta1" }
@@ -113,7 +113,7 @@ type Endpoint struct {
 	Timeout    time.Duration
 }
 
-// Attributes describes a request. Rules select it by these values, and reviews contain them.
+// Attributes describes a request. Rules select requests by these values, and AdmissionReviews contain them.
 type Attributes struct {
 	Operation       admissionv1.Operation
 	Kind            schema.GroupVersionKind
@@ -126,14 +126,14 @@ type Attributes struct {
 	User            authenticationv1.UserInfo
 }
 
-// Target is a version of a resource, in which a webhook receives the object.
+// Target is the version of a resource in which a webhook receives the object.
 type Target struct {
 	Kind     schema.GroupVersionKind
 	Resource schema.GroupVersionResource
 }
 
-// Exempt reports whether a kind configures webhooks or policies. Such kinds are exempt from them, so that a webhook
-// cannot prevent its own removal.
+// Exempt reports whether a kind configures webhooks or policies. No webhook is called for objects of such a kind, so
+// that a webhook cannot prevent its own removal.
 func Exempt(k schema.GroupVersionKind) bool {
 	return k.Group == registration.GroupName && rules.IsExemptAdmissionConfigurationResource(
 		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))
@@ -152,7 +152,7 @@ func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.Ad
 	}
 }
 
-// JSON encodes an object as in a review.
+// JSON encodes an object as an AdmissionReview contains it.
 func JSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
 
 // Encode replaces the objects in a request with their JSON, which an HTTP handler receives.
@@ -182,7 +182,7 @@ var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attri
 	return authorizer.DecisionAllow, "", nil
 })
 
-// Versioned returns the request in the type that the CEL evaluator needs. The parameter to is the objects' version.
+// Versioned returns the request as the CEL evaluator needs it. The parameter to is the version of obj and old.
 func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.VersionedAttributes {
 	who := &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}
 	record := admission.NewAttributesRecord(obj, old, a.Kind, a.Namespace, a.Name, a.Resource, a.Subresource,
@@ -269,7 +269,7 @@ func (h *Hook) Verify(uid types.UID, r *admissionv1.AdmissionReview) error {
 	return nil
 }
 
-// Denial returns the error for a request that a webhook does not allow.
+// Denial returns the error for a request that the webhook with this name does not allow.
 func Denial(name string, result *metav1.Status) *apierrors.StatusError {
 	if result == nil {
 		return webhookerrors.ToStatusErr(name, nil)
@@ -281,5 +281,5 @@ func Denial(name string, result *metav1.Status) *apierrors.StatusError {
 	return webhookerrors.ToStatusErr(name, &status)
 }
 
-// NoDryRun returns the error for a dry run if the webhook has side effects.
+// NoDryRun returns the error of a dry run for which a webhook with side effects must be called.
 func NoDryRun(name string) *apierrors.StatusError { return webhookerrors.NewDryRunUnsupportedErr(name) }

@@ -19,7 +19,7 @@ type Rules struct {
 	Equivalent          bool // the rules also match requests for another version of a resource
 	Rules               []registration.RuleWithOperations
 	Not                 []registration.RuleWithOperations // a request that matches one of these is not selected
-	Names, NotNames     [][]string                        // the object names of each rule in Rules and Not; nil for all
+	Names, NotNames     [][]string                        // for each rule in Rules and Not: object names; nil for all
 	All                 bool                              // all requests are selected, except those that match Not
 }
 

@@ -81,7 +81,7 @@ func makeScheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
 	return s
 }
 
-// ListOptions reads the options of a list, a watch or a get from the query.
+// ListOptions decodes the options of a list, a watch or a get from the query of a request.
 func ListOptions(r *http.Request, into *metav1.ListOptions) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -92,7 +92,7 @@ func ListOptions(r *http.Request, into *metav1.ListOptions) error {
 	return nil
 }
 
-// Export returns an error if a get sets the option export, which no longer exists.
+// Export returns an error if the query of a get contains export=true, an option that no longer exists.
 func Export(r *http.Request) error {
 	asked, yes := r.URL.Query()["export"], false
 	if len(asked) == 0 {
@@ -179,7 +179,7 @@ func decodeTyped(r *http.Request, k *fakeapi.Kind, body []byte, validation strin
 	return obj, warnings, nil
 }
 
-// texts returns warnings for decoding errors. A YAML error contains several, one in each line.
+// texts converts decoding errors to warnings. A YAML error becomes one warning for each of its lines.
 func texts(errs []error) (all []string) {
 	for _, err := range errs {
 		lines, many := strings.CutPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "),
@@ -195,7 +195,7 @@ func texts(errs []error) (all []string) {
 	return all
 }
 
-// unknownConversion returns the real server's error text for an object of another kind.
+// unknownConversion returns the real server's error text for a body (have) that is not of the kind k.
 func unknownConversion(have runtime.Object, k *fakeapi.Kind) string {
 	internal, _, _ := strings.Cut(cmp.Or(k.GVK.Group, "core"), ".")
 	return fmt.Sprintf("converting (%s) to (%s.%s): unknown conversion",
@@ -220,8 +220,8 @@ func Body(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Decode decodes the object of a create or update. The option fieldValidation (validation) selects how Decode returns
-// unknown and duplicate fields: as warnings, as an error, or not at all.
+// Decode decodes the object of a create or update. validation is the option fieldValidation: Decode returns unknown and
+// duplicate fields as warnings, as an error, or not at all.
 func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	if definition, _ := k.Definition(); definition != nil {
 		return decodeCustom(r, k, body, validation)
@@ -229,7 +229,7 @@ func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (r
 	return decodeTyped(r, k, body, validation)
 }
 
-// Encode encodes an object in the format's media type.
+// Encode encodes an object as JSON, YAML or protobuf, as the format requires.
 func Encode(obj runtime.Object, f media.Format) ([]byte, error) {
 	if f.Type == media.Proto {
 		return Proto(obj)
@@ -271,7 +271,7 @@ type Cache struct {
 	mu    sync.RWMutex
 	young map[cacheKey][]byte
 	old   map[cacheKey][]byte
-	size  int // the number of bytes in young; before it exceeds cacheSize, young replaces old
+	size  int // the number of bytes in young; if it would exceed cacheSize, young becomes old
 }
 
 type cacheKey struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
-// Served returns the real server's resources, and the resources of the CRDs among kinds.
+// Served returns all resources of the real server, and the resources of the custom kinds in kinds.
 func Served(kinds []*fakeapi.Kind) []resources.GroupVersion {
 	all := resources.All[:len(resources.All):len(resources.All)]
 	at := map[schema.GroupVersion]int{}
@@ -51,7 +51,7 @@ func resourceOf(k *fakeapi.Kind) resources.Resource {
 	return r
 }
 
-// Groups lists all groups except the core group. The first version of a group is the preferred one.
+// Groups returns the document of /apis: all groups except the core group. The first version of a group is preferred.
 func Groups(all []resources.GroupVersion) *metav1.APIGroupList {
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	for _, v := range all {
@@ -69,7 +69,7 @@ func Groups(all []resources.GroupVersion) *metav1.APIGroupList {
 	return list
 }
 
-// Group returns one group, or nil.
+// Group returns the document of /apis/NAME, or nil.
 func Group(all []resources.GroupVersion, name string) *metav1.APIGroup {
 	g := group(Groups(all), name)
 	if g != nil {
@@ -122,13 +122,13 @@ func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1
 	return a
 }
 
-// storageVersions contains the storage versions that differ from the served versions.
+// storageVersions contains the storage version of each built-in kind that is stored in another version.
 var storageVersions = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}:           "v2",
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: "v1beta1",
 }
 
-// storageHash returns the hash of a kind's storage version, which discovery contains.
+// storageHash returns a hash of the version in which a kind is stored, for discovery documents.
 func storageHash(gvk schema.GroupVersionKind) string {
 	if v, ok := storageVersions[gvk]; ok {
 		gvk.Version = v
@@ -212,7 +212,7 @@ func aggregatedVersion(v *resources.GroupVersion) apidiscoveryv2.APIVersionDisco
 	return d
 }
 
-// responseKind returns the kind of a resource. It sets group and version only if they differ from v.
+// responseKind returns the kind of a resource. Its group and version are set only if they differ from those in v.
 func responseKind(v *resources.GroupVersion, r *resources.Resource) *metav1.GroupVersionKind {
 	k := &metav1.GroupVersionKind{Kind: r.Kind.Kind}
 	if r.Kind.GroupVersion() != v.GroupVersion {

@@ -1,4 +1,4 @@
-// Package media negotiates the media type of a response and the form in which an object is sent.
+// Package media determines, from the Accept header, the media type of a response and its form, such as a Table.
 package media
 
 import (
@@ -22,7 +22,7 @@ const (
 	Proto = runtime.ContentTypeProtobuf
 )
 
-// The forms in which an object or a list may be sent.
+// The forms in which an object or a list may be sent, such as a Table. The default form is the object or list itself.
 const (
 	AsTable       = "Table"
 	AsPartial     = "PartialObjectMetadata"
@@ -30,7 +30,7 @@ const (
 	asGroups      = "APIGroupDiscoveryList"
 )
 
-// Format is the media type and the form of a response.
+// Format is the media type of a response (such as JSON) and its form (such as a Table).
 type Format struct {
 	Type    string // [JSON], [YAML] or [Proto]
 	As      string // [AsTable], [AsPartial], ...; "" for the object itself
@@ -40,7 +40,7 @@ type Format struct {
 	Include metav1.IncludeObjectPolicy // what the rows of a Table contain
 }
 
-// Plain returns the media type and indentation of f, without the form. Error responses have this format.
+// Plain returns f without the form (such as a Table). Error responses have this format.
 func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
 
 // ReadTableOptions reads includeObject from the query. For a Table, an invalid value is an error.
@@ -69,15 +69,15 @@ func ContentType(r *http.Request) string {
 	return media
 }
 
-// Forms reports whether a path supports the media type and form of a clause in an Accept header.
+// Forms reports whether a path supports the media type and form in one clause of an Accept header.
 type Forms func(c *clause) bool
 
-// Custom is the Forms of custom resources. Only their partial metadata has a protobuf encoding.
+// Custom implements Forms for custom resources. Only their partial metadata has a protobuf encoding.
 func Custom(c *clause) bool {
 	return Objects(c) && (c.media != Proto || c.params["as"] != "")
 }
 
-// Objects is the Forms of objects and lists. Tables have no protobuf encoding.
+// Objects implements Forms for objects and lists of built-in kinds. Tables have no protobuf encoding.
 func Objects(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
@@ -94,7 +94,7 @@ func Objects(c *clause) bool {
 	return false
 }
 
-// Discovery is the Forms of /api and /apis.
+// Discovery implements Forms for the paths /api and /apis.
 func Discovery(c *clause) bool {
 	if c.params["as"] == "" {
 		return true
@@ -104,8 +104,8 @@ func Discovery(c *clause) bool {
 		c.params["g"] == "apidiscovery.k8s.io" && (v == "v2" || v == "v2beta1")
 }
 
-// Negotiate returns the format that the Accept header selects. ok is false if the server supports no such format.
-// f.Type is then set if the server supports one of the media types, but not in the requested form.
+// Negotiate returns the format that the Accept header selects. ok is false if the server supports none. In this case,
+// f.Type is set if only the requested form is not supported, and "" if no media type is.
 func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	f.Type = JSON
 	f.Pretty = wantsPretty(r)
@@ -141,7 +141,7 @@ func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	return f, false
 }
 
-// wantsPretty reports whether the response is indented: as the query says or, by default, for browsers, curl and wget.
+// wantsPretty reports whether to indent the response. The query decides; the default is true for curl, wget, browsers.
 func wantsPretty(r *http.Request) bool {
 	if r.URL.RawQuery != "" {
 		if v, ok := r.URL.Query()["pretty"]; ok && v[0] != "" {

@@ -51,12 +51,12 @@ func (d *Documents) of(kinds []*fakeapi.Kind) *documents {
 
 func info() object { return object{"title": "Kubernetes", "version": "v1.36.3"} }
 
-// Version3 returns the document at a path below /openapi/v3/, or nil. Each group and version has a document.
+// Version3 returns the document at a path below /openapi/v3/, such as "apis/apps/v1"; nil for any other path.
 func (d *Documents) Version3(kinds []*fakeapi.Kind, path string) []byte {
 	return d.of(kinds).v3()[path]
 }
 
-// Index returns the list of documents of version 3.
+// Index returns the document at /openapi/v3, which lists the other documents of version 3.
 func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	index := map[string]object{}
 	for path, text := range d.of(kinds).v3() {
@@ -67,7 +67,7 @@ func (d *Documents) Index(kinds []*fakeapi.Kind) any {
 	return object{"paths": index}
 }
 
-// Version2 returns the document of version 2. It contains all kinds.
+// Version2 returns the document of version 2, for all kinds.
 func (d *Documents) Version2(kinds []*fakeapi.Kind) []byte { return d.of(kinds).v2() }
 
 // Version2Proto returns version 2 in protobuf. It returns an error if version 2 cannot express a custom kind's
@@ -124,7 +124,7 @@ func encode(doc object) []byte {
 	return text
 }
 
-// paths adds the paths of a kind and their operations.
+// paths adds the URL paths of a kind, with the operations (get, post and so on) of each path.
 func (s *schemas) paths(k *fakeapi.Kind, into object) {
 	root := "/api/" + k.GVK.Version
 	if k.GVK.Group != "" {
@@ -160,7 +160,7 @@ func (s *schemas) paths(k *fakeapi.Kind, into object) {
 	}
 }
 
-// queries holds the query parameters of each operation that clients need.
+// queries holds, for each operation, the query parameters that clients need to find in the document.
 var queries = map[string][]string{
 	"list": {"continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "timeoutSeconds",
 		"watch"},

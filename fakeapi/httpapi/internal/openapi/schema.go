@@ -52,7 +52,7 @@ func (s *schemas) list(k *fakeapi.Kind) object {
 	return object{"$ref": s.ref(name)}
 }
 
-// Parts of descriptions that the real server's document has for the metadata of custom kinds.
+// Texts in the real server's descriptions of the metadata of custom kinds.
 const (
 	standard    = "Standard "
 	conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
@@ -136,19 +136,19 @@ type schemas struct {
 	named object // the schemas, by model name
 }
 
-// model is a Go type that has a name in OpenAPI.
+// model is implemented by Go types that have a name in OpenAPI.
 type model interface{ OpenAPIModelName() string }
 
-// typed is a Go type that OpenAPI shows as a simple type, such as metav1.Time as a string.
+// typed is implemented by Go types that OpenAPI shows as another type, such as metav1.Time as a string.
 type typed interface {
 	OpenAPISchemaType() []string
 	OpenAPISchemaFormat() string
 }
 
-// oneOf is a Go type with several types in OpenAPI version 3, such as IntOrString.
+// oneOf is implemented by Go types with several types in OpenAPI version 3, such as IntOrString.
 type oneOf interface{ OpenAPIV3OneOfTypes() []string }
 
-// documented is a Go type with descriptions of its fields. The key "" has the description of the type.
+// documented is implemented by Go types with descriptions, by field name. The key "" has the description of the type.
 type documented interface{ SwaggerDoc() map[string]string }
 
 func zero[T any](t reflect.Type) (v T, ok bool) {

@@ -28,13 +28,13 @@ import (
 )
 
 const (
-	// mostClients is the maximum number of clients to keep. If there are more, all are dropped.
+	// mostClients is the maximum number of HTTP clients to keep. If there are more, all are dropped.
 	mostClients = 200
 	// mostTime is the timeout of a webhook that sets none.
 	mostTime = 30 * time.Second
 	// mostBytes is the maximum size of an answer, in bytes.
 	mostBytes = 16 << 20
-	// mostShown is the number of bytes of an answer's text that an error shows.
+	// mostShown is the maximum number of bytes of an answer that an error text contains.
 	mostShown = 2048
 )
 
@@ -92,7 +92,7 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	return decode(text, response)
 }
 
-// failure returns the error for a response with a failure code. If the body is a Status, that Status is the error.
+// failure returns the error for a response with a failure code, such as 500. If the body is a Status, it is the error.
 func failure(resp *http.Response, text []byte) error {
 	var s metav1.Status
 	if json.Unmarshal(text, &s) == nil && isStatus(s.APIVersion, s.Kind) && s.Status == metav1.StatusFailure {
@@ -110,7 +110,7 @@ func isStatus(apiVersion, kind string) bool {
 	return kind == "Status" && (apiVersion == "" || apiVersion == "v1")
 }
 
-// decode decodes the review in an answer. It returns an error if the answer is a failed Status.
+// decode decodes an answer into response. It returns an error if the answer is a Status with a failure.
 func decode(text []byte, response runtime.Object) error {
 	var is struct {
 		APIVersion string `json:"apiVersion"`
@@ -144,7 +144,7 @@ func decode(text []byte, response runtime.Object) error {
 	return nil
 }
 
-// client returns the HTTP client for an endpoint. Without c.via it keeps clients, by address and certificates.
+// client returns the HTTP client for an endpoint. It keeps clients for later calls, except those with c.via.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
 	if c.via != nil {
 		return &http.Client{Transport: c.via(to)}, nil

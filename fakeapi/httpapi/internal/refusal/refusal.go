@@ -33,7 +33,7 @@ func Method() error {
 		"the server does not allow this method on the requested resource")
 }
 
-// NotModelled returns the error for a request that the real server supports and this one does not.
+// NotModelled returns the error for a request that only the real server supports.
 func NotModelled(what string) error {
 	return generic(http.StatusNotImplemented, "NotImplemented", what+" is not modelled by this server")
 }
@@ -118,7 +118,7 @@ func StreamFormat() error {
 	return notAcceptable("only the following media types are accepted: " + streamTypes)
 }
 
-// NotList returns the error for a list format of an object, or an object format of a list. gvk may be empty.
+// NotList returns the error for PartialObjectMetadata of a list, or PartialObjectMetadataList of an object.
 func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
 	if as == "PartialObjectMetadata" && list {
 		what := "you requested PartialObjectMetadata, but the requested object is a list"
@@ -135,7 +135,7 @@ func notAcceptable(message string) error {
 	return bare(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, message)
 }
 
-// internalType returns the name of the real server's internal Go type of a kind.
+// internalType returns the name of the real server's internal Go type for a kind, such as "*apps.Deployment".
 func internalType(gvk schema.GroupVersionKind) string {
 	group, _, _ := strings.Cut(gvk.Group, ".")
 	return "*" + cmp.Or(group, "core") + "." + gvk.Kind
@@ -149,7 +149,7 @@ func Include(policy metav1.IncludeObjectPolicy) error {
 
 const extraHeader = "Impersonate-Extra-"
 
-// Extras returns the extra fields of the impersonated user.
+// Extras returns the extra fields of the impersonated user, from the headers Impersonate-Extra-KEY.
 func Extras(h http.Header) map[string][]string {
 	var all map[string][]string
 	for name, values := range h {

@@ -86,8 +86,8 @@ func (t *Target) Custom() bool {
 	return definition != nil
 }
 
-// Reachable reports whether the path fits the scope of the kind. For a namespaced custom kind, a path without a
-// namespace only supports GET.
+// Reachable reports whether the path has a namespace exactly if the kind is namespaced. Without a namespace, lists of a
+// namespaced kind are also reachable; for a custom kind, only with GET.
 func (t *Target) Reachable(method string) bool {
 	if !t.Kind.Namespaced {
 		return t.Namespace == ""
@@ -132,8 +132,8 @@ func (t *Target) deletes() bool {
 	return r == nil || slices.Contains(r.Verbs, "deletecollection")
 }
 
-// Watches reports whether a list is a watch. Its path is then a deprecated watch path, or the query parameter watch is
-// set and not false.
+// Watches reports whether a list request is a watch. A watch has a deprecated /watch/ path, or the query parameter
+// watch with a value other than "false" and "0".
 func (t *Target) Watches(r *http.Request) bool {
 	if t.Watch {
 		return true

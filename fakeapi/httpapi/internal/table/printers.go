@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
-	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install" // printersinternal installs the other groups
+	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install" // printersinternal does not register this group
 	_ "k8s.io/kubernetes/pkg/apis/networking/install"
 	_ "k8s.io/kubernetes/pkg/apis/node/install"
 	"k8s.io/kubernetes/pkg/printers"
@@ -24,16 +24,16 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// printer converts objects of one kind with upstream's code.
+// printer converts objects of one kind to Tables with upstream's code.
 type printer struct {
 	columns []metav1.TableColumnDefinition
 	convert func(obj runtime.Object) (*metav1.Table, error)
-	ages    func(column int) bool // the column shows an age; nil if no column does
+	ages    func(column int) bool // reports whether the column shows an age; nil if no column does
 }
 
 var builtin = printers.NewTableGenerator().With(printersinternal.AddHandlers)
 
-// plain prints the name and the creation time, for kinds without a printer.
+// plain is the printer of kinds without their own. It prints the name and the creation time.
 var plain = by(rest.NewDefaultTableConvertor(schema.GroupResource{}), &metav1.PartialObjectMetadata{}, nil)
 
 func by(c rest.TableConvertor, empty runtime.Object, ages func(column int) bool) *printer {
@@ -82,7 +82,7 @@ func custom(wanted []apiextensionsv1.CustomResourceColumnDefinition, empty runti
 	return by(c, empty, func(column int) bool { return column > 0 && wanted[column-1].Type == "date" })
 }
 
-// apiService prints like the registry of k8s.io/kube-aggregator, which would add some 600 packages.
+// apiService prints APIServices like k8s.io/kube-aggregator, whose code would add some 600 packages.
 func apiService(obj runtime.Object) (*metav1.Table, error) {
 	o := obj.(*apiregistrationv1.APIService)
 	service, available := "Local", string(apiregistrationv1.ConditionUnknown)
@@ -107,8 +107,8 @@ func apiService(obj runtime.Object) (*metav1.Table, error) {
 	}}, nil
 }
 
-// row returns the cells and conditions of an object. Upstream's printers take the time from the machine, so the ages
-// for another time come from a copy of the object with later times.
+// row returns the Table row of an object at the time now. Upstream's printers compute ages with the machine's clock. So
+// row prints a copy of the object in which all times are moved by the difference of the clocks.
 func (p *printer) row(obj runtime.Object, now time.Time) (metav1.TableRow, error) {
 	t, err := p.convert(obj)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 )
 
-// List returns a list as a Table.
+// List returns the objects of a list response as a Table.
 func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (*metav1.Table, error) {
 	p := printerFor(k, k.New())
 	t := empty(f)
@@ -32,7 +32,7 @@ func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (
 	return t, nil
 }
 
-// One returns an object as a Table with one row. In a watch, only the first Table has headers.
+// One returns an object as a Table with one row. headers is set except for the second and later Tables of a watch.
 func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool) (*metav1.Table, error) {
 	p := printerFor(k, obj)
 	t := empty(f)
@@ -56,7 +56,7 @@ func empty(f media.Format) *metav1.Table {
 	return t
 }
 
-// add adds the row of an object.
+// add adds the row of an object to t.
 func add(t *metav1.Table, p *printer, obj runtime.Object, f media.Format, now time.Time) error {
 	row, err := p.row(obj, now)
 	if err != nil {
@@ -75,7 +75,7 @@ func add(t *metav1.Table, p *printer, obj runtime.Object, f media.Format, now ti
 	return nil
 }
 
-// Partial returns the metadata of an object.
+// Partial returns the metadata of an object as PartialObjectMetadata.
 func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	p := meta.AsPartialObjectMetadata(obj.(metav1.Object))
 	if _, ok := obj.(*appsv1.DaemonSet); ok && p.Annotations[appsv1.DeprecatedTemplateGeneration] != "" {
@@ -87,7 +87,7 @@ func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	return p
 }
 
-// PartialList returns the metadata of the objects in a list. The items of an empty list are null, as in recorded
+// PartialList returns the metadata of the objects in a list response. An empty list has the items null, as in recorded
 // responses of the real server.
 func PartialList(r *fakeapi.Response, f media.Format) *metav1.PartialObjectMetadataList {
 	list := &metav1.PartialObjectMetadataList{}

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// Cells show ages by the time of the world. Cells that show a time as it is do not change, nor does the object.
+// Cells show ages at the time of the world. Cells that show an absolute time do not change. The object does not change.
 func TestAgesByAnotherClock(t *testing.T) {
 	noon := time.Date(2017, 1, 1, 12, 0, 0, 0, time.UTC)
 	pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 3,
