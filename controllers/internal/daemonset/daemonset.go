@@ -56,7 +56,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Ref       ref.Without
 	Revisions ref.Without // for the claims of revisions
@@ -69,7 +69,7 @@ type Without struct {
 
 	OwnCount  bool // treat every matching pod as the set's own
 	OwnStatus bool // count every matching pod in the status
-	Target    bool // ignore the intended node of a pod without a node
+	Target    bool // ignore the node for which a pod without a node was created
 	Lost      bool // keep pods that wait for a missing node
 	Surplus   bool // keep all pods of a node
 	Eligible  bool // give every node a pod, whatever its taints and labels

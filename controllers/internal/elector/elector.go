@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The name of the lease, and the times of kube-controller-manager. A lease that is not renewed expires after duration.
-// The holder tries to renew the lease for deadline, once every retry.
+// The name of the lease, and the times of kube-controller-manager. A lease that is not renewed expires after 15
+// seconds. The holder tries every 2 seconds to renew the lease, and gives up after 10 seconds.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"

@@ -54,8 +54,8 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 	return nil
 }
 
-// absent tells the graph that a live read has not found an object. If dependents also name the uid with other
-// coordinates, absent returns an error, and the retry looks there.
+// absent tells the graph that a live read has not found an object. If dependents name the same uid with another kind,
+// name or namespace, absent returns an error, and the retry looks there.
 func (c *collector) absent(id identity) error {
 	if c.graph.verifiedAbsent(id) {
 		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind,
@@ -252,7 +252,7 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 	}
 }
 
-// cutLoose orphans the dependents that are not in the set loose, and adds them to the set.
+// cutLoose removes the references to id from each dependent that is not in the set loose, and adds it to the set.
 func (c *collector) cutLoose(ctx context.Context, id identity, n *node, loose map[types.UID]bool) error {
 	var errs []error
 	for _, d := range slices.Clone(n.dependents) {

@@ -177,8 +177,8 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 	return right, wrong
 }
 
-// alternative returns another identity that dependents name for the uid. It goes round the sorted identities: the
-// result follows the parameter after, or is the first one.
+// alternative returns another identity that dependents name for the uid: in sorted order, the one that follows the
+// parameter after. The first one follows the last one.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {

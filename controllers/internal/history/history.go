@@ -27,7 +27,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Collision bool // do not use another name when a different revision has the name
 	Live      bool // delete old revisions that are in use

@@ -30,7 +30,7 @@ func indexOf(p *corev1.Pod) int {
 	return i
 }
 
-// within reports whether the Job has the pod's index. It is true for a Job without indexes.
+// within reports whether a pod's index is below the Job's completions. It is true for a Job without indexes.
 func within(p *corev1.Pod, j *batchv1.Job) bool {
 	if !indexed(j) {
 		return true

@@ -100,7 +100,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without

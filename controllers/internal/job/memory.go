@@ -94,7 +94,7 @@ func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	return shown < since
 }
 
-// forgetShed drops the removals that the cache shows now.
+// forgetShed drops the records of removed finalizers whose removal the cache shows now.
 func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
 	kept := map[types.UID]uint64{}
 	for _, p := range pods {

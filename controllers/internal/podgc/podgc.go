@@ -52,7 +52,7 @@ type Options struct {
 	Without   Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Quarantine bool // treat a node that the cache lacks as missing at once
 	LiveNode   bool // treat a missing node as gone without reading it from the server
@@ -264,8 +264,8 @@ func takesRunnable(f *law.Facts) string {
 	return ""
 }
 
-// remove marks pods that have not ended as failed, with the condition if it is set. Then it removes the pods. A pod
-// that cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name
+// remove marks pods that have not ended as failed, and adds the condition, if it is not nil. Then it removes the pods.
+// A pod that cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name
 // (RULES L112).
 func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
 	for _, pod := range pods {

@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// room is the number of pods that a node can hold if it does not report a number. It is a kubelet's default.
+// room is the number of pods that a node can hold if its status reports no number. It is a kubelet's default.
 const room = 110
 
 var (

@@ -49,7 +49,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -166,7 +166,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// data returns a set's template in the form in which a revision holds it.
+// data returns the content of the revision that stores the set's current template.
 func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
 	if r.options.Without.Drift {
 		template := set.Spec.Template

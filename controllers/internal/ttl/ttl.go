@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	UID   bool // delete a Job by name, even if a recreated Job has the name
 	End   bool // count from the creation of the Job, not from its end
