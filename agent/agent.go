@@ -35,7 +35,7 @@ type Subject struct {
 	Install string   // the install manifests: a kustomization, a chart, a directory or a file; "none" for no manifests
 
 	Edits  []string          // merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}
-	Skip   map[string]string // names of cases and laws to leave out, each with the reason, which is printed
+	Skip   map[string]string // cases and laws to leave out, by name; each value is the reason, which is printed
 	Accept []Accept          // known violations: they are printed, but do not fail the test
 
 	// Settled is called, in the process of the test, whenever a cluster has settled: at most periodic work is left.

@@ -205,9 +205,9 @@ const (
 // runs takes the maximal number of steps.
 const unsettledRuns = 2
 
-// measure runs the default schedule to set the bounds of the other runs. If a step cannot be executed in the default
-// schedule, measure returns an error, because all runs would end at that step without a violation. more is the option
-// Steps.
+// measure runs the default schedule. From its number of steps, it sets how many steps other runs may take. more is the
+// option Steps. If a step cannot be executed in the default schedule, measure returns an error, because all runs would
+// end at that step without a violation.
 func (p *Script) measure(more int) error {
 	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {
