@@ -38,7 +38,7 @@ type at struct {
 // ownerLabel contains the name of the owner, for objects that do not refer to it.
 const ownerLabel = "garden.example.com/owner"
 
-// inUse is the operator's finalizer on dependents, finished its finalizer on owners.
+// inUse is the operator's finalizer on dependents. finished is its finalizer on owners.
 const (
 	inUse    = "idiom.example.com/in-use"
 	finished = "idiom.example.com/finished"

@@ -114,8 +114,8 @@ func (e *told) likeness(o *told) bool {
 const theirWorkers = 5
 
 // differs compares the end of upstream's controllers with the ends of ours, under the default schedule and some random
-// ones. In every second run ours have as many workers as upstream's. If a run is alike, differs returns "" and the
-// seed of this run.
+// ones. In every second run ours have as many workers as upstream's. If a run of ours is like upstream's, differs
+// returns "" and the seed of this run.
 func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Controller) (what string, seed uint64) {
 	var all []told
 	for seed = 0; seed <= ourSeeds; seed++ {
