@@ -50,7 +50,6 @@ func serve(t testing.TB, args ...string) *served {
 	return s
 }
 
-// create sends the request that creates an object.
 func (s *served) create(t testing.TB, path string, object any) {
 	t.Helper()
 	body, err := json.Marshal(object)

@@ -189,7 +189,6 @@ func size(families map[string]int) (n int) {
 	return n
 }
 
-// unowned counts children without an owner.
 func (c *cluster) unowned() (n int) {
 	for _, kind := range []string{"pod", "replicaset"} {
 		for _, name := range c.objects(kind) {

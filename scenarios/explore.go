@@ -191,7 +191,7 @@ func (p *Script) fixed() []string {
 }
 
 // A random run takes more steps than the default run, because it repeats work, for example after a crash. It counts as
-// not settling after drawnTimes times the steps of the default run, plus drawnMore steps for retries.
+// not settling after 30 times the steps of the default run, plus 20,000 steps for retries.
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000

@@ -154,7 +154,7 @@ func ownerName(pod *corev1.Pod) string {
 	return ""
 }
 
-// count compares numbers of pods by key.
+// count compares the numbers of pods of each key with those in text, which is JSON.
 func (p *player) count(text string, key func(*corev1.Pod) string) error {
 	want, got := map[string]int{}, map[string]int{}
 	if err := json.Unmarshal([]byte(text), &want); err != nil {

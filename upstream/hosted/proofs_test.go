@@ -61,7 +61,6 @@ func proofs(t *testing.T) []*proof {
 	return all
 }
 
-// violates reports whether the file expects a violation.
 func (p *proof) violates() bool { return p.until < 0 || p.file.Steps[p.until].Expect }
 
 func (p *proof) read(text string) {

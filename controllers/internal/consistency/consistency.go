@@ -1,9 +1,9 @@
 // Package consistency makes a controller wait until its caches show its own writes.
 //
-// A controller's caches lag behind its writes. Expectations prevent duplicate creations, but they expire after
-// [expectations.Timeout], and they do not cover adoptions and status writes. Therefore some controllers of Kubernetes
-// 1.36 record the resourceVersions of their writes. They begin a reconcile only after each cache has reached these
-// versions (RULES D45 to D51).
+// A controller's caches lag behind its writes. Expectations prevent duplicate creations, but they expire after five
+// minutes ([expectations.Timeout]), and they do not cover adoptions and status writes. Therefore some controllers of
+// Kubernetes 1.36 record the resourceVersions of their writes. They begin a reconcile only after each cache has reached
+// these versions (RULES D45 to D51).
 package consistency
 
 import (

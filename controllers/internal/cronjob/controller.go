@@ -191,7 +191,7 @@ type Without struct {
 	Newest      bool // clean up the newest ended Jobs instead of the oldest
 	Itself      bool // with the policy Replace, delete also the Job that is due, if the status does not list it yet
 	Unread      bool // with the policy Replace, delete an unlisted Job without reading it from the server
-	VictimUID   bool // delete Jobs by name, even if a recreated Job has the name
+	VictimUID   bool // delete Jobs by name, even if the name now belongs to a recreated Job
 	LiveChild   bool // treat a Job missing from the cache as gone
 	LiveUID     bool // treat a new Job with the name of a missing one as the missing one
 	Missing     bool // keep missing Jobs in the active list

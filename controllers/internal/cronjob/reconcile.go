@@ -272,7 +272,7 @@ func byStart(a, b *batchv1.Job) int {
 }
 
 // delete deletes a Job with its Pods, and removes it from the active list. In the current era it sends the Job's uid,
-// so a recreated Job with the name survives (EXACT-4). Upstream sends only the name (RULES J91).
+// so a recreated Job with the same name survives (EXACT-4). Upstream sends only the name (RULES J91).
 func (s *round) delete(job *batchv1.Job) error {
 	background := metav1.DeletePropagationBackground
 	opts := metav1.DeleteOptions{PropagationPolicy: &background}

@@ -78,7 +78,7 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 }
 
 // replace deletes the running Jobs, after reading each from the server. It does not delete a Job that the CronJob does
-// not own (LAW-2); upstream deletes any Job with the name. It also keeps the Job of the scheduled time at. That Job
+// not own (LAW-2); upstream deletes any Job of that name. It also keeps the Job that is due now. That Job
 // exists if the controller was killed after starting it. Then create adds it to the status.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
@@ -124,7 +124,7 @@ func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	return s.delete(job)
 }
 
-// create starts the Job of a scheduled time and lists it in the status. If a Job of another owner has the name, it
+// create starts the Job of a scheduled time and lists it in the status. If another owner's Job has its name, create
 // skips this time and waits for the next one. Upstream waits for another event.
 func (s *round) create(at time.Time) error {
 	obj, err := s.env.Client.Create(s.ctx, s.newJob(at))

@@ -80,11 +80,11 @@ type Without struct {
 	Missing   bool // replace available pods even if too many pods are unavailable
 	Crowded   bool // during an update, add a pod beside each old pod at once
 	TakeOwned bool // create pods without a reference to the set
-	VictimUID bool // delete pods by name, even if a recreated pod has the name
+	VictimUID bool // delete pods by name, even if the name now belongs to a recreated pod
 	Dying     bool // treat a node with an ended, terminating pod as occupied
 
 	Relabel     bool // keep the labels of pods that have a duplicate of the current revision
-	RelabelUID  bool // relabel by name, even if a recreated pod has the name
+	RelabelUID  bool // relabel by name, even if the name now belongs to a recreated pod
 	Collision   bool // treat any revision with the wanted name as the wanted one
 	InUse       bool // clean up revisions that pods use
 	RevisionUID bool // delete revisions by name

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// byNode groups the set's pods by their node or, after the first two eras, by the node for which they were created
-// (RULES G73). It ignores pods without a node, and ended pods that are terminating.
+// byNode groups the set's pods by node. After the first two eras, a pod without a node counts for the node for which it
+// was created (RULES G73). byNode ignores all other pods without a node, and ended pods that are terminating.
 func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	nodes := map[string][]*corev1.Pod{}
 	for _, p := range pods {

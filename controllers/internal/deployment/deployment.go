@@ -74,7 +74,7 @@ type Without struct {
 	Empty bool // with strategy Recreate, create new pods while old ones run
 
 	Idle      bool // treat old ReplicaSets without ready pods as empty
-	VictimUID bool // delete old ReplicaSets by name, even if a recreated ReplicaSet has the name
+	VictimUID bool // delete old ReplicaSets by name, even if the name now belongs to a recreated ReplicaSet
 	Unchanged bool // write a status that is already right
 	Pods      bool // delete pods of old ReplicaSets directly
 }

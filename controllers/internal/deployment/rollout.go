@@ -226,7 +226,7 @@ func (u *rollout) ofRevision(n int64) *appsv1.ReplicaSet {
 // cleanUp deletes old ReplicaSets beyond the history limit, lowest revisions first. It deletes only ReplicaSets of size
 // zero without pods, and only if the ReplicaSet controller has observed that size (RULES H78).
 //
-// A delete carries the uid, so a recreated ReplicaSet with the name survives (EXACT-4). Upstream deletes by name.
+// A delete carries the uid, so a recreated ReplicaSet with the same name survives (EXACT-4). Upstream deletes by name.
 func (u *rollout) cleanUp(ctx context.Context) error {
 	limit, limited := keepsHistory(u.d)
 	history := keep(u.old(), func(rs *appsv1.ReplicaSet) bool { return rs.DeletionTimestamp == nil })

@@ -111,7 +111,6 @@ func (e *elector) holds() bool {
 	return e.lease != nil && holderOf(e.lease) == e.identity() && e.valid()
 }
 
-// valid reports whether the lease has not expired.
 func (e *elector) valid() bool { return e.env.Now().Before(e.since.Add(term(e.lease))) }
 
 // write handles the response to a write of the lease, and reports whether the write succeeded.

@@ -175,13 +175,13 @@ func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerRefer
 	return owner, err
 }
 
-// cut removes references to owners from an object.
+// cut removes the references to the owners with these uids from the object.
 func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) error {
 	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners)
 }
 
-// breakCycle makes an object's references non-blocking if a dependent of the object is in foreground deletion, because
-// owner and dependent may wait for each other (GC-6).
+// breakCycle makes an object's references non-blocking if one of its dependents is in foreground deletion. Otherwise
+// the owner and the dependent may wait for each other (GC-6).
 func (c *collector) breakCycle(ctx context.Context, n *node) error {
 	if c.without.Cycles {
 		return nil

@@ -1,7 +1,7 @@
 // Package history keeps the earlier templates of a StatefulSet or DaemonSet as ControllerRevisions.
 //
 // A revision contains a strategic merge patch that restores the template. A controller finds the revision by the bytes
-// of this patch. The revision's name ends in a hash of the bytes, but another revision may have the name.
+// of this patch. The revision's name ends in a hash of the bytes, but another revision may have this name.
 package history
 
 import (

@@ -17,7 +17,7 @@ type backoff struct {
 	last     time.Time
 }
 
-// after returns b, updated with pods that have ended.
+// after adds pods that have ended to the backoff b. A success forgets the failures before it.
 func (b backoff) after(succeeded, failed []*corev1.Pod) backoff {
 	if len(succeeded) == 0 {
 		if len(failed) > 0 {

@@ -48,7 +48,7 @@ type Without struct {
 	Rivals      bool // scale other sets that select the set's pods to zero
 	RivalsStay  bool // delete other sets that select the set's pods
 	Terminating bool // create and delete pods for a terminating set
-	VictimUID   bool // delete pods by name, even if a recreated pod has the name
+	VictimUID   bool // delete pods by name, even if the name now belongs to a recreated pod
 	Dying       bool // count terminating pods as if they stayed
 	Ready       bool // the status counts every pod as ready
 

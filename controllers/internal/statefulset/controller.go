@@ -59,7 +59,7 @@ type Without struct {
 	Prefix      bool // treat pods of a set whose name begins with this set's name as members
 	Canonical   bool // treat a pod with another spelling of an ordinal (web-01) as a member
 	Terminating bool // reconcile a terminating set as usual
-	VictimUID   bool // delete pods by name, even if a recreated pod has the name
+	VictimUID   bool // delete pods by name, even if the name now belongs to a recreated pod
 	SamePod     bool // after a conflict, update even a recreated pod
 	SameSet     bool // after a conflict, write even the status of a recreated set
 	Ended       bool // create an ended pod again before it is gone

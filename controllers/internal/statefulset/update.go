@@ -244,7 +244,7 @@ const attempts = 4
 
 // repair restores what a pod needs as a member of the set: its labels, volumes, and the owners of its claims. After a
 // conflict it retries with the cached pod, unless the pod was recreated or has another owner (LAW-2, EXACT-4). Upstream
-// updates any pod with the name.
+// updates any pod with this name.
 func (s *syncing) repair(ctx context.Context, p *corev1.Pod) error {
 	var err error
 	for range attempts {

@@ -79,7 +79,7 @@ func Serve(checks []Check) {
 type server struct {
 	checks   []Check
 	out      *json.Encoder
-	ran      []bool       // for each check: it has run in this process, or needs no first run without a mutation
+	ran      []bool       // for each check, whether it can skip its first run without a mutation
 	at       atomic.Int64 // index of the running check in the request
 	deadline atomic.Int64 // processor time, in nanoseconds, at which that check must end; 0 for none
 }
