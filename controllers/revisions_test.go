@@ -268,7 +268,7 @@ func TestRevisionsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	history.Index(h.Revisions) // a second time
+	history.Index(h.Revisions) // a second call does nothing
 	var got string
 	for _, r := range history.Own(h.Revisions, h.Owner) {
 		got += r.Namespace + "/" + r.Name + " "

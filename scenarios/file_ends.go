@@ -46,7 +46,7 @@ func (q *quietEnds) at(s any) *ends {
 	return q.of[s]
 }
 
-// end describes a settled world by kind.
+// end describes the objects of a settled world, by kind.
 type end map[string]*endOf
 
 // endOf describes the objects of a kind. For each field and value it contains the objects with this value.

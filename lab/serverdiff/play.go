@@ -160,7 +160,7 @@ type notes struct {
 	names  map[string]string // placeholders, by the value that they replace
 	counts map[string]int    // the number of placeholders of each form, such as "uid" and "rv"
 	began  time.Time
-	client bool // set while a request, not an answer, gets placeholders
+	client bool // true while a request gets placeholders, false for an answer
 }
 
 func newNotes(namespace, prefix string, now time.Time) *notes {

@@ -131,7 +131,7 @@ func mistake(format string, args ...any) error {
 	return &scenarios.Error{File: "simtest.Case", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }
 
-// check finds mistakes that the compiled file would not show, or would show under another name.
+// check finds mistakes that parsing the compiled file would miss, or would report without the name of the field.
 func (c *Case) check() error {
 	for _, look := range []func() error{c.checkControllers, c.checkUser, c.checkBounds} {
 		if err := look(); err != nil {

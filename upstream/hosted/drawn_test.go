@@ -91,9 +91,9 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 	return e
 }
 
-// neverRests reports whether a controller goes on forever: the world does not settle, or a law says so. If a name is
-// taken, a program retries the create with growing delays, so its world counts as settled. With our controller the
-// world does not settle. WRITE-7 reports the program.
+// neverRests reports whether a controller goes on forever: the world does not settle, or a law says so. For example, a
+// name is taken. Our controller retries, and the world does not settle. Upstream's program retries with growing delays,
+// so its world counts as settled, but WRITE-7 reports the program.
 func (e *told) neverRests() bool {
 	return e.unsettled || slices.ContainsFunc(strings.Fields(e.law), func(id string) bool {
 		return slices.Contains([]string{"EXACT-7", "NOFIGHT-1", "WRITE-7", "WRITE-8"}, id)

@@ -219,7 +219,7 @@ func (d decodesOnce) ServerPreferredResources() ([]*metav1.APIResourceList, erro
 	for _, path := range []string{"/api", "/apis"} {
 		body, err := d.RESTClient().Get().AbsPath(path).SetHeader("Accept", discovery.AcceptV2).DoRaw(context.TODO())
 		if err != nil {
-			return d.DiscoveryInterface.ServerPreferredResources() // handles errors and older servers
+			return d.DiscoveryInterface.ServerPreferredResources() // this call handles errors and older servers
 		}
 		documents[path] = string(body)
 	}

@@ -78,8 +78,8 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 }
 
 // replace deletes the running Jobs, after reading each from the server. It does not delete a Job that the CronJob does
-// not own (LAW-2); upstream deletes any Job of that name. It also keeps the Job that is due now. That Job
-// exists if the controller was killed after starting it. Then create adds it to the status.
+// not own (LAW-2); upstream deletes any Job of that name. It also keeps the Job that is due now. That Job exists if the
+// controller was killed after starting it. Then create adds it to the status.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {

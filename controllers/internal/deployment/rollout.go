@@ -201,7 +201,7 @@ func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]strin
 	return out
 }
 
-// lastRevision returns the second highest revision, or 0.
+// lastRevision returns the second highest revision of the ReplicaSets, or 0 if there is none.
 func (u *rollout) lastRevision() int64 {
 	all := []int64{0, 0}
 	for _, rs := range u.sets {

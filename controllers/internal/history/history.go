@@ -39,7 +39,7 @@ var resource = appsv1.SchemeGroupVersion.WithResource("controllerrevisions").Gro
 type History struct {
 	Client    host.Client
 	Owner     metav1.Object // the set, as cached
-	Revisions cache.Indexer // of ControllerRevisions, with [Index]
+	Revisions cache.Indexer // a cache of ControllerRevisions; see [Index]
 	Without   *Without
 }
 

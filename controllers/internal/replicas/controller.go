@@ -256,7 +256,7 @@ const (
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"
 	// Current: Kubernetes 1.36. A reconcile of a ReplicaSet waits until caches show earlier writes (RULES D45, D50).
-	// Creations start slowly (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The status counts
+	// Creations come in growing batches (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The status counts
 	// terminating pods, and pods are checked again when they become available.
 	Current Era = "current"
 )

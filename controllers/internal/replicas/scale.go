@@ -161,7 +161,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 	return firstErr
 }
 
-// only returns options that limit a delete to the pod with this uid; without a limit before ControllerRef.
+// only returns options that limit a delete to the pod with p's uid. Before ControllerRef there is no limit.
 func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
 	if !r.options.Era.owned() || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
