@@ -24,7 +24,7 @@ import (
 )
 
 // Subject describes an operator and its check. Paths are relative to the directory of the test's package. If CRDs,
-// Samples or Install is not set, it is searched in the module, as by "threelaws check".
+// Samples or Install is not set, the module is searched for these files, as by "threelaws check".
 type Subject struct {
 	// Run is the operator. It serves until ctx is done. If it returns earlier, its process exits.
 	Run func(ctx context.Context, p *Process) error

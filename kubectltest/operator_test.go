@@ -26,7 +26,7 @@ import (
 // site is a running "threelaws serve" with the files of an operator.
 type site struct {
 	*served
-	port int // of the operator's webhooks
+	port int // the port of the operator's webhooks
 }
 
 // TestOperator installs a kubebuilder operator from its own manifests by "kubectl apply -k", with an overlay for an

@@ -97,7 +97,7 @@ func (w *world) namespace() string {
 	return namespace
 }
 
-// begin starts the controllers, before or after there is work.
+// begin creates the initial objects, and starts the controllers before or after that.
 func (w *world) begin() {
 	early := w.in(2)
 	if early {

@@ -181,8 +181,8 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	return k, "", nil
 }
 
-// unserved reports whether a 404 means that the server does not know the path: the error names no object. A proxy may
-// omit the details.
+// unserved reports whether a 404 means that the server does not know the path: the error names no object. The error may
+// have no details at all, because a proxy may omit them.
 func unserved(err error) bool {
 	var answer apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &answer) {
