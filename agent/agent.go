@@ -24,7 +24,7 @@ import (
 )
 
 // Subject describes an operator and its check. Paths are relative to the directory of the test's package. If CRDs,
-// Samples or Install is not set, it is searched in the module, as by "threelaws check".
+// Samples or Install is not set, the module is searched for these files, as by "threelaws check".
 type Subject struct {
 	// Run is the operator. It serves until ctx is done. If it returns earlier, its process exits.
 	Run func(ctx context.Context, p *Process) error
@@ -35,7 +35,7 @@ type Subject struct {
 	Install string   // the install manifests: a kustomization, a chart, a directory or a file; "none" for no manifests
 
 	Edits  []string          // merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}
-	Skip   map[string]string // names of cases and laws to leave out, each with the reason, which is printed
+	Skip   map[string]string // cases and laws to leave out, by name; each value is the reason, which is printed
 	Accept []Accept          // known violations: they are printed, but do not fail the test
 
 	// Settled is called, in the process of the test, whenever a cluster has settled: at most periodic work is left.

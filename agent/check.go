@@ -56,7 +56,7 @@ type line struct {
 	Note, Name, Failed, Skipped, Told string
 }
 
-// farewell says how long before the test's deadline the command is interrupted.
+// farewell is how long before the test's deadline the test interrupts the command threelaws.
 const farewell = 10 * time.Second
 
 // check runs the command. For each case and each law in the command's output, it runs a subtest.
@@ -134,7 +134,7 @@ func (l *line) tell(t *testing.T) {
 	}
 }
 
-// flags returns GOFLAGS with the build tags of this test, for the command's build, or nil if there are no tags.
+// flags returns the variable GOFLAGS for the command's build, with this test's build tags. Without tags it returns nil.
 func flags() []string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

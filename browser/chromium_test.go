@@ -71,7 +71,6 @@ func open(t testing.TB, path string) *tab {
 	return b
 }
 
-// listen records errors and warnings of the browser.
 func (b *tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +117,6 @@ func eval[T any](t testing.TB, b *tab, expression string) T {
 	return value
 }
 
-// text returns the visible text of an element.
 func text(t testing.TB, b *tab, selector string) string {
 	t.Helper()
 	return eval[string](t, b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? 'no '+%q", selector, selector))

@@ -50,7 +50,6 @@ func serve(t testing.TB, args ...string) *served {
 	return s
 }
 
-// create sends the request that creates an object.
 func (s *served) create(t testing.TB, path string, object any) {
 	t.Helper()
 	body, err := json.Marshal(object)
@@ -98,7 +97,7 @@ func until(t testing.TB, b *tab, expression string) {
 		") ? done(true) : setTimeout(look, 20); look() })")
 }
 
-// newest is the step of the last record that arrived, also if the page does not show it.
+// newest is a JavaScript expression: the last step that has arrived, even if the page does not show the step yet.
 const newest = "(fed.ahead || view.run).records.at(-1).s"
 
 // A page shows each step of a server when it happens, with the owners after it and the law that it violates. If the

@@ -171,7 +171,7 @@ func TestOldViewBesideTheTruth(t *testing.T) {
 	b.quiet(t)
 }
 
-// Filters leave only their steps. The search counts its matches. The table has the same text as the lanes.
+// A filter shows only the steps that match. The search counts its matches. The table has the same text as the lanes.
 func TestFiltersAndTable(t *testing.T) {
 	b := open(t, fight(t))
 	choose := func(id, value string) int {

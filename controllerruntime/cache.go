@@ -36,8 +36,8 @@ func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVe
 	return c.informer(form{gvk, reflect.TypeOf(obj)})
 }
 
-// informer returns the informer of a form: a kind with a Go type. While the process starts, sources call informer on
-// other goroutines, one at a time. There it returns an error instead of panicking, and stores the panic in failed.
+// informer returns the informer of a kind with a Go type (a form). While the process starts, sources call informer on
+// other goroutines, one at a time. Such a call returns a panic as an error, and stores the panic's value in failed.
 func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	if c.p.starting != nil {
 		defer func() {
@@ -171,7 +171,7 @@ func (t *typedHandler) OnDelete(obj any) {
 	t.q.flush()
 }
 
-// undeclared is the informer of a process without an Env. It has no objects, and ignores handlers and indexers.
+// undeclared is the informer while a setup is only recorded. It has no objects, and ignores handlers and indexers.
 type undeclared struct{ ctrlcache.Informer }
 
 func (undeclared) AddIndexers(toolscache.Indexers) error { return nil }

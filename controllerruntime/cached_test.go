@@ -67,7 +67,6 @@ var cached = []step{
 	listed("list untyped", lists.widgets),
 }
 
-// fill creates the content of the caches.
 func fill(t *testing.T, run *trial.Trial) {
 	t.Helper()
 	create(t, run, definition(t))

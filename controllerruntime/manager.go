@@ -25,12 +25,12 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// recordingManager is the manager of one process. It keeps the controllers that a setup adds, and the host runs them.
+// recordingManager is the manager that a setup gets. It records the setup's controllers, which the host then runs.
 type recordingManager struct {
 	p           *process
 	client      client.Client
 	controllers []*controller
-	left        []string // the names in Options.LeaveOut that were left out
+	left        []string // the names in Options.LeaveOut that the setup has used
 }
 
 func newManager(p *process) *recordingManager {
@@ -41,7 +41,7 @@ func newManager(p *process) *recordingManager {
 	return m
 }
 
-// Add keeps a controller. It refuses any other runnable unless LeaveOut names it.
+// Add records a controller. It refuses any other runnable unless LeaveOut names it.
 func (m *recordingManager) Add(r manager.Runnable) error {
 	c, err := controllerOf(r)
 	if err != nil {

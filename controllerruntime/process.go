@@ -30,7 +30,7 @@ type process struct {
 
 	mu    sync.Mutex                               // guards the maps below against goroutines of a Reconcile
 	gvks  map[reflect.Type]schema.GroupVersionKind // kinds of Go types in the scheme
-	lists map[reflect.Type]form                    // the form of a list type's items
+	lists map[reflect.Type]form                    // for the type of a list: the kind and the Go type of its items
 	live  map[schema.GroupVersionKind]bool         // kinds that are never read from the cache
 	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table at the last lookup
 	views map[form]*view

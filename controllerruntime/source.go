@@ -103,7 +103,7 @@ func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.G
 	return p.mapper.asked > asked && len(q.pending) == 1 && q.pending[0].Name == "owner"
 }
 
-// wakesOwner finds fields of these types by name. If controller-runtime renames a field, this does not compile.
+// wakesOwner finds fields of these types by name. If controller-runtime renames one, these lines do not compile.
 var (
 	_ = event.TypedCreateEvent[client.Object]{Object: nil}
 	_ = handler.TypedFuncs[client.Object, reconcile.Request]{}

@@ -25,8 +25,8 @@ type view struct {
 	made     map[runtime.Object]client.Object // nil: conversions are not kept
 }
 
-// viewOf returns the view of a form, and makes a missing view. After the start, a new view must share the informer of
-// another view of the kind. If there is no such view, viewOf panics.
+// viewOf returns the view of a kind in a Go type, and makes it if it does not exist. After the start, a new view must
+// share the informer of another view of the kind. If there is no such view, viewOf panics.
 func (p *process) viewOf(f form) (*view, error) {
 	p.mu.Lock()
 	v := p.views[f]

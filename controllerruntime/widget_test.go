@@ -18,7 +18,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// controllers returns the controllers of a setup.
 func controllers(t testing.TB, s *runtime.Scheme, setup controllerruntime.Setup,
 	o controllerruntime.Options) []host.Controller {
 	t.Helper()

@@ -99,7 +99,7 @@ func (c *cluster) define() {
 }
 
 // A custom resource supports no strategic merge patch. When a cycle is broken, all its references become non-blocking,
-// also those without a value.
+// also those without blockOwnerDeletion.
 func TestCycleOfCustomResources(t *testing.T) {
 	c := newCluster(t, sim.Zero{})
 	c.define()

@@ -17,7 +17,7 @@ import (
 
 // world is the world in which a controller is tested, in any era.
 type world struct {
-	object func(name, app string, n int32) runtime.Object // with a label app for its children; wants n of them
+	object func(name, app string, n int32) runtime.Object // the object wants n children with the label app
 	with   string                                         // a controller of the same eras that it needs
 	// size scales object a to n children. It is nil if one child is created each minute.
 	size func(c *cluster, n int)
@@ -53,7 +53,7 @@ var eraWorlds = map[string]world{
 		object: func(name, app string, n int32) runtime.Object {
 			return &appsv1.StatefulSet{ObjectMeta: named(name), Spec: appsv1.StatefulSetSpec{Replicas: &n,
 				Selector: selects(app), ServiceName: name, Template: podTemplate(app),
-				// Pods from before revisions have none; a rolling update would replace them.
+				// Pods from before revisions have no revision hash, so a rolling update would replace them.
 				UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}}}
 		},
 		size: replicas("StatefulSet"), nodes: 1,
@@ -126,7 +126,7 @@ func (c *cluster) resync() {
 	}
 }
 
-// answering maps each pod that is not terminating to its controller, or to that controller's controller, or to "".
+// answering returns the top owner of each pod that is not terminating: a Deployment, the pod's own controller, or "".
 func (c *cluster) answering() map[string]string {
 	above := map[string]string{}
 	for _, rs := range c.objects("replicaset") {
@@ -148,7 +148,7 @@ func (c *cluster) answering() map[string]string {
 	return of
 }
 
-// families counts the pods that are not terminating by their result of answering.
+// families counts the pods that are not terminating, by their top owner (see answering).
 func (c *cluster) families() map[string]int {
 	n := map[string]int{}
 	for _, owner := range c.answering() {
@@ -189,7 +189,6 @@ func size(families map[string]int) (n int) {
 	return n
 }
 
-// unowned counts children without an owner.
 func (c *cluster) unowned() (n int) {
 	for _, kind := range []string{"pod", "replicaset"} {
 		for _, name := range c.objects(kind) {

@@ -119,7 +119,6 @@ func leader(c *cluster) string {
 	return "manager#1"
 }
 
-// leading counts the current leaders.
 func (c *cluster) leading() int {
 	n := 0
 	for _, name := range []string{"replicaset#1", "replicaset#2"} {

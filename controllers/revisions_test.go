@@ -257,7 +257,7 @@ func TestRevisionsTruncate(t *testing.T) {
 	}
 }
 
-// A set gets its own and the ownerless revisions of the cache, sorted by name. A list has those that match, by number.
+// Own returns the set's revisions and ownerless ones, sorted by name. List returns those that match, sorted by number.
 func TestRevisionsOwn(t *testing.T) {
 	h := historyOf(t)
 	elsewhere, theirs := revision("a", "", "me", 1), revision("f", "", "", 1)
@@ -268,7 +268,7 @@ func TestRevisionsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	history.Index(h.Revisions) // a second time
+	history.Index(h.Revisions) // a second call does nothing
 	var got string
 	for _, r := range history.Own(h.Revisions, h.Owner) {
 		got += r.Namespace + "/" + r.Name + " "

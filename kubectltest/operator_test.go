@@ -26,7 +26,7 @@ import (
 // site is a running "threelaws serve" with the files of an operator.
 type site struct {
 	*served
-	port int // of the operator's webhooks
+	port int // the port of the operator's webhooks
 }
 
 // TestOperator installs a kubebuilder operator from its own manifests by "kubectl apply -k", with an overlay for an
@@ -50,7 +50,7 @@ func TestOperator(t *testing.T) {
 	s.want("get deployment,configmap -l site!=x -o name", "deployment.apps/shop", "configmap/shop")
 	s.want("get events.events.k8s.io -o custom-columns=:.note", "2 pods serve the page")
 	s.refusals()
-	// The operator deletes a Site with preview. The DeleteOptions are in the API group of Site.
+	// The operator deletes a Site that has preview set. The DeleteOptions are in the API group of Site.
 	s.apply("glance", "title: Glance, domain: glance.example.com, preview: true", "site.web.example.com/glance created")
 	s.want("wait --for=delete site/glance --timeout=60s", "condition met")
 

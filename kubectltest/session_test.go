@@ -41,7 +41,7 @@ type session struct {
 	manager   *manager
 	cache     string            // directory of kubectl's discovery cache
 	jobs      []*job            // in the background
-	names     map[string]string // set by let
+	names     map[string]string // the variables that the command let has set
 }
 
 // newSession must be called inside a synctest bubble.

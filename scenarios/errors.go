@@ -86,7 +86,7 @@ type Counterexample struct {
 	Page     *render.Page    `json:"page"`
 	File     []byte          `json:"-"`                  // a scenario file that replays the failure
 	Often    *campaign.Often `json:"often,omitempty"`    // for random schedules: how many of them violated the law
-	Likely   []Likely        `json:"likely,omitempty"`   // how often continuations fail, for each line of the page
+	Likely   []Likely        `json:"likely,omitempty"`   // how often random continuations fail, for each page line
 	Accepted string          `json:"accepted,omitempty"` // why the failure is accepted; "" if it is not
 
 	// Found, if not nil, repeats the failing run as it was before minimizing. It returns the page of the failure, or

@@ -191,7 +191,7 @@ func (p *Script) fixed() []string {
 }
 
 // A random run takes more steps than the default run, because it repeats work, for example after a crash. It counts as
-// not settling after drawnTimes times the steps of the default run, plus drawnMore steps for retries.
+// not settling after 30 times the steps of the default run, plus 20,000 steps for retries.
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
@@ -205,9 +205,9 @@ const (
 // runs takes the maximal number of steps.
 const unsettledRuns = 2
 
-// measure runs the default schedule to set the bounds of the other runs. If a step cannot be executed in the default
-// schedule, measure returns an error, because all runs would end at that step without a violation. more is the option
-// Steps.
+// measure runs the default schedule. From its number of steps, it sets how many steps other runs may take. more is the
+// option Steps. If a step cannot be executed in the default schedule, measure returns an error, because all runs would
+// end at that step without a violation.
 func (p *Script) measure(more int) error {
 	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {

@@ -12,7 +12,7 @@ import (
 // scheduleSection is the name of the section with a failure's schedule.
 const scheduleSection = "schedule"
 
-// A schedule with more than mostKeys decisions is written without the default decisions at its end, because these show
+// A schedule with more than 1000 decisions is written without the default decisions at its end, because these show
 // nothing.
 const mostKeys = 1000
 

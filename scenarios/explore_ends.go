@@ -73,7 +73,7 @@ func (r *Run) script(s *Step) *Script {
 }
 
 // learn runs the steps before s in the quiet schedules with the numbers from, from+1, up to to-1. Schedule 0 is the
-// default schedule, the others are random. If a run does not settle or violates a law, learn says so in none.
+// default schedule, the others are random. If a run does not settle or violates a law, none is the reason.
 func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 	p := r.script(s)
 	var halt func() bool
@@ -126,7 +126,7 @@ func (a *attentive) Pick(n int, label string) int {
 	return a.Seed.Pick(n, label)
 }
 
-// Next returns the default action. If draws is set, it returns a random one of the actions with the lowest promptness.
+// Next returns the default action. If draws is set, it returns a random one of the most prompt actions.
 func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	if a.halt != nil && a.halt() {
 		return -1

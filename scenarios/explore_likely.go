@@ -10,7 +10,7 @@ import (
 )
 
 // likelihood continues a minimized failure at random, from its start and from each line of its page. Each line gets an
-// equal share of the time that is left of p.likely, and at most continuations runs.
+// equal share of the time that is left of p.likely, and at most 200 runs.
 func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) (all []Likely) {
 	all = []Likely{{}}
 	ends := []int{0}

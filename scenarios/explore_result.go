@@ -55,7 +55,7 @@ type Vain struct {
 	Why  string // the reason of one refusal
 }
 
-// mostOutcomes is the maximal number of outcomes that are printed. The most frequent outcomes are printed.
+// mostOutcomes is the maximal number of outcomes that are printed, the most frequent first.
 const mostOutcomes = 12
 
 // Text formats the exploration as the output of the verb.

@@ -19,7 +19,7 @@ type Script struct {
 	Faults   map[string]int             // the maximal number of faults in a run, by the fault's name
 	Strict   bool                       // a violation counts even if the process could not know of it (a lost race)
 	Replace  map[string]host.Controller // controllers that run instead, by the name of the controller that they replace
-	States   bool                       // set the final state in outcomes
+	States   bool                       // outcomes contain the final state
 
 	laws     []string // the names of the laws that count; empty means all laws
 	lawsOnly bool     // ignore the file's expectations

@@ -46,7 +46,7 @@ func (q *quietEnds) at(s any) *ends {
 	return q.of[s]
 }
 
-// end describes a settled world by kind.
+// end describes the objects of a settled world, by kind.
 type end map[string]*endOf
 
 // endOf describes the objects of a kind. For each field and value it contains the objects with this value.
@@ -55,8 +55,8 @@ type endOf struct {
 	fields  map[string]map[string][]string // path of a field -> value -> objects
 }
 
-// walk calls the function note for each text, number and boolean below a field. All items of a list have the same
-// path, but an item with a field type has the type in its path. walk skips a False condition: it may be missing from
+// walk calls the function note for each text, number and boolean below a field. All items of a list have the same path,
+// except that an item's field type becomes a part of the path. walk skips a False condition: it may be missing from
 // another run in which the condition was never True.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {

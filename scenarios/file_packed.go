@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A section of a failure with at least leastPacked bytes is written as gzip in base64. Large sections are the CRDs of
-// an operator, or the schedule of a world that never settles. The name of a packed section ends in packed, and its
-// lines have packedWidth characters.
+// A section of a failure with at least 16 KiB is written as gzip in base64. Large sections are the CRDs of an operator,
+// or the schedule of a world that never settles. The name of a packed section ends in ".gz", and its lines have 100
+// characters.
 const (
 	packed      = ".gz"
 	leastPacked = 16 << 10

@@ -135,7 +135,7 @@ type Options struct {
 	// called only for the first run.
 	Inspect func(*Run)
 
-	fill bool // the same as Update
+	fill bool // replace golden texts, for the file of a failure
 	_    struct{}
 }
 

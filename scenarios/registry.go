@@ -138,8 +138,8 @@ func (g *Registry) process(name string) string {
 	return base
 }
 
-// Check returns an error of one line about a mistake in the registry. A mistake is a controller that cannot be run, two
-// controllers with the same name and era, a nil function, or a function name that files cannot contain.
+// Check returns an error of one line about a mistake in the registry: a controller that cannot be run, two controllers
+// with the same name and era, a nil function, or a function name that files cannot contain.
 func (g *Registry) Check() error {
 	for i := range g.Controllers {
 		c := &g.Controllers[i]

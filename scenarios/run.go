@@ -122,7 +122,7 @@ func (r *Run) Violations() []render.Mark { return r.counting.counted() }
 
 func (r *Run) hash() uint64 { return r.t.World.Hash() }
 
-// barrier begins the next timeline.
+// barrier ends the current timeline: the next one shows only later records.
 func (r *Run) barrier() {
 	r.telling.settles++
 	r.telling.from = r.t.World.History.Len()

@@ -151,7 +151,7 @@ type counting struct {
 	prefer   string            // the ID of the law that should be found; "" for any law
 	only     map[*law.Law]bool // the laws that count; nil means all laws
 	turns    []turn            // which laws counted, and since which violation
-	accepted int               // the number of violations that were handled, counted from the first one of the judge
+	accepted int               // how many of the judge's violations, from the first one on, were handled
 }
 
 // turn says which laws count from a certain violation on.

@@ -10,7 +10,6 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
-// registry returns the registry of the command line.
 func registry() *scenarios.Registry { return builtin.Registry() }
 
 // All scenarios of the project pass. Two runs of each have the same hash.
@@ -59,7 +58,6 @@ metadata: {name: bystander}
 spec: {containers: [{name: c, image: i}]}
 `
 
-// must ends the test at an error.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -133,7 +133,7 @@ func (r *Run) explore() {
 // same number at the end.
 const mostShown = 60
 
-// printTimeline prints what has happened since the last barrier.
+// printTimeline prints the records since the last call of barrier.
 func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 	lines := r.telling.lines(&r.counting, r.telling.from, verbose)
 	shown := lines

@@ -23,8 +23,8 @@ var (
 )
 
 // widgets returns an operator as a user may write it: a Widget wants spec.count ConfigMaps, widget-0 and so on. If
-// broken is set, it counts in its cache and lets the server generate names, so it creates too many if the cache is
-// outdated. It also deletes objects that it does not own.
+// broken is set, the operator lets the server generate names, and counts the ConfigMaps in its cache. So it creates too
+// many if the cache is outdated. It also deletes objects that it does not own.
 func widgets(broken bool) host.Controller {
 	c := host.Controller{Name: "widget", Era: "good", For: widgetKind,
 		Owns: []schema.GroupVersionKind{configMap}}

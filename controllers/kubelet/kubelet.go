@@ -36,9 +36,9 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
-	UID bool // complete a deletion by name, even if a recreated pod has the name
+	UID bool // complete a deletion by name, even if the name now belongs to a recreated pod
 }
 
 // The eras of a kubelet. The plain kubelet has none.

@@ -217,7 +217,7 @@ type written struct {
 }
 
 // tell writes an Event about a pod or one of its containers. It ignores a refusal, like a real recorder. It also
-// deletes Events older than eventsFor, and the oldest ones beyond eventsMost, because no other client does.
+// deletes Events older than an hour, and the oldest of more than 5000, because no other client does.
 func (k *kubelet) tell(ctx context.Context, pod *corev1.Pod, path, reason, message string) {
 	l, now := &k.lifelike, k.env.Now()
 	l.named++

@@ -192,8 +192,8 @@ func (w *world) failurePolicy(perIndex bool) *batchv1.PodFailurePolicy {
 }
 
 // cronJobs has worlds for the CronJob controller. Schedules are dense, rare or impossible, with time zones, policies,
-// deadlines and limits. Jobs end or are deleted, are in the status or not, or are Jobs of another owner with the name
-// that is due.
+// deadlines and limits. Jobs end or are deleted. Some are missing from the status. Some Jobs of another owner have the
+// name of a Job that is due.
 var cronJobs = subject{
 	name: "cronjob", kind: "CronJob",
 	apart: true,

@@ -37,8 +37,8 @@ type subject struct {
 	owner  func(w *world) // creates one more object of the kind
 	acts   []act          // its own acts, in addition to the common ones
 
-	// apart means that only its own acts apply, because it does not concern owners of pods. Time passes in its worlds
-	// even if no timer waits.
+	// apart is for a controller that does not concern owners of pods: only its own acts apply, not the common ones. Time
+	// passes in its worlds even if no timer waits.
 	apart bool
 	most  time.Duration // the longest time step, for a controller that does much in it; 0 for any
 }
@@ -97,7 +97,7 @@ func (w *world) namespace() string {
 	return namespace
 }
 
-// begin starts the controllers, before or after there is work.
+// begin creates the initial objects, and starts the controllers before or after that.
 func (w *world) begin() {
 	early := w.in(2)
 	if early {

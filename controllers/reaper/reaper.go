@@ -49,7 +49,7 @@ func newReaper(kind schema.GroupVersionKind, namespace, name string) (*reaper, e
 }
 
 // Round does one step. The first round scales the object to zero, the next rounds check its status, and the last round
-// deletes it. If done is false, the next round is due after interval. An error ends the deletion, and the object
+// deletes it. If done is false, the next round is due after one second. An error ends the deletion, and the object
 // remains.
 func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error) {
 	obj, err := c.Get(ctx, r.Kind, r.Namespace, r.Name)

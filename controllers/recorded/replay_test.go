@@ -154,7 +154,7 @@ func ownerName(pod *corev1.Pod) string {
 	return ""
 }
 
-// count compares numbers of pods by key.
+// count compares the numbers of pods of each key with those in text, which is JSON.
 func (p *player) count(text string, key func(*corev1.Pod) string) error {
 	want, got := map[string]int{}, map[string]int{}
 	if err := json.Unmarshal([]byte(text), &want); err != nil {
@@ -235,7 +235,7 @@ func TestComparisonSees(t *testing.T) {
 }
 
 // faults are controllers that violate a law as kube-controller-manager does in a case, while our controllers keep the
-// law. The case is replayed with the faulty controller. If it passes, there is no other difference.
+// law. The case is replayed with the faulty controller. If the replay passes, the case has no other difference.
 var faults = map[string]host.Controller{
 	// web-01 counts as web-1 and should get this name. The server refuses the write. The controller retries it on the
 	// cached pod of that name, an orphan that does not match. This pod gets the labels of a pod of the set (LAW-2).

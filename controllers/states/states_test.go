@@ -119,7 +119,7 @@ type world struct {
 	t       *testing.T
 	file    *txtar.Archive
 	states  []string
-	lawless bool              // the controllers are of an era before the laws
+	lawless bool              // the controllers are of an era before ControllerRef
 	shown   map[string]string // the last state of each object
 }
 

@@ -28,7 +28,7 @@ type Options struct {
 type examined struct {
 	w    *world
 	x    *scenarios.Exploration
-	pins []string // IDs of the clauses without a law that the comments in the world's file name
+	pins []string // IDs that the comments in the world's file name, if no law checks the clause
 	err  error
 }
 

@@ -21,7 +21,7 @@ type Bug struct {
 
 	Found     int           // the number of seeds that found it
 	Schedules int           // the median number of schedules until it was found
-	Took      time.Duration // the median real time until then
+	Took      time.Duration // the median real time until it was found
 	Law       string        // the law that the run of the first seed violates
 	Steps     int           // the number of the violating line in that run, after minimizing
 

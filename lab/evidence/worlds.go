@@ -22,7 +22,7 @@ type world struct {
 type ControllerEra struct {
 	host.Controller
 
-	Newest bool // it is the last era, which a name without an era means; also for each variant of the kubelet
+	Newest bool // the era that a name without an era means; set for every variant of the kubelet
 }
 
 func (s *ControllerEra) String() string {

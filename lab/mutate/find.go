@@ -110,7 +110,7 @@ func (f *finder) visit(root ast.Node) {
 		case *ast.BinaryExpr:
 			f.binary(n)
 			if _, ok := f.settled(n); ok {
-				return false // the operands do not matter
+				return false // the condition is constant, so changed operands have no effect
 			}
 		case *ast.ReturnStmt:
 			f.returns(n)

@@ -48,10 +48,10 @@ type list struct {
 	reaches []map[int]bool
 	init    []int
 
-	pertinent []int // by check: how many of the mutants being tried it reaches
+	pertinent []int // for each check, the number of mutants that it reaches, of those in turnTo
 
 	lock    sync.Mutex
-	killers map[string][]int // by function: the checks that have killed its mutants, the last one first
+	killers map[string][]int // for each function, the checks that have killed its mutants, the last one first
 }
 
 // Run runs checks against the mutants that are alive. It tries a mutant with the checks that reach it, in the order of

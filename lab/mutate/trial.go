@@ -16,8 +16,8 @@ import (
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
-// The processor time, per kind of check, that all checks together may need without a mutation. Further checks are not
-// tried on a mutant.
+// Limits for the checks of one mutant, for each kind of check: the sum of their processor times without a mutation.
+// Checks beyond the limit are not tried.
 const (
 	worldBudget    = 2 * time.Second
 	fileBudget     = 5 * time.Second

@@ -158,9 +158,9 @@ func told(c *vectors.Recording) string {
 // notes holds placeholders for values that differ between servers.
 type notes struct {
 	names  map[string]string // placeholders, by the value that they replace
-	counts map[string]int    // number of placeholders, by form: "uid", "rv"
+	counts map[string]int    // the number of placeholders of each form, such as "uid" and "rv"
 	began  time.Time
-	client bool // set while a request, not an answer, gets placeholders
+	client bool // true while a request gets placeholders, false for an answer
 }
 
 func newNotes(namespace, prefix string, now time.Time) *notes {
@@ -272,8 +272,8 @@ func ageless(table map[string]any) {
 	}
 }
 
-// sent inserts placeholders into a request. It keeps addresses and ports that no answer contained: the client chose
-// them.
+// sent inserts placeholders into a request. It does not replace an address or port that no earlier answer contained,
+// because the client chose that one.
 func (n *notes) sent(raw []byte) json.RawMessage {
 	n.client = true
 	defer func() { n.client = false }()

@@ -20,8 +20,8 @@ func Registry() *scenarios.Registry {
 	return g
 }
 
-// with adds the invariants of the controllers to laws, if laws has no law with their ID. Of several invariants with the
-// same ID it adds one, which checks each controller with that controller's own invariant.
+// with appends to laws the invariants of the controllers, except those whose ID a law already has. If controllers share
+// an ID, with appends one law. This law checks each controller by the controller's own invariant.
 func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	for i := range controllers {
 		for _, l := range controllers[i].Contract.Laws() {

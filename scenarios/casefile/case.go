@@ -72,7 +72,7 @@ type Case struct {
 	Server *fakeapi.Options
 
 	Laws   []*law.Law     // nil means all laws; invariants are always checked
-	Faults map[string]int // the maximal number of faults in a run by the fault's name; see [host.FaultNames]
+	Faults map[string]int // the maximal number of each fault in a run; [host.FaultNames] lists the names
 	Strict bool           // a violation counts even if the process could not know of it (a lost race)
 
 	// Schedules is the number of random schedules; 0 means 1000. If Exhaustive is set, all schedules are run instead,
@@ -131,7 +131,7 @@ func mistake(format string, args ...any) error {
 	return &scenarios.Error{File: "simtest.Case", Text: fmt.Sprintf(format, args...), Code: scenarios.ExitUsage}
 }
 
-// check finds mistakes that the compiled file would not show, or would show under another name.
+// check finds mistakes that parsing the compiled file would miss, or would report without the name of the field.
 func (c *Case) check() error {
 	for _, look := range []func() error{c.checkControllers, c.checkUser, c.checkBounds} {
 		if err := look(); err != nil {

@@ -13,7 +13,7 @@ import (
 //   - a controller under test that wrote nothing in any schedule,
 //   - a controller whose kind had no object in any settled world, or whose worlds a time limit cut off,
 //   - a controller that never reconciled a key that names an object of its kind,
-//   - a controller with Replicas that always had too few objects, and BlocksCreate allowed this each time,
+//   - a controller with Replicas whose BlocksCreate explained, each time, why it had too few objects,
 //   - a user action that was always refused,
 //   - an exhaustive search that was cut short.
 //

@@ -36,7 +36,6 @@ func shows(t *testing.T, plan *check.Plan, texts ...string) {
 	}
 }
 
-// caseOf returns the case with a name.
 func caseOf(plan *check.Plan, name string) *check.DerivedCase {
 	return &plan.Cases[slices.IndexFunc(plan.Cases, func(c check.DerivedCase) bool { return c.Name == name })]
 }
@@ -65,7 +64,6 @@ func explored(t *testing.T, plan *check.Plan, names ...string) (cases []check.Tr
 	return cases
 }
 
-// laws returns the violated laws of an exploration.
 func laws(x *scenarios.Exploration) (laws []string) {
 	for _, f := range x.Failures {
 		laws = append(laws, f.Law)

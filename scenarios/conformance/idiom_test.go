@@ -38,7 +38,7 @@ type at struct {
 // ownerLabel contains the name of the owner, for objects that do not refer to it.
 const ownerLabel = "garden.example.com/owner"
 
-// inUse is the operator's finalizer on dependents, finished its finalizer on owners.
+// inUse is the operator's finalizer on dependents. finished is its finalizer on owners.
 const (
 	inUse    = "idiom.example.com/in-use"
 	finished = "idiom.example.com/finished"
@@ -100,7 +100,6 @@ func remembering(name string, start func(env *host.Env) idiom) host.Controller {
 	return c
 }
 
-// keyOf returns the key of an owner.
 func keyOf(of schema.GroupVersionKind, name string) string {
 	if of == parks {
 		return name
@@ -176,7 +175,6 @@ func ignoreAlreadyExists(err error) error {
 	return err
 }
 
-// object returns an empty object.
 func object(kind schema.GroupVersionKind, namespace, name string) *thing {
 	o := &thing{Object: map[string]any{}}
 	o.SetGroupVersionKind(kind)
@@ -185,13 +183,11 @@ func object(kind schema.GroupVersionKind, namespace, name string) *thing {
 	return o
 }
 
-// stringAt returns the text in a field, or "".
 func stringAt(o *thing, fields ...string) string {
 	s, _, _ := unstructured.NestedString(o.Object, fields...)
 	return s
 }
 
-// intAt returns the number in a field, or 0.
 func intAt(o *thing, fields ...string) int64 {
 	n, _, _ := unstructured.NestedInt64(o.Object, fields...)
 	return n
@@ -234,7 +230,6 @@ func (a *at) own(owner *thing) []*thing {
 	return slices.DeleteFunc(a.seen(a.kind), func(o *thing) bool { return !metav1.IsControlledBy(o, owner) })
 }
 
-// cachedAt returns an object from the cache, or nil.
 func (a *at) cachedAt(kind schema.GroupVersionKind, key string) *thing {
 	o, ok, _ := a.env.Informer(kind).GetIndexer().GetByKey(key)
 	if !ok {
@@ -243,7 +238,6 @@ func (a *at) cachedAt(kind schema.GroupVersionKind, key string) *thing {
 	return fields(o.(runtime.Object), kind)
 }
 
-// cached returns a dependent from the cache, or nil.
 func (a *at) cached(name string) *thing { return a.cachedAt(a.kind, "default/"+name) }
 
 // live reads an object from the server. It returns nil if the object does not exist.
@@ -278,7 +272,6 @@ func (a *at) dependent(owner *thing, name string) *thing {
 // wanted returns the names of an owner's dependents.
 func wanted(owner *thing) []string { return names(owner, intAt(owner, "spec", "size")) }
 
-// serverKind finds a kind in the server's table.
 func (a *at) serverKind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	all := a.env.Kinds()
 	return all[slices.IndexFunc(all, func(k *fakeapi.Kind) bool { return k.GVK == gvk })]
@@ -344,7 +337,6 @@ func (a *at) apply(o *thing, subresource string, force bool) error {
 	return a.patch(o, subresource, types.ApplyPatchType, o.Object, metav1.PatchOptions{FieldManager: "idiom", Force: &force})
 }
 
-// reports sets a field of an object's status.
 func (a *at) reports(owner *thing, field string, value any) error {
 	if was, _, _ := unstructured.NestedFieldNoCopy(owner.Object, "status", field); reflect.DeepEqual(was, value) {
 		return nil

@@ -59,7 +59,6 @@ func beside(first func(ctx context.Context, dyn *dynamic.DynamicClient) error) h
 	})
 }
 
-// planned derives the cases for a subject.
 func planned(t *testing.T, s check.Operator) *check.Plan {
 	t.Helper()
 	plan, err := check.Prepare(t.Context(), s)
@@ -69,7 +68,6 @@ func planned(t *testing.T, s check.Operator) *check.Plan {
 	return plan
 }
 
-// manifests parses a file.
 func manifests(t *testing.T, name, text string) *check.File {
 	t.Helper()
 	f, err := check.Read(name, []byte(text))

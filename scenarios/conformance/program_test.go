@@ -221,8 +221,8 @@ func TestOutcomesOfPrograms(t *testing.T) {
 	}
 }
 
-// The classic mistakes are also found in whole programs. For example, a program may adopt for a terminating owner, or
-// take a dependent of another owner. This shows after the world has settled.
+// The classic mistakes are also found in whole programs, after the world has settled. For example, a program adopts for
+// a terminating owner, or takes a dependent of another owner.
 func TestWrongPrograms(t *testing.T) {
 	for _, w := range []wrongOperator{
 		{false, wrong{bare: true}, "one-owner", "take-ownership"},

@@ -222,7 +222,7 @@ func expiresFinished(a *at, owner *thing) error {
 	return a.remove(w)
 }
 
-// storesClaim creates a claim for its owner. The claim has no reference to the owner, because it outlives it.
+// storesClaim creates a claim for its owner. The claim outlives the owner, so it has no reference to it.
 func storesClaim(a *at, owner *thing) error {
 	c := object(claims, owner.GetNamespace(), "data-"+owner.GetName())
 	if a.cached(c.GetName()) != nil {

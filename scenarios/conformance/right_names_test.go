@@ -55,7 +55,6 @@ func requests(a *at, owner *thing) error {
 	return a.reports(owner, "requested", color)
 }
 
-// hashOf returns a hash of an owner's spec.
 func hashOf(owner *thing) string {
 	h := fnv.New32a()
 	fmt.Fprint(h, owner.Object["spec"])

@@ -91,7 +91,6 @@ func sums(a *at, owner *thing) error {
 	return a.reports(owner, "ready", ready)
 }
 
-// finishes makes Works ready.
 func finishes(a *at, work *thing) error { return a.reports(work, "phase", "Ready") }
 
 // defaults writes the default of a field into the owner's spec, and continues when the field is set.

@@ -41,7 +41,6 @@ func by(sync idiom) []host.Controller {
 	return []host.Controller{reconciler("idiom", gardens, living(sync), parts)}
 }
 
-// gardenOf returns a manifest of a Garden.
 func gardenOf(spec string) string {
 	return "apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web}\nspec: " + spec + "\n"
 }
@@ -76,7 +75,6 @@ spec:
 	return s
 }
 
-// sampleFile writes a sample to a file.
 func sampleFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "sample.yaml")

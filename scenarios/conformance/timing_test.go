@@ -54,7 +54,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// In the cases of such a controller, unfinished work at the end of the world is not reported.
+// If a controller acts at the ticks of a clock, work that is unfinished at the end of the world is not reported.
 func TestTicksAreTried(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it explores all cases")

@@ -157,7 +157,6 @@ func (o *operator) sync(ctx context.Context, key string) error {
 	return o.report(ctx, w, len(own))
 }
 
-// holdBy sets the finalizers of a Widget.
 func (o *operator) holdBy(ctx context.Context, w *unstructured.Unstructured, finalizers []string) error {
 	if slices.Equal(w.GetFinalizers(), finalizers) {
 		return nil
@@ -268,7 +267,6 @@ func (o *operator) resize(ctx context.Context, w *unstructured.Unstructured, own
 	return nil
 }
 
-// names returns the names of an owner's dependents.
 func names(w *unstructured.Unstructured, size int64) (list []string) {
 	for i := range size {
 		list = append(list, fmt.Sprintf("%s-%d", w.GetName(), i))
@@ -314,7 +312,6 @@ func (o *operator) create(ctx context.Context, w *unstructured.Unstructured, nam
 	return err
 }
 
-// report writes the number of parts into the status.
 func (o *operator) report(ctx context.Context, w *unstructured.Unstructured, n int) error {
 	if was, found, _ := unstructured.NestedInt64(w.Object, "status", "parts"); o.silent || found && was == int64(n) {
 		return nil

@@ -89,7 +89,6 @@ func (g *drawing) orphan(i int) {
 			name, labelSets[g.pick(len(labelSets), "labels")], finalizers))
 }
 
-// action returns a random user action.
 func (g *drawing) action() string {
 	set := g.sets[g.pick(len(g.sets), "set")]
 	if len(g.pods) > 0 && g.pick(2, "to a pod") == 1 {

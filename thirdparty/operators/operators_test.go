@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write each operator's row.md")
 // operator is a released operator, in the directory of its name.
 type operator struct {
 	name   string
-	title  string // in the table
+	title  string // the name in the table
 	module string // with its version
 	first  string // the result of the first "threelaws check" without settings
 	helm   bool   // it is installed by a Helm chart

@@ -21,9 +21,9 @@ const (
 	verdict = "testdata/verdict.md"
 )
 
-// Test explores each world of testdata, compares the result with the expectation in its file, and replays the shortest
-// form of each violation. It compares the findings with testdata/verdict.md, from which docs/evidence/third-party.md is
-// generated, or writes that file (-update, -tell).
+// Test explores each world of testdata, and compares the result with the expectation in the world's file. For each
+// violation it replays the minimized schedule. It compares the findings with testdata/verdict.md, from which
+// docs/evidence/third-party.md is generated. With -update or -tell it writes verdict.md.
 func Test(t *testing.T, s Project) {
 	s.definitions(t)
 	all := s.worlds(t)
@@ -56,7 +56,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 	o.Budget, o.Workers = budget, 1
 	if w.violates() && !*update {
-		o.First, o.Budget = true, 1 // the file of shrunk exists already
+		o.First, o.Budget = true, 1 // hardly minimize, because the minimized file exists already (see shrunk)
 	}
 	x, err := scenarios.Explore(t.Context(), w.file, w.until, s.registry(), o)
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *world) explore(t *testing.T, s *Project) {
 	}
 }
 
-// replay runs the file of shrunk twice. Each run must violate the expected law.
+// replay runs the minimized file twice (see shrunk). Each run must violate the expected law.
 func (w *world) replay(t *testing.T, s *Project) {
 	raw, err := os.ReadFile(w.shrunk())
 	if err != nil {

@@ -91,9 +91,9 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 	return e
 }
 
-// neverRests reports whether a controller goes on forever: the world does not settle, or a law says so. If a name is
-// taken, a program retries the create with growing delays, so its world counts as settled. With our controller the
-// world does not settle. WRITE-7 reports the program.
+// neverRests reports whether a controller goes on forever: the world does not settle, or a law says so. For example, a
+// name is taken. Our controller retries, and the world does not settle. Upstream's program retries with growing delays,
+// so its world counts as settled, but WRITE-7 reports the program.
 func (e *told) neverRests() bool {
 	return e.unsettled || slices.ContainsFunc(strings.Fields(e.law), func(id string) bool {
 		return slices.Contains([]string{"EXACT-7", "NOFIGHT-1", "WRITE-7", "WRITE-8"}, id)
@@ -114,8 +114,8 @@ func (e *told) likeness(o *told) bool {
 const theirWorkers = 5
 
 // differs compares the end of upstream's controllers with the ends of ours, under the default schedule and some random
-// ones. In every second run ours have as many workers as upstream's. If a run is alike, differs returns "" and the
-// seed of this run.
+// ones. In every second run ours have as many workers as upstream's. If a run of ours is like upstream's, differs
+// returns "" and the seed of this run.
 func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Controller) (what string, seed uint64) {
 	var all []told
 	for seed = 0; seed <= ourSeeds; seed++ {

@@ -89,8 +89,8 @@ func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interfac
 		garbagecollector.DefaultIgnoredResources(), c.ObjectOrMetadataInformerFactory, c.InformersStarted)
 }
 
-// run runs a controller until its context ends. The controller reads feature gates when it is built. The gates in off
-// are disabled only while this program runs, because the programs of a Go process run one at a time.
+// run runs a controller until its context ends. It disables the gates in off while it builds the controller, which
+// reads them. Programs of a Go process run one at a time, so no other controller is built meanwhile.
 func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.Feature) error {
 	descriptor := app.NewControllerDescriptors()[name]
 	if descriptor == nil {
@@ -149,7 +149,7 @@ var guards = map[string]featuregate.Feature{
 }
 
 // Controllers returns upstream's controllers with names that [builtin.Registry] also has. Each has the declarations of
-// that name's newest era. A controller with a gate in guards is also returned in the era [Unguarded].
+// the newest era with that name. A controller with a gate in guards is also returned in the era [Unguarded].
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
@@ -219,7 +219,7 @@ func (d decodesOnce) ServerPreferredResources() ([]*metav1.APIResourceList, erro
 	for _, path := range []string{"/api", "/apis"} {
 		body, err := d.RESTClient().Get().AbsPath(path).SetHeader("Accept", discovery.AcceptV2).DoRaw(context.TODO())
 		if err != nil {
-			return d.DiscoveryInterface.ServerPreferredResources() // handles errors and older servers
+			return d.DiscoveryInterface.ServerPreferredResources() // this call handles errors and older servers
 		}
 		documents[path] = string(body)
 	}

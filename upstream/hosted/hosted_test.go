@@ -89,7 +89,7 @@ func hashes(t *testing.T, seeds int) string {
 	return all.String()
 }
 
-// elsewhere is the variable of a test process that the test below starts. Its value is the number of schedules.
+// elsewhere is an environment variable of the process that the test below starts. Its value is the number of schedules.
 const elsewhere = "THREELAWS_HASHES"
 
 // Runs of one schedule are equal, also in another process.

@@ -61,7 +61,6 @@ func proofs(t *testing.T) []*proof {
 	return all
 }
 
-// violates reports whether the file expects a violation.
 func (p *proof) violates() bool { return p.until < 0 || p.file.Steps[p.until].Expect }
 
 func (p *proof) read(text string) {
@@ -90,7 +89,7 @@ func (p *proof) explore(t *testing.T, first bool) *scenarios.Exploration {
 	}
 	o.First, o.Budget, o.Workers = first, budget, 1
 	if first {
-		o.Budget = 1 // the shortest form exists already
+		o.Budget = 1 // hardly minimize, because the minimized file exists already (see shrunk)
 	}
 	x, err := scenarios.Explore(t.Context(), p.file, p.until, hosted.Registry(), o)
 	if err != nil {
@@ -119,7 +118,7 @@ func (p *proof) rewrite(t *testing.T) {
 	}
 }
 
-// Every known violation of upstream's controllers is found again. Its shortest form is replayed, with the same steps,
+// Every known violation of upstream's controllers is found again. Its minimized file is replayed, with the same steps,
 // the same law and the same text.
 func TestUpstreamsViolationsReplay(t *testing.T) {
 	all := proofs(t)
@@ -148,7 +147,7 @@ func TestUpstreamsViolationsReplay(t *testing.T) {
 	}
 }
 
-// replay runs the shortest form twice. Each run must violate the same law.
+// replay runs the minimized file twice (see shrunk). Each run must violate the same law.
 func (p *proof) replay(t *testing.T) {
 	raw, err := os.ReadFile(p.shrunk())
 	if err != nil {

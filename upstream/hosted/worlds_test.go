@@ -266,7 +266,6 @@ func findingsOf(world string, x *scenarios.Exploration) []finding {
 	return all
 }
 
-// shortest returns the shortest schedule that violates a law.
 func (w *world) shortest(t *testing.T, g *scenarios.Registry, o scenarios.ExploreOptions, law string) string {
 	if law == "unsettled" {
 		return ""

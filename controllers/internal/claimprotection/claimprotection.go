@@ -22,7 +22,7 @@ const Finalizer = "kubernetes.io/pvc-protection"
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	InUse bool // remove the finalizer from a claim that a pod uses
 	Live  bool // do not ask the server whether a pod uses the claim
@@ -152,8 +152,8 @@ func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeCla
 }
 
 // uses reports whether a pod uses a terminating claim. A pod without a node does not use it, because no kubelet starts
-// a pod with a terminating claim. A claim created for the pod (ephemeral) is in use until the pod's grace period is
-// zero, if the pod controls the claim. Any other claim is in use until the pod is gone.
+// a pod with a terminating claim. A pod's own ephemeral claim is in use until the pod's grace period is zero. Any other
+// claim is in use until the pod is gone.
 func uses(p *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 	if p.Spec.NodeName == "" {
 		return false

@@ -1,9 +1,9 @@
 // Package consistency makes a controller wait until its caches show its own writes.
 //
-// A controller's caches lag behind its writes. Expectations prevent duplicate creations, but they expire after
-// [expectations.Timeout], and they do not cover adoptions and status writes. Therefore some controllers of Kubernetes
-// 1.36 record the resourceVersions of their writes. They begin a reconcile only after each cache has reached these
-// versions (RULES D45 to D51).
+// A controller's caches lag behind its writes. Expectations prevent duplicate creations, but they expire after five
+// minutes ([expectations.Timeout]), and they do not cover adoptions and status writes. Therefore some controllers of
+// Kubernetes 1.36 record the resourceVersions of their writes. They begin a reconcile only after each cache has reached
+// these versions (RULES D45 to D51).
 package consistency
 
 import (
@@ -41,9 +41,9 @@ type write struct {
 	version string
 }
 
-// New returns a store without records. behind is Env.Behind of the host: it returns how many watch events the cache of
-// a kind lacks until it reaches a resourceVersion. The controller does not wait for kinds that the process does not
-// watch, or for versions that are not numbers (RULES D49).
+// New returns a store without records. behind is Env.Behind of the host. It returns how many watch events the cache of
+// a kind must still receive to reach a resourceVersion. The controller does not wait for kinds that the process does
+// not watch, or for versions that are not numbers (RULES D49).
 func New(behind func(gvk schema.GroupVersionKind, resourceVersion string) int) *Store {
 	return &Store{behind: behind, owners: map[string]*owner{}}
 }
@@ -107,7 +107,7 @@ func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
 
-// Digest hashes the writes that caches do not show yet, each with the number of missing watch events.
+// Digest hashes the writes that caches do not show yet, each with the number of watch events that its cache lacks.
 func (s *Store) Digest(h *sim.Hash) {
 	if s == nil {
 		return
@@ -128,9 +128,9 @@ func (s *Store) Digest(h *sim.Hash) {
 	}
 }
 
-// Pods returns a client that records each create, update and patch of a pod, for the controller that the response
-// names. It does not record releases, because their responses name no controller, and it does not record deletions
-// (RULES D46, D47).
+// Pods wraps a client. The result records each created, updated or patched pod as a write of the controller that the
+// pod's ControllerRef names. It does not record releases, because a released pod names no controller, and it does not
+// record deletions (RULES D46, D47).
 func (s *Store) Pods(c host.Client) host.Client {
 	if s == nil {
 		return c

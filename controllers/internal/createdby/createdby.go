@@ -1,5 +1,5 @@
-// Package createdby handles the annotation with an object's creator. Controllers before ControllerRef used it. The
-// creator need not be the owner.
+// Package createdby reads and writes the annotation kubernetes.io/created-by, which names an object's creator.
+// Controllers before ControllerRef used it. The creator need not be the owner.
 package createdby
 
 import (

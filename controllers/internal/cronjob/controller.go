@@ -1,4 +1,4 @@
-// Package cronjob is the CronJob controller in three eras (see package controllers). Only the current era watches.
+// Package cronjob is the CronJob controller in three eras (see package controllers). The two earlier ones poll.
 //
 // A CronJob adopts and releases nothing (RULES J87). It owns the Jobs whose ControllerRef names it. Its status lists
 // the Jobs that it started and that still run. A Job's name contains its scheduled time, so no Job is started twice
@@ -46,7 +46,7 @@ func New(without Without) host.Controller {
 	return c
 }
 
-// declared returns a controller with the fields and the part of the Contract that are the same in all eras.
+// declared returns what the controllers of all eras have in common: the names, the kinds, and most of the Contract.
 func declared(era string) host.Controller {
 	return host.Controller{
 		Name: "cronjob", Era: era,
@@ -175,7 +175,7 @@ type round struct {
 	jobs    []*batchv1.Job   // the CronJob's own Jobs in the cache
 	now     time.Time
 	changed bool // the status must be written
-	polls   bool // the era polls
+	polls   bool // one of the two polling eras
 }
 
 // Without lists the guards that a mutant disables (package mutants). The polling eras lack some of them (poller.Sync).
@@ -187,11 +187,11 @@ type Without struct {
 	ByReference bool // own Jobs by the template's labels instead of their ControllerRef
 	Name        bool // use server-generated names for Jobs
 	AnyOwner    bool // treat any Job with the right name as the one that was started before
-	Victim      bool // replace a Job even if another owner controls it now
+	Victim      bool // with the policy Replace, delete a running Job even if another owner controls it now
 	Newest      bool // clean up the newest ended Jobs instead of the oldest
-	Itself      bool // replace the due Job itself if the status does not list it yet
-	Unread      bool // replace an unlisted Job without reading it from the server
-	VictimUID   bool // delete Jobs by name, even if a recreated Job has the name
+	Itself      bool // with the policy Replace, delete also the Job that is due, if the status does not list it yet
+	Unread      bool // with the policy Replace, delete an unlisted Job without reading it from the server
+	VictimUID   bool // delete Jobs by name, even if the name now belongs to a recreated Job
 	LiveChild   bool // treat a Job missing from the cache as gone
 	LiveUID     bool // treat a new Job with the name of a missing one as the missing one
 	Missing     bool // keep missing Jobs in the active list
@@ -202,9 +202,9 @@ type Without struct {
 	History     bool // clean up finished Jobs while the CronJob is terminating (RULES J91)
 }
 
-// exceedsBounds is the check of stay-within-bounds for a deleted Job. An ended Job must not be forgotten: see forgets.
-// The running Job of the last scheduled time must stay until the next scheduled time, at which a new Job may replace
-// it. The scheduled time comes from the Job's name, which cannot change.
+// exceedsBounds is the check of stay-within-bounds for a deleted Job. An ended Job that the history limit keeps must
+// not be deleted: see forgets. The running Job of the last scheduled time must stay until the next scheduled time, when
+// a new Job may replace it. The Job's name contains its scheduled time, and cannot change.
 func exceedsBounds(f *law.Facts) string {
 	if f.After != nil {
 		return ""

@@ -192,8 +192,8 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// list lists the Jobs first, and then the CronJobs. So it misses a Job that is created in between. In the other order
-// the list would contain this Job, but the older CronJob would not. The Job would then count as forgotten.
+// list lists the Jobs before the CronJobs. If a Job is created in between, the list lacks the Job. In the other order,
+// the list would contain the Job, but the older CronJob's status would not. The Job would then count as forgotten.
 func (p *poller) list(ctx context.Context) {
 	jobs, err := p.env.Client.List(ctx, jobKind, "", metav1.ListOptions{})
 	if err != nil {
@@ -272,7 +272,7 @@ func byStart(a, b *batchv1.Job) int {
 }
 
 // delete deletes a Job with its Pods, and removes it from the active list. In the current era it sends the Job's uid,
-// so a recreated Job with the name survives (EXACT-4). Upstream sends only the name (RULES J91).
+// so a recreated Job with the same name survives (EXACT-4). Upstream sends only the name (RULES J91).
 func (s *round) delete(job *batchv1.Job) error {
 	background := metav1.DeletePropagationBackground
 	opts := metav1.DeleteOptions{PropagationPolicy: &background}

@@ -78,8 +78,8 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 }
 
 // replace deletes the running Jobs, after reading each from the server. It does not delete a Job that the CronJob does
-// not own (LAW-2); upstream deletes any Job with the name. It also keeps the Job that is due. That Job exists if the
-// controller was killed after starting it; create then adds it to the status.
+// not own (LAW-2); upstream deletes any Job of that name. It also keeps the Job that is due now. That Job exists if the
+// controller was killed after starting it. Then create adds it to the status.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
@@ -110,7 +110,7 @@ func (s *round) replaceForgotten(job *batchv1.Job) error {
 	return s.replaceOne(job.Namespace, job.Name, job.UID)
 }
 
-// replaceOne reads a Job from the server. It deletes the Job if the CronJob owns it, and unlists it otherwise.
+// replaceOne reads a Job from the server. It deletes the CronJob's own Job, and removes another's from the status.
 func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	obj, err := s.env.Client.Get(s.ctx, jobKind, namespace, name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	return s.delete(job)
 }
 
-// create starts the Job of a scheduled time and lists it in the status. If a Job of another owner has the name, it
+// create starts the Job of a scheduled time and lists it in the status. If another owner's Job has its name, create
 // skips this time and waits for the next one. Upstream waits for another event.
 func (s *round) create(at time.Time) error {
 	obj, err := s.env.Client.Create(s.ctx, s.newJob(at))
@@ -208,7 +208,7 @@ func schedule(cj *batchv1.CronJob) (cron.Schedule, error) {
 type missed struct {
 	since time.Time  // passed looks for times after this one
 	last  *time.Time // the latest scheduled time that has passed; nil if none was found
-	some  bool       // at least two times have passed, even if last is nil
+	some  bool       // at least two scheduled times have passed, even if last is nil
 }
 
 var errTooDense = errors.New("two times of the schedule are less than a second apart")

@@ -56,7 +56,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Ref       ref.Without
 	Revisions ref.Without // for the claims of revisions
@@ -69,7 +69,7 @@ type Without struct {
 
 	OwnCount  bool // treat every matching pod as the set's own
 	OwnStatus bool // count every matching pod in the status
-	Target    bool // ignore the intended node of a pod without a node
+	Target    bool // ignore the node for which a pod without a node was created
 	Lost      bool // keep pods that wait for a missing node
 	Surplus   bool // keep all pods of a node
 	Eligible  bool // give every node a pod, whatever its taints and labels
@@ -80,11 +80,11 @@ type Without struct {
 	Missing   bool // replace available pods even if too many pods are unavailable
 	Crowded   bool // during an update, add a pod beside each old pod at once
 	TakeOwned bool // create pods without a reference to the set
-	VictimUID bool // delete pods by name, even if a recreated pod has the name
+	VictimUID bool // delete pods by name, even if the name now belongs to a recreated pod
 	Dying     bool // treat a node with an ended, terminating pod as occupied
 
 	Relabel     bool // keep the labels of pods that have a duplicate of the current revision
-	RelabelUID  bool // relabel by name, even if a recreated pod has the name
+	RelabelUID  bool // relabel by name, even if the name now belongs to a recreated pod
 	Collision   bool // treat any revision with the wanted name as the wanted one
 	InUse       bool // clean up revisions that pods use
 	RevisionUID bool // delete revisions by name

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// byNode groups the set's pods by their node or, after the first two eras, by the node for which they were created
-// (RULES G73). It ignores pods without a node, and ended pods that are terminating.
+// byNode groups the set's pods by node. After the first two eras, a pod without a node counts for the node for which it
+// was created (RULES G73). byNode ignores all other pods without a node, and ended pods that are terminating.
 func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	nodes := map[string][]*corev1.Pod{}
 	for _, p := range pods {
@@ -146,8 +146,8 @@ const (
 	mostDelay  = 15 * time.Minute
 )
 
-// failures holds the backoff of failed pods by set, generation and node, because a kubelet that refuses one pod also
-// refuses the next one.
+// failures holds the backoff of failed pods. A key is a set, its generation and a node, but no pod: a kubelet that
+// refuses one pod also refuses the next one.
 type failures map[string]failure
 
 type failure struct {
@@ -165,7 +165,7 @@ func (w *work) mayReplace(node string) bool {
 	key := fmt.Sprintf("%s/%d/%s", w.set.UID, w.set.Status.ObservedGeneration, node)
 	f := w.failures[key]
 	switch age := now.Sub(f.since); {
-	case age > 2*mostDelay: // or the node had no failure before: since is zero
+	case age > 2*mostDelay: // since is zero if the node had no failure before
 		f.delay = firstDelay
 	case age < f.delay:
 		w.env.Queue.AddAfter(w.key, f.delay)

@@ -19,7 +19,6 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// stored returns the set from the server.
 func stored(t *testing.T, c *host.Cluster) *appsv1.DaemonSet {
 	obj, err := c.Client("user").Get(t.Context(), Kind, "default", "log")
 	if err != nil {

@@ -216,8 +216,8 @@ func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	return nil
 }
 
-// count returns the status. It counts the nodes that should have a pod, the nodes among these that have one, and the
-// other nodes that have one. If a node has several pods, only the first one counts.
+// count returns the status. It counts the nodes that should have a pod (desired), those nodes that have a pod
+// (current), and other nodes that have a pod (misscheduled). If a node has several pods, only the first one counts.
 func (w *work) count() appsv1.DaemonSetStatus {
 	s := appsv1.DaemonSetStatus{ObservedGeneration: w.set.Status.ObservedGeneration,
 		CollisionCount: w.set.Status.CollisionCount, Conditions: w.set.Status.Conditions}

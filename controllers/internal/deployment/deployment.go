@@ -39,8 +39,8 @@ type Era string
 const (
 	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
 	Selector Era = "selector"
-	// Gated: like ControllerRef, but without the open items of the proposal's checklist. A tie-break routes events, and
-	// adoption does not read the Deployment from the server.
+	// Gated: like ControllerRef, without the two items that the proposal's checklist leaves open. So a tie-break routes
+	// events, and adoption does not read the Deployment from the server.
 	Gated Era = "gated"
 	// ControllerRef: the proposal in full.
 	ControllerRef Era = "controllerref"
@@ -53,7 +53,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -74,7 +74,7 @@ type Without struct {
 	Empty bool // with strategy Recreate, create new pods while old ones run
 
 	Idle      bool // treat old ReplicaSets without ready pods as empty
-	VictimUID bool // delete old ReplicaSets by name, even if a recreated ReplicaSet has the name
+	VictimUID bool // delete old ReplicaSets by name, even if the name now belongs to a recreated ReplicaSet
 	Unchanged bool // write a status that is already right
 	Pods      bool // delete pods of old ReplicaSets directly
 }

@@ -132,7 +132,7 @@ func condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) 
 	return nil
 }
 
-// say sets a condition with the current time, unless s has the condition with this status and reason.
+// say sets a condition with the current time. It does nothing if s has the condition with this status and reason.
 func (r *reconciler) say(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType, is corev1.ConditionStatus,
 	reason, message string) {
 	now := metav1.NewTime(r.env.Now().Truncate(time.Second)) // the API stores seconds
@@ -140,8 +140,8 @@ func (r *reconciler) say(s *appsv1.DeploymentStatus, kind appsv1.DeploymentCondi
 		Reason: reason, Message: message})
 }
 
-// set replaces the condition of c's type in s, unless its status and reason are c's. If only the reason differs, the
-// transition time stays.
+// set puts the condition c into s, in place of one with c's type. It does nothing if that one has the same status and
+// reason. If only the reason differs, the transition time stays.
 func set(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	if was := condition(s, c.Type); was != nil && was.Status == c.Status {
 		if was.Reason == c.Reason {

@@ -201,7 +201,7 @@ func annotationsOf(d *appsv1.Deployment, rs *appsv1.ReplicaSet) map[string]strin
 	return out
 }
 
-// lastRevision returns the second highest revision, or 0.
+// lastRevision returns the second highest revision of the ReplicaSets, or 0 if there is none.
 func (u *rollout) lastRevision() int64 {
 	all := []int64{0, 0}
 	for _, rs := range u.sets {
@@ -226,7 +226,7 @@ func (u *rollout) ofRevision(n int64) *appsv1.ReplicaSet {
 // cleanUp deletes old ReplicaSets beyond the history limit, lowest revisions first. It deletes only ReplicaSets of size
 // zero without pods, and only if the ReplicaSet controller has observed that size (RULES H78).
 //
-// A delete carries the uid, so a recreated ReplicaSet with the name survives (EXACT-4). Upstream deletes by name.
+// A delete carries the uid, so a recreated ReplicaSet with the same name survives (EXACT-4). Upstream deletes by name.
 func (u *rollout) cleanUp(ctx context.Context) error {
 	limit, limited := keepsHistory(u.d)
 	history := keep(u.old(), func(rs *appsv1.ReplicaSet) bool { return rs.DeletionTimestamp == nil })

@@ -284,7 +284,7 @@ func (u *rollout) updateStatus(ctx context.Context) error {
 	return nil
 }
 
-// observe writes only the observed generation.
+// observe changes only observedGeneration in the status.
 func (u *rollout) observe(ctx context.Context) error {
 	if u.d.Status.ObservedGeneration >= u.d.Generation {
 		return nil

@@ -208,7 +208,7 @@ func announced(pod *corev1.Pod) *corev1.PodCondition {
 	return c
 }
 
-// stays sets a Pod's condition DisruptionTarget to False if the Pod is still not terminating after patience.
+// stays sets DisruptionTarget to False if a Pod is not terminating 2 minutes after its eviction was announced.
 func (r *reconciler) stays(ctx context.Context, key, pod string) error {
 	obj, exists, err := r.pods.GetByKey(pod)
 	if err != nil || !exists {

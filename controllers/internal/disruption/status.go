@@ -21,11 +21,11 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// patience is how long a Pod counts as disrupted after its eviction was allowed.
+// patience is how long a Pod counts as disrupted after its eviction was allowed, unless its deletion begins.
 const patience = 2 * time.Minute
 
-// stillAwaited returns the Pods whose eviction was allowed and which are not terminating yet, with the time of the
-// eviction. It leaves out a Pod after patience. The duration is the time until the first Pod is left out, or 0.
+// stillAwaited returns the time of each Pod's eviction that was allowed in the last 2 minutes, if the Pod is not
+// terminating yet. The duration is the time until the first of these Pods is older, or 0 if there is none.
 func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	now time.Time) (map[string]metav1.Time, time.Duration) {
 	awaited := map[string]metav1.Time{}
@@ -38,13 +38,13 @@ func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 		}
 		awaited[pod.Name] = at
 		if first == 0 || left < first {
-			first = max(left, 1) // 0 would mean that no requeue is needed
+			first = max(left, 1) // a result of 0 would mean that there is no such Pod
 		}
 	}
 	return awaited, first
 }
 
-// countHealthy counts the ready Pods, except those that are terminating or awaited.
+// countHealthy counts the ready Pods. It omits terminating Pods, and Pods in awaited whose eviction is still expected.
 func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.Time) (n int32) {
 	for _, pod := range pods {
 		going := awaited[pod.Name]

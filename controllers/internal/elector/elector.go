@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// The name of the lease, and the times of kube-controller-manager. A lease that is not renewed expires after duration.
-// The holder tries to renew the lease for deadline, once every retry.
+// The name of the lease, and the times of kube-controller-manager. A lease that is not renewed expires after 15
+// seconds. The holder tries every 2 seconds to renew the lease, and gives up after 10 seconds.
 const (
 	namespace = "kube-system"
 	name      = "kube-controller-manager"
@@ -111,7 +111,6 @@ func (e *elector) holds() bool {
 	return e.lease != nil && holderOf(e.lease) == e.identity() && e.valid()
 }
 
-// valid reports whether the lease has not expired.
 func (e *elector) valid() bool { return e.env.Now().Before(e.since.Add(term(e.lease))) }
 
 // write handles the response to a write of the lease, and reports whether the write succeeded.

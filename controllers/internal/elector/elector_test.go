@@ -35,7 +35,7 @@ func (e *election) lease() *coordinationv1.Lease {
 	return obj.(*coordinationv1.Lease)
 }
 
-// write changes the lease like another candidate.
+// write changes the lease, as another candidate would.
 func (e *election) write(change func(*coordinationv1.Lease)) {
 	e.t.Helper()
 	l := e.lease().DeepCopy()
@@ -48,7 +48,7 @@ func (e *election) write(change func(*coordinationv1.Lease)) {
 
 func (e *election) pass(d time.Duration) { e.Settle(trial.Limits{For: d}) }
 
-// want compares the calls of lead, and the lease.
+// want checks the lease, and that lead was called with the values in told.
 func (e *election) want(holder string, transitions int32, renewed time.Duration, told ...string) {
 	e.t.Helper()
 	if !slices.Equal(e.told, told) {

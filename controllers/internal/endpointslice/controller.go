@@ -197,7 +197,7 @@ func list(indexer cache.Indexer, namespace string) []any {
 	return objs
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	TakeOwned   bool // create slices without a reference to their Service
 	OwnerUID    bool // let a Service take the slices of an earlier Service with its name

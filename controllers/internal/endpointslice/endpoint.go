@@ -73,8 +73,8 @@ func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	return e
 }
 
-// hints returns the hints that keep traffic in a zone or on a node, if the Service asks for that and the endpoint is
-// ready.
+// hints returns the hints that keep traffic in a zone or on a node. It returns nil if the Service does not ask for such
+// hints, or if the endpoint is not ready.
 func hints(svc *corev1.Service, e *discoveryv1.Endpoint) *discoveryv1.EndpointHints {
 	if svc.Spec.TrafficDistribution == nil || !*e.Conditions.Ready {
 		return nil

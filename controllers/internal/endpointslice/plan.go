@@ -26,9 +26,9 @@ type plan struct {
 // group holds the endpoints and the slices with the same ports.
 type group struct {
 	ports  []discoveryv1.EndpointPort
-	wanted map[string]discoveryv1.Endpoint // by identity
+	wanted map[string]discoveryv1.Endpoint // by addresses, hostname and Pod (see identity)
 	slices []*discoveryv1.EndpointSlice
-	pods   bool // a Pod has these ports, perhaps one whose endpoint is left out
+	pods   bool // some Pod has these ports; its endpoint may be missing, because the cache lacks its node
 }
 
 // groups groups Pods and slices by ports. An endpoint contains data of its Pod's node. So a Pod whose node is missing

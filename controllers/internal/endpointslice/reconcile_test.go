@@ -106,7 +106,7 @@ func TestOwnedBy(t *testing.T) {
 	}
 }
 
-// A Pod is listed if either address field is set. A Pod may have got another hostname or subdomain.
+// A Pod is listed if either address field is set. A Pod moves if its labels, hostname or subdomain change.
 func TestListedAndMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		status corev1.PodStatus

@@ -61,8 +61,8 @@ func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 }
 
 // ExpectDeletions replaces the record of key, unless objects is empty. It expects deletions of the objects with these
-// keys by the object with uid owner. adopted are the objects whose adoption may not be shown yet. The record keeps the
-// slices.
+// keys by the object with uid owner. adopted are the objects whose adoption may not be shown yet. The caller must not
+// change the slices later.
 func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []string, adopted ...string) {
 	if len(objects) > 0 {
 		e.records[key] = &record{owner: owner, deletions: objects, adopted: adopted, since: e.now()}
@@ -100,8 +100,8 @@ func (e *Expectations) Seen(key, object string) {
 	})
 }
 
-// Made records the name of the created object of an expected creation of key. From then on only this object fulfils
-// the creation, and no object whose create request seemed to fail. (Upstream counts any object. Since 1.36 its
+// Made records the name of the created object of an expected creation of key. From then on only this object fulfils the
+// creation. An object whose create request seemed to fail does not. (Upstream counts any object. Since 1.36 its
 // consistency store prevents mistakes.) If the record was dropped, Made does nothing.
 func (e *Expectations) Made(key, object string) {
 	e.change(key, func(r *record) {

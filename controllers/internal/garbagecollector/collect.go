@@ -54,8 +54,8 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 	return nil
 }
 
-// absent tells the graph that a live read has not found an object. If dependents also name the uid with other
-// coordinates, absent returns an error, and the retry looks there.
+// absent tells the graph that a live read has not found an object. If dependents name the same uid with another kind,
+// name or namespace, absent returns an error, and the retry looks there.
 func (c *collector) absent(id identity) error {
 	if c.graph.verifiedAbsent(id) {
 		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind,
@@ -175,13 +175,13 @@ func (c *collector) owner(ctx context.Context, id identity, r *metav1.OwnerRefer
 	return owner, err
 }
 
-// cut removes references to owners from an object.
+// cut removes the references to the owners with these uids from the object.
 func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) error {
 	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners)
 }
 
-// breakCycle makes an object's references non-blocking if a dependent of the object is in foreground deletion, because
-// owner and dependent may wait for each other (GC-6).
+// breakCycle makes an object's references non-blocking if one of its dependents is in foreground deletion. Otherwise
+// the owner and the dependent may wait for each other (GC-6).
 func (c *collector) breakCycle(ctx context.Context, n *node) error {
 	if c.without.Cycles {
 		return nil
@@ -252,7 +252,7 @@ func (c *collector) orphan(ctx context.Context, n *node) error {
 	}
 }
 
-// cutLoose orphans the dependents that are not in the set loose, and adds them to the set.
+// cutLoose removes the references to id from each dependent that is not in the set loose, and adds it to the set.
 func (c *collector) cutLoose(ctx context.Context, id identity, n *node, loose map[types.UID]bool) error {
 	var errs []error
 	for _, d := range slices.Clone(n.dependents) {

@@ -44,7 +44,7 @@ type collector struct {
 	current map[schema.GroupKind]*fakeapi.Kind        // the preferred version of each kind
 	watched map[watching]bool
 
-	complaints map[string]complaint // by dependent's and owner's uid
+	complaints map[string]complaint // the key is the dependent's uid, a space, and the owner's uid
 }
 
 // watching is the kind of a resource that is watched, in any version. A recreated CRD may give the resource another
@@ -181,8 +181,8 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	return k, "", nil
 }
 
-// unserved reports whether a 404 means that the server does not know the path: the error names no object. A proxy may
-// omit the details.
+// unserved reports whether a 404 means that the server does not know the path: the error names no object. The error may
+// have no details at all, because a proxy may omit them.
 func unserved(err error) bool {
 	var answer apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &answer) {
@@ -209,7 +209,7 @@ func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error)
 	return obj.(metav1.Object), nil
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	LiveItem      bool // read an object's owners from the graph, not from the server
 	LiveOwner     bool // treat an owner missing from the graph as absent, without reading it
@@ -222,7 +222,7 @@ type Without struct {
 	DeadRefs      bool // keep references to absent owners if another owner remains
 	LiveRefs      bool // remove references to live owners together with references to absent ones
 	AnyOwner      bool // treat only ControllerRefs as owners
-	Waiting       bool // treat an owner in foreground deletion as solid
+	Waiting       bool // treat an owner in foreground deletion like one that is not terminating
 	Undeleted     bool // treat the foreground finalizer as foreground deletion, even without a deletion
 	Finalizers    bool // ignore an object's own orphan or foreground finalizer
 	Foreground    bool // ignore an object's own foreground finalizer

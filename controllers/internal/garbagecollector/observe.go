@@ -152,8 +152,8 @@ func (g *graph) verifiedAbsent(id identity) (again bool) {
 	return false
 }
 
-// partition splits dependents by their references. right dependents refer to this identity, wrong dependents to its
-// uid with other coordinates. A dependent with both kinds of reference is in both lists.
+// partition splits dependents by their references. right dependents refer to this identity. wrong dependents refer to
+// its uid with another kind, name or namespace. A dependent with both kinds of reference is in both lists.
 func partition(dependents []*node, id identity) (right, wrong []*node) {
 	for _, d := range dependents {
 		isRight, isWrong := false, false
@@ -177,8 +177,8 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 	return right, wrong
 }
 
-// alternative returns another identity that dependents name for the uid. It goes round the sorted identities: the
-// result follows the parameter after, or is the first one.
+// alternative returns another identity that dependents name for the uid: in sorted order, the one that follows the
+// parameter after. The first one follows the last one.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {

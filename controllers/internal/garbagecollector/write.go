@@ -167,14 +167,14 @@ type complaint struct {
 	owner metav1.OwnerReference
 }
 
-// complain queues an event, because event handlers cannot write.
+// complain queues an Event about a reference of n to an owner elsewhere, because event handlers cannot write.
 func (c *collector) complain(n *node, owner *metav1.OwnerReference) {
 	about := string(n.uid) + " " + string(owner.UID)
 	c.complaints[about] = complaint{n.identity, *owner}
 	c.env.Queue.Add("report " + about)
 }
 
-// report writes a queued event. It drops an event that the server refuses.
+// report writes a queued Event. It drops an Event that the server refuses.
 func (c *collector) report(ctx context.Context, about string) {
 	p, ok := c.complaints[about]
 	if !ok {
@@ -212,5 +212,5 @@ func (p *complaint) event(now metav1.Time) *corev1.Event {
 	}
 }
 
-// isReport reports whether a key stands for a queued event, and returns the rest of the key.
+// isReport reports whether a key stands for a queued Event, and returns the rest of the key.
 func isReport(key string) (about string, ok bool) { return strings.CutPrefix(key, "report ") }

@@ -1,7 +1,7 @@
 // Package history keeps the earlier templates of a StatefulSet or DaemonSet as ControllerRevisions.
 //
 // A revision contains a strategic merge patch that restores the template. A controller finds the revision by the bytes
-// of this patch. The revision's name ends in a hash of the bytes, but another revision may have the name.
+// of this patch. The revision's name ends in a hash of the bytes, but another revision may have this name.
 package history
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Collision bool // do not use another name when a different revision has the name
 	Live      bool // delete old revisions that are in use
@@ -39,7 +39,7 @@ var resource = appsv1.SchemeGroupVersion.WithResource("controllerrevisions").Gro
 type History struct {
 	Client    host.Client
 	Owner     metav1.Object // the set, as cached
-	Revisions cache.Indexer // of ControllerRevisions, with [Index]
+	Revisions cache.Indexer // a cache of ControllerRevisions; see [Index]
 	Without   *Without
 }
 

@@ -1,4 +1,4 @@
-// Package invariant holds the invariants that several controllers share. Each controller gives the check.
+// Package invariant holds the invariants that several controllers share. Each controller passes its own check.
 package invariant
 
 import "github.com/threelaws/threelaws/sim/law"

@@ -17,7 +17,7 @@ type backoff struct {
 	last     time.Time
 }
 
-// after returns b, updated with pods that have ended.
+// after adds pods that have ended to the backoff b. A success forgets the failures before it.
 func (b backoff) after(succeeded, failed []*corev1.Pod) backoff {
 	if len(succeeded) == 0 {
 		if len(failed) > 0 {
@@ -46,7 +46,7 @@ func later(a, b time.Time) time.Time {
 
 func sooner(a, b *corev1.Pod) int { return endedAt(a).Compare(endedAt(b)) }
 
-// remaining returns how long to wait before creating a pod.
+// remaining returns how long the Job must wait before it creates another pod.
 func (b backoff) remaining(now time.Time) time.Duration {
 	if b.failures == 0 {
 		return 0
@@ -78,8 +78,8 @@ func endedAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersEnded returns when the last container or sidecar of a pod ended, or zero if a sidecar has not ended. If
-// another container has not ended, only the sidecars count.
+// containersEnded returns when the last container or sidecar of a pod ended, or zero if a sidecar has not ended. If a
+// container that is no sidecar has not ended, the result is when the last sidecar ended.
 func containersEnded(p *corev1.Pod) time.Time {
 	var last time.Time
 	for _, s := range p.Status.ContainerStatuses {

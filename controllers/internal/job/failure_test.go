@@ -68,7 +68,7 @@ func TestBackoff(t *testing.T) {
 		name     string
 		b        backoff
 		failures int
-		wait     time.Duration // at second 5
+		wait     time.Duration // the remaining time at second 5
 	}{
 		{"nothing failed", none, 0, 0},
 		{"one failed", none.after(nil, []*corev1.Pod{exited(2)}), 1, 7 * time.Second},

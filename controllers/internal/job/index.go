@@ -30,7 +30,7 @@ func indexOf(p *corev1.Pod) int {
 	return i
 }
 
-// within reports whether the Job has the pod's index. It is true for a Job without indexes.
+// within reports whether a pod's index is below the Job's completions. It is true for a Job without indexes.
 func within(p *corev1.Pod, j *batchv1.Job) bool {
 	if !indexed(j) {
 		return true
@@ -225,7 +225,7 @@ func indexPrefix(name string, i int) string {
 	return name + suffix
 }
 
-// indexEnv adds the environment variable indexVariable to every container that lacks it.
+// indexEnv adds the environment variable for the completion index to every container that lacks it.
 func indexEnv(spec *corev1.PodSpec) {
 	for _, list := range [...]*[]corev1.Container{&spec.InitContainers, &spec.Containers} {
 		*list = slices.Clone(*list)
@@ -316,7 +316,6 @@ func (list intervals) total() int {
 	return n
 }
 
-// common returns the number of indexes in both lists.
 func (list intervals) common(other intervals) int {
 	n := 0
 	for _, a := range list {

@@ -100,7 +100,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -115,7 +115,7 @@ type Without struct {
 	Adopted     bool // remove the finalizer of an orphan, even if a Job has adopted the pod since it was read
 	OwnCount    bool // treat every matching pod as the Job's own
 	Terminating bool // a terminating Job creates and deletes pods
-	VictimUID   bool // write and delete pods by name, even if a recreated pod has the name
+	VictimUID   bool // write and delete pods by name, even if the name now belongs to a recreated pod
 	Wait        bool // create pods despite pending expectations
 	Lag         bool // reconcile before the caches show earlier writes
 	Twice       bool // count a pod twice if the cache still shows its finalizer

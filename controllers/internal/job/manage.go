@@ -24,8 +24,8 @@ func (a *attempt) carryOn(ctx context.Context) (changed bool, err error) {
 		err = a.manage(ctx)
 	}
 	if a.complete() && (a.awake || without.Early) {
-		// The Job must be awake, because pods that the cache lacks may still run. Upstream does not check this, but
-		// since 1.36 no reconcile begins before the caches show earlier writes.
+		// A Job that waits for expectations must not end, because pods that the cache lacks may still run. Upstream
+		// does not check this, but since 1.36 no reconcile begins before the caches show earlier writes.
 		a.end = success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods", a.r.env.Now())
 		return false, err
 	}

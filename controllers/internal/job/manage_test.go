@@ -107,7 +107,7 @@ func TestForIndex(t *testing.T) {
 	}
 }
 
-// The policy fails a Job for a pod that has failed, but not for one that succeeded while terminating.
+// The podFailurePolicy fails a Job because of a failed pod, but not because of one that succeeded while terminating.
 func TestWhyFailed(t *testing.T) {
 	a, _ := attemptOf(t, func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{

@@ -70,7 +70,7 @@ func (r *reconciler) Forget(key string) {
 
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// noteShed records the version at which a pod's finalizer was removed. A terminating pod cannot get a finalizer again.
+// noteShed records the version at which a pod's finalizer was removed. A terminating pod gets no finalizer again.
 func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 	since, _ := strconv.ParseUint(left.ResourceVersion, 10, 64)
 	if left.DeletionTimestamp != nil {
@@ -94,7 +94,7 @@ func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	return shown < since
 }
 
-// forgetShed drops the removals that the cache shows now.
+// forgetShed drops the records of removed finalizers whose removal the cache shows now.
 func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
 	kept := map[types.UID]uint64{}
 	for _, p := range pods {

@@ -244,7 +244,7 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// A removed pod needs no release. A pod that still has the finalizer is held.
+// A pod that no longer exists is not held. A pod is held until its finalizer is removed.
 func TestShedAll(t *testing.T) {
 	a, user := attemptOf(t, nil, aPod("p"), aPod("free", func(p *corev1.Pod) { p.Finalizers = nil }))
 	gone := a.pods[0].DeepCopy()

@@ -26,13 +26,13 @@ type attempt struct {
 	running, ready, terminating int32 // numbers of pods, including the changes of this reconcile
 	succeeded, failed           int32 // numbers of ended pods, including uncounted ones
 
-	succeededBefore, succeededIndexes intervals // succeeded indexes of the status; of the status and the pods
+	succeededBefore, succeededIndexes intervals // succeeded indexes: in the status; in the status or the pods
 	failedIndexes                     *intervals
-	awaiting                          map[int]*corev1.Pod // see awaitingReplacement
+	awaiting                          map[int]*corev1.Pod // the failed pods to keep, by index
 
 	uncountedSucceeded, uncountedFailed map[types.UID]bool // uids in the status at the start of the reconcile
 	backoff                             backoff
-	end                                 *batchv1.JobCondition // the condition why the Job ends; nil if it does not
+	end                                 *batchv1.JobCondition // why the Job ends; nil if it does not
 }
 
 // Sync reconciles one Job, or one pod that has lost its Job.

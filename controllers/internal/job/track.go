@@ -15,9 +15,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// account writes the status. If pods have ended, there are two writes. The first names the pods and, if the Job ends,
-// announces the end. Then the finalizers are removed. The second counts the pods and, if the Job ends, adds the final
-// condition. If a reconcile is interrupted, the next one counts the named pods without a finalizer.
+// account writes the status. If pods have ended, there are two writes. The first lists the uids of the pods and, if the
+// Job ends, announces the end. Then the finalizers are removed. The second counts the pods and, if the Job ends, adds
+// the final condition. If a reconcile is interrupted, the next one counts the listed pods without a finalizer.
 func (a *attempt) account(ctx context.Context, changed bool) error {
 	changed = a.writeNumbers() || changed
 	held := a.held()
@@ -86,7 +86,7 @@ func (a *attempt) held() map[types.UID]bool {
 	return held
 }
 
-// countFree counts the pods that the status names and that have lost the finalizer. It reports whether there were any.
+// countFree counts the uncounted pods of the status that have lost the finalizer. It reports whether there were any.
 func (a *attempt) countFree(held map[types.UID]bool) bool {
 	s := &a.job.Status
 	free := func(uids *[]types.UID, counter *int32) bool {
@@ -102,9 +102,9 @@ func (a *attempt) countFree(held map[types.UID]bool) bool {
 	return free(&u.Failed, &s.Failed) || some
 }
 
-// noteEnded names ended, uncounted pods in the status, and returns the pods whose finalizers may be removed
-// afterwards. noted means that the status changed. full means that the status can hold no more names. Succeeded pods
-// of an Indexed Job are not named, because the status lists their indexes.
+// noteEnded lists the uids of ended pods in the status as uncounted, and returns the pods whose finalizers may be
+// removed afterwards. noted means that the status changed. full means that the status can hold no more uids. Succeeded
+// pods of an Indexed Job are not listed, because the status lists their indexes.
 func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	j, u := a.job, a.job.Status.UncountedTerminatedPods
 	candidates := slices.Clone(a.pods)
@@ -150,7 +150,7 @@ func (a *attempt) mayGo(p *corev1.Pod) bool {
 	return last == nil || last.UID != p.UID
 }
 
-// countsFailed reports whether to name a pod as failed. When a Job fails, all pods that have not succeeded count.
+// countsFailed reports whether to list a pod as failed. When a Job fails, all pods that have not succeeded count.
 func (a *attempt) countsFailed(p *corev1.Pod) bool {
 	lost := a.end != nil && a.end.Type != batchv1.JobSuccessCriteriaMet
 	return (lost || failed(p, a.job)) && !a.uncountedFailed[p.UID] && within(p, a.job) &&

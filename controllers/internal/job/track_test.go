@@ -66,8 +66,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// The status names up to 500 pods at a time, and the Job does not end before it has named all its pods. A pod that the
-// status names as failed does not count as succeeded, even if its phase is Succeeded later.
+// The status lists up to 500 pods as uncounted at a time. The Job does not end before all its pods were listed. A pod
+// that is listed as failed does not count as succeeded, even if its phase is Succeeded later.
 func TestNoteEnded(t *testing.T) {
 	a, _ := attemptOf(t, nil)
 	for i := range maxUncounted + 1 {

@@ -27,7 +27,7 @@ func TestConditions(t *testing.T) {
 	right, _ := conditions(nil, remaining(1), then)
 	for name, c := range map[string]struct {
 		change func(*corev1.NamespaceCondition)
-		want   time.Time // zero: it is not written
+		want   time.Time // the time of the written condition; zero if none is written
 	}{
 		"as it is":       {func(*corev1.NamespaceCondition) {}, time.Time{}},
 		"another status": {func(c *corev1.NamespaceCondition) { c.Status = corev1.ConditionUnknown }, now},

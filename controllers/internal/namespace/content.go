@@ -120,7 +120,7 @@ func (c *controller) deleteAll(ctx context.Context, k *fakeapi.Kind, namespace s
 	return left.add(k, items, wait)
 }
 
-// calm lists the conditions of a deletion without obstacles, in the order of writing.
+// calm lists the conditions of a namespace whose deletion meets no obstacle, in the order in which they are written.
 var calm = [...]corev1.NamespaceCondition{
 	{Type: corev1.NamespaceDeletionDiscoveryFailure, Reason: "ResourcesDiscovered",
 		Message: "All resources successfully discovered"},

@@ -177,7 +177,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	PodsFirst   bool // delete all kinds at once
 	PodsUnknown bool // delete other kinds even if pods may be left

@@ -126,7 +126,7 @@ func TestWaitsForFinalizers(t *testing.T) {
 	}
 	c.release("configmap", "x")
 	c.release("configmap", "y")
-	c.run(9 * time.Second) // 15 / 2 + 1, rounded down, and the sync
+	c.run(9 * time.Second) // the next check comes after 15/2 + 1 seconds, rounded down
 	if c.namespace() != nil {
 		t.Errorf("the namespace still exists: %+v", c.namespace().Status)
 	}

@@ -133,7 +133,7 @@ func TestLabelled(t *testing.T) {
 	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	pod.IndexLabels(pods)
-	pod.IndexLabels(pods) // for another controller of the process
+	pod.IndexLabels(pods) // again, as another controller of the process does
 	for i := range 8 {
 		p := &corev1.Pod{}
 		p.Namespace, p.Name, p.Labels = "a", fmt.Sprint(i), map[string]string{}

@@ -52,7 +52,7 @@ type Options struct {
 	Without   Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Quarantine bool // treat a node that the cache lacks as missing at once
 	LiveNode   bool // treat a missing node as gone without reading it from the server
@@ -61,8 +61,8 @@ type Without struct {
 	Dying      bool // remove pods that are not terminating from nodes out of service
 	Unbound    bool // remove pods that wait for a node
 	Mark       bool // remove pods without marking them Failed
-	MarkUID    bool // mark a pod by name, even if a recreated pod has the name
-	RemoveUID  bool // remove a pod by name, even if a recreated pod has the name
+	MarkUID    bool // mark a pod by name, even if the name now belongs to a recreated pod
+	RemoveUID  bool // remove a pod by name, even if the name now belongs to a recreated pod
 }
 
 // New returns the controller. The ownership laws do not apply to it, because it removes any pod that cannot run.
@@ -236,8 +236,8 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 }
 
 // takesRunnable is the check of keep-runnable-pods. It returns why a pod must not be marked or removed now, or "". A
-// pod that has not ended must not be removed. It may be marked if its node does not exist, or if it is terminating and
-// has no node or a node out of service.
+// pod that has not ended must not be removed. It may be marked in two cases: its node does not exist; or it is
+// terminating, and has no node or a node out of service.
 func takesRunnable(f *law.Facts) string {
 	pod, ok := f.Before.(*corev1.Pod)
 	switch {
@@ -264,8 +264,8 @@ func takesRunnable(f *law.Facts) string {
 	return ""
 }
 
-// remove marks pods that have not ended as failed, with the condition if it is set. Then it removes the pods. A pod
-// that cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name
+// remove marks pods that have not ended as failed, and adds the condition, if it is not nil. Then it removes the pods.
+// A pod that cannot be marked stays for the next round. Both requests carry the uid (EXACT-4). Upstream removes by name
 // (RULES L112).
 func (c *collector) remove(ctx context.Context, pods []*corev1.Pod, condition *corev1.PodCondition) {
 	for _, pod := range pods {

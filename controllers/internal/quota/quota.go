@@ -34,8 +34,8 @@ func New() host.Controller {
 	}
 }
 
-// wakeQuota enqueues a quota that is new or deleted, or whose limits differ from the old ones or from the limits in its
-// status.
+// wakeQuota enqueues a quota that is new or deleted. It also enqueues a quota whose spec has other limits than before,
+// or other limits than its status.
 func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.ResourceQuota)
 	cur, _ := e.New.(*corev1.ResourceQuota)

@@ -128,9 +128,9 @@ func (m *Manager) patch(ctx context.Context, obj metav1.Object, how types.PatchT
 	return err
 }
 
-// Claim does what [Decide] says, and reports whether the controller owns the object now. A missing object is no error,
-// and neither is a recreated object that was to be released. If another controller adopted the object first, Claim
-// returns an error, and the next reconcile sees the new owner (ADOPT-6).
+// Claim does what [Decide] says, and reports whether the controller owns the object now. It is no error if the object
+// is missing, or if an object to release was recreated. If another controller adopted the object first, Claim returns
+// an error, and the next reconcile sees the new owner (ADOPT-6).
 func (m *Manager) Claim(ctx context.Context, obj metav1.Object, matches bool) (bool, error) {
 	switch Decide(m.Owner, obj, matches, m.Without) {
 	case Keep:
@@ -217,7 +217,7 @@ func decideOrphan(owner, obj metav1.Object, matches bool, without *Without) Deci
 	return Adopt // LAW-1b, ADOPT-2
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Foreign         bool // claim matching objects of other controllers
 	Selector        bool // adopt orphans that do not match

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// adoptPatch appends the strategic merge patch that makes an owner of a kind the controller of the object with the uid
-// in dependent. It adds to the list of owners, so the server accepts only the first adopter (API-1, ADOPT-6). If
-// dependent is not empty, the server refuses the patch for a recreated object.
+// adoptPatch appends a strategic merge patch to buf. The patch makes owner, of the kind gvk, the controller of the
+// object with the uid dependent. It adds to the list of owners, so the server accepts only the first adopter (API-1,
+// ADOPT-6). If dependent is not empty, the server refuses the patch for a recreated object.
 func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, owner metav1.Object) []byte {
 	buf = slices.Grow(buf, adoptSize)
 	buf = append(buf, `{"metadata":{"ownerReferences":[{"apiVersion":"`...)
@@ -32,8 +32,8 @@ func adoptPatch(buf []byte, dependent types.UID, gvk schema.GroupVersionKind, ow
 // adoptSize is the capacity for a patch of usual length.
 const adoptSize = 320
 
-// ReleasePatch appends the strategic merge patch that removes only the given owners from the object with the uid in
-// dependent (ORPHAN-1). If dependent is empty, the patch has no uid.
+// ReleasePatch appends a strategic merge patch to buf. The patch removes only the owners with these uids from the
+// object with the uid dependent (ORPHAN-1). If dependent is empty, the patch has no uid.
 func ReleasePatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	buf = append(buf, `{"metadata":{"ownerReferences":[`...)
 	for i, uid := range owners {
@@ -48,8 +48,8 @@ func ReleasePatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	return appendUID(buf, dependent)
 }
 
-// UnblockPatch appends the strategic merge patch that makes the given references stop blocking their owners' foreground
-// deletion.
+// UnblockPatch appends a strategic merge patch to buf. After the patch, the object's references to the owners with
+// these uids no longer block the owners' foreground deletion.
 func UnblockPatch(buf []byte, dependent types.UID, owners ...types.UID) []byte {
 	buf = append(buf, `{"metadata":{"ownerReferences":[`...)
 	for i, uid := range owners {

@@ -33,7 +33,7 @@ type Options struct {
 	Without          Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -48,7 +48,7 @@ type Without struct {
 	Rivals      bool // scale other sets that select the set's pods to zero
 	RivalsStay  bool // delete other sets that select the set's pods
 	Terminating bool // create and delete pods for a terminating set
-	VictimUID   bool // delete pods by name, even if a recreated pod has the name
+	VictimUID   bool // delete pods by name, even if the name now belongs to a recreated pod
 	Dying       bool // count terminating pods as if they stayed
 	Ready       bool // the status counts every pod as ready
 
@@ -256,7 +256,7 @@ const (
 	// ControllerRef: the full proposal.
 	ControllerRef Era = "controllerref"
 	// Current: Kubernetes 1.36. A reconcile of a ReplicaSet waits until caches show earlier writes (RULES D45, D50).
-	// Creations start slowly (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The status counts
+	// Creations come in growing batches (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The status counts
 	// terminating pods, and pods are checked again when they become available.
 	Current Era = "current"
 )

@@ -161,7 +161,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 	return firstErr
 }
 
-// only returns options that limit a delete to the pod with this uid; without a limit before ControllerRef.
+// only returns options that limit a delete to the pod with p's uid. Before ControllerRef there is no limit.
 func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
 	if !r.options.Era.owned() || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
@@ -184,8 +184,8 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 }
 
 // cheaper returns the order of deletion in the current era: by progress, deletion cost, number of neighbours on the
-// node (RULES E57), ready time, restarts and age. Of times, only the bit length of their age is compared. If the bit
-// lengths are equal, the uid decides, which is as good as random.
+// node (RULES E57), ready time, restarts and age. Two times are compared by the bit length of their distance from now.
+// If these are equal for different times, the uid decides, which is as good as random.
 func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	near, now := r.neighbours(set), r.env.Now()
 	magnitude := func(t time.Time) int { return bits.Len64(uint64(max(now.Sub(t), 0))) }

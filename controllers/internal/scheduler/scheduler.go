@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// room is the number of pods that a node can hold if it does not report a number. It is a kubelet's default.
+// room is the number of pods that a node can hold if its status reports no number. It is a kubelet's default.
 const room = 110
 
 var (
@@ -139,7 +139,7 @@ func (s *scheduler) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// choose returns the eligible node with the fewest pods, or "". Of several, it returns the first by name.
+// choose returns the eligible node with the fewest pods, or "". If several have as few, it returns the first by name.
 func (s *scheduler) choose(spec *corev1.PodSpec) string {
 	have := s.load()
 	var fit []string

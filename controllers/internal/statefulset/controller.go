@@ -49,7 +49,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -59,7 +59,7 @@ type Without struct {
 	Prefix      bool // treat pods of a set whose name begins with this set's name as members
 	Canonical   bool // treat a pod with another spelling of an ordinal (web-01) as a member
 	Terminating bool // reconcile a terminating set as usual
-	VictimUID   bool // delete pods by name, even if a recreated pod has the name
+	VictimUID   bool // delete pods by name, even if the name now belongs to a recreated pod
 	SamePod     bool // after a conflict, update even a recreated pod
 	SameSet     bool // after a conflict, write even the status of a recreated set
 	Ended       bool // create an ended pod again before it is gone
@@ -166,7 +166,7 @@ func newReconciler(o *Options, env *host.Env) *reconciler {
 	return r
 }
 
-// data returns a set's template in the form in which a revision holds it.
+// data returns the content of the revision that stores the set's current template.
 func (r *reconciler) data(key string, set *appsv1.StatefulSet) []byte {
 	if r.options.Without.Drift {
 		template := set.Spec.Template

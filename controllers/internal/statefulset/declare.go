@@ -83,9 +83,9 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	return of(set)
 }
 
-// lacks is the check of needed-objects-exist. It describes an object that a pod needs and that does not exist or is
-// terminating: its revision, or a claim from the set's templates. If scaling down deletes claims, a claim of an earlier
-// pod with the name counts as terminating (RULES F66).
+// lacks is the check of needed-objects-exist. A pod needs its revision, and a claim for each claim template of the set.
+// lacks describes such an object that does not exist or is terminating. With WhenScaled=Delete, a claim also counts as
+// terminating if its owner is an earlier pod with this pod's name (RULES F66).
 func lacks(f *law.Facts) string {
 	set := f.Owner.(*appsv1.StatefulSet)
 	p, ok := f.After.(*corev1.Pod)
@@ -120,7 +120,7 @@ func lacks(f *law.Facts) string {
 }
 
 // leavesClaim is the check of tie-before-deleting. It describes a claim that should be deleted with an unwanted pod and
-// that the pod does not own yet. It skips claims of other controllers, and of an earlier pod or set with the name.
+// that the pod does not own yet. It skips claims of other controllers, and of an earlier pod or set with the same name.
 func leavesClaim(f *law.Facts) string {
 	set := f.Owner.(*appsv1.StatefulSet)
 	p, ok := f.Before.(*corev1.Pod)
@@ -146,8 +146,8 @@ func leavesClaim(f *law.Facts) string {
 	return ""
 }
 
-// counts declares the numbers of the status. The numbers of each revision are left out, because they depend on the
-// revisions in the same status.
+// counts declares the numbers of the status. currentReplicas and updatedReplicas are left out, because they depend on
+// the revisions in the same status.
 func counts() []law.Count {
 	count := func(name string, of func(set *appsv1.StatefulSet) int, is func(*corev1.Pod) bool) law.Count {
 		return law.Count{Name: name,

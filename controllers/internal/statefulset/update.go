@@ -17,7 +17,7 @@ import (
 type arrangement struct {
 	replicas  []*corev1.Pod // by ordinal, beginning with the first; a pod to be created stands for a missing one
 	condemned []*corev1.Pod // the pods with unwanted ordinals, the highest ordinal first
-	ailing    *corev1.Pod   // of the unavailable pods in condemned, the one with the lowest ordinal; nil for none
+	ailing    *corev1.Pod   // the unavailable pod in condemned with the lowest ordinal; nil if there is none
 }
 
 func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
@@ -105,8 +105,8 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 	return s.roll(ctx, a)
 }
 
-// each applies a function to pods, and reports whether the reconcile ends here: the function returned true or an error.
-// In a parallel set it ignores the true, and works in batches of 1, 2, 4 and so on, until a batch has an error.
+// each calls do for the pods in turn. If do returns true or an error, each stops, and reports that the reconcile ends
+// here. In a parallel set only errors end it: each works in batches of 1, 2, 4 and so on until a batch has an error.
 func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
 	if ordered(s.set, s.options.Era) && !s.options.Without.Order {
 		for _, p := range pods {
@@ -244,7 +244,7 @@ const attempts = 4
 
 // repair restores what a pod needs as a member of the set: its labels, volumes, and the owners of its claims. After a
 // conflict it retries with the cached pod, unless the pod was recreated or has another owner (LAW-2, EXACT-4). Upstream
-// updates any pod with the name.
+// updates any pod with this name.
 func (s *syncing) repair(ctx context.Context, p *corev1.Pod) error {
 	var err error
 	for range attempts {

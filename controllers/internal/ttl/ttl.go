@@ -19,9 +19,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
-	UID   bool // delete a Job by name, even if a recreated Job has the name
+	UID   bool // delete a Job by name, even if the name now belongs to a recreated Job
 	End   bool // count from the creation of the Job, not from its end
 	Time  bool // delete a Job as soon as it has ended
 	Later bool // do not requeue a Job for the end of its lifetime

@@ -19,7 +19,7 @@ const Finalizer = "kubernetes.io/pv-protection"
 
 var volumeKind = corev1.SchemeGroupVersion.WithKind("PersistentVolume")
 
-// Without lists the guards that a mutant disables; see package mutants.
+// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
 	Bound bool // remove the finalizer although a claim is bound to the volume
 }

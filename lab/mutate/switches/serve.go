@@ -38,7 +38,7 @@ type Answer struct {
 const doesNotEnd = "does not end"
 
 // heapLimit is the maximal size of the heap in bytes while a check runs. addressLimit is the kernel's limit for the
-// address space in bytes. It stops a check that allocates faster than watch reads the heap's size.
+// address space in bytes. It stops a check that allocates too fast for the method watch.
 const (
 	heapLimit    = 1 << 30
 	addressLimit = 4 << 30
@@ -79,7 +79,7 @@ func Serve(checks []Check) {
 type server struct {
 	checks   []Check
 	out      *json.Encoder
-	ran      []bool       // by check: no first run without a mutation is needed
+	ran      []bool       // for each check, whether it can skip its first run without a mutation
 	at       atomic.Int64 // index of the running check in the request
 	deadline atomic.Int64 // processor time, in nanoseconds, at which that check must end; 0 for none
 }

@@ -42,7 +42,7 @@ var parts = []part{
 // few is the number of schedules that a step explores. It is small, because a surviving mutant is tried with all files.
 const few = 5
 
-// checksOf lists the first part of every scenario file below a directory, then the second, then the third.
+// checksOf lists the first of the parts of every scenario file below a directory, then the second, then the third.
 func checksOf(dir string) ([]switches.Check, error) {
 	list := make([][]switches.Check, len(parts))
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

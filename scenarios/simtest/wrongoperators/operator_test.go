@@ -175,7 +175,6 @@ func (o *operator) do(does doing, key string) error {
 	return does.sync(o, f)
 }
 
-// list returns some members by name.
 func (o *operator) list(which func(m metav1.Object) bool) (list []metav1.Object) {
 	for _, x := range o.members.List() {
 		if m := x.(metav1.Object); which(m) {
@@ -282,7 +281,6 @@ func user(lines ...string) (list []simtest.Action) {
 	return list
 }
 
-// refs returns owner references for a patch.
 func refs(list ...metav1.OwnerReference) map[string]any {
 	return map[string]any{"metadata": map[string]any{"ownerReferences": list}}
 }

@@ -83,13 +83,13 @@ var wrongOwners = []wrong{{
 		})}},
 }}
 
-// counting declares what the status counts.
+// counting declares the number in the status, and the selector of the ships that it counts.
 func counting(c host.Controller) host.Controller {
 	c.Contract.Counted, c.Contract.Selector = counted, selector
 	return c
 }
 
-// unclaimed removes the declaration of the wanted state.
+// unclaimed removes Replicas from the Contract.
 func unclaimed(c host.Controller) host.Controller {
 	c.Contract.Replicas = nil
 	return c
