@@ -22,8 +22,6 @@ import (
 	"time"
 )
 
-const page = "docs/evidence/upstream-tests.md"
-
 //go:embed external.go.txt
 var external string
 
@@ -34,51 +32,44 @@ var known string
 var pageText string
 
 func main() {
-	update := flag.Bool("update", false, "write "+page+" after a run of all suites")
+	update := flag.Bool("update", false, "write docs/evidence/upstream-tests.md after a run of all suites")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	differences, err := run(ctx, flag.Args(), *update)
+	err := run(ctx, flag.Args(), *update)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "upstreamtests:", err)
-		os.Exit(2)
-	}
-	if differences > 0 {
-		fmt.Println("known failures: lab/cmd/upstreamtests/known.txt; output of the tests: bin/upstream-tests/out")
 		os.Exit(1)
 	}
 }
 
-// run runs the named suites, or all suites, and returns the number of differences from the known failures.
-func run(ctx context.Context, args []string, update bool) (int, error) {
+// run runs the named suites, or all suites. A difference from the known failures is an error.
+func run(ctx context.Context, args []string, update bool) error {
 	root, err := filepath.Abs("..")
-	if err != nil {
-		return 0, err
-	}
-	chosen, names := suites[:0:0], ""
-	for _, s := range suites {
+	chosen, names := []*suite{}, ""
+	for _, s := range list() {
 		names += " " + s.name
 		if len(args) == 0 || slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(s.name+"/", a+"/") }) {
 			chosen = append(chosen, s)
 		}
 	}
 	if len(chosen) == 0 || update && len(args) > 0 {
-		return 0, fmt.Errorf("want names of suites, or -update, which runs all suites:%s", names)
+		return fmt.Errorf("want names of suites, or -update, which runs all suites:%s", names)
 	}
 	r := &runner{ctx, root, filepath.Join(root, "bin", "upstream-tests")}
-	if _, err := r.goCommand(root, "build", "-o", r.dir+"/threelaws", "./cmd/threelaws"); err != nil {
-		return 0, err
+	if _, buildErr := r.goCommand(root, "build", "-o", r.dir+"/threelaws", "./cmd/threelaws"); err != nil || buildErr != nil {
+		return errors.Join(err, buildErr)
 	}
 	differences := 0
 	for _, s := range chosen {
 		began := time.Now()
 		version, err := r.prepare(s)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", s.name, err)
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		results, count := map[string]string{}, map[string]int{}
 		if err := r.test(s, results); err != nil {
-			return 0, fmt.Errorf("%s: %w", s.name, err)
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		for _, got := range results {
 			count[got]++
@@ -92,9 +83,12 @@ func run(ctx context.Context, args []string, update bool) (int, error) {
 	if update {
 		pageText += "\n## Tests that fail\n\n| suite | test | cause | reason |\n|---|---|---|---|\n"
 		pageText += "| " + strings.ReplaceAll(strings.TrimSpace(known), "\n", " |\n| ") + " |\n"
-		err = os.WriteFile(filepath.Join(root, page), []byte(pageText), 0o644)
+		err = os.WriteFile(root+"/docs/evidence/upstream-tests.md", []byte(pageText), 0o644)
 	}
-	return differences, err
+	if differences > 0 && err == nil {
+		err = errors.New("differences from lab/cmd/upstreamtests/known.txt; the output of tests is in bin/upstream-tests/out")
+	}
+	return err
 }
 
 // compare prints the differences between the results of a suite and the known failures, and returns their number. A
@@ -122,9 +116,8 @@ func compare(suite string, results map[string]string) int {
 }
 
 type runner struct {
-	ctx  context.Context
-	root string // of this module
-	dir  string // what is built and copied
+	ctx       context.Context
+	root, dir string // the directory of this module, and the one of copies
 }
 
 // goCommand runs the go command and returns its output. The error of a failure is one line.
@@ -172,14 +165,12 @@ func (r *runner) prepare(s *suite) (string, error) {
 	}
 	replacer := strings.NewReplacer(s.edits...)
 	err = errors.Join(err, filepath.Walk(to, func(name string, _ os.FileInfo, err error) error {
-		if filepath.Ext(name) == ".sh" { // the module cache has no executable files
-			return errors.Join(err, os.Chmod(name, 0o755))
-		}
-		if err != nil || filepath.Ext(name) != ".go" {
+		if err != nil || filepath.Ext(name) != ".go" && filepath.Ext(name) != ".sh" {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		return errors.Join(err, os.WriteFile(name, []byte(replacer.Replace(string(text))), 0o644))
+		text = []byte(replacer.Replace(string(text)))
+		return errors.Join(err, os.WriteFile(name, text, 0), os.Chmod(name, 0o755)) // the cache has no executable files
 	}))
 	for _, h := range s.hooks {
 		text := []byte(strings.Replace(external, "PACKAGE", filepath.Base(h), 1))
@@ -199,8 +190,8 @@ var (
 	entry   = regexp.MustCompile(`=== RUN   (\w+)\nRunning Suite`)
 )
 
-// test compiles the package of a suite, stores the results of its tests (PASS, FAIL or SKIP), and removes the copy. Each
-// test runs in a process of its own, so that a panic does not end the others. Ginkgo's specs share a process.
+// test compiles a package, stores the results of its tests (PASS, FAIL or SKIP), and removes the copy. Each test runs in
+// a process of its own, so that a panic does not end the others. Ginkgo's specs share a process.
 func (r *runner) test(s *suite, results map[string]string) error {
 	module := filepath.Join(r.dir, filepath.Base(s.module))
 	defer os.RemoveAll(module)

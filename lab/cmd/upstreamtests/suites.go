@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // A suite is an upstream package with tests.
 type suite struct {
 	name    string
@@ -15,17 +17,16 @@ type suite struct {
 
 const (
 	copied = "upstreamtests.example/" // the path of a module with copied folders
-
 	// serve begins a function of upstream that returns a server.
-	serve = "\n\tif config, down, err := externalServer(); err != nil || config != nil {\n\t\treturn "
-
-	fixtures  = "(func(), servertesting.TestServer, error) {"
-	server    = "(result TestServer, err error) {"
-	framework = "(client.Interface, *rest.Config, TearDownFunc) {"
-	etcd      = "func EtcdMain(tests func() int) {"
+	serve      = "\n\tif config, down, err := externalServer(); err != nil || config != nil {\n\t\treturn "
+	fixtures   = "(func(), servertesting.TestServer, error) {"
+	server     = "(result TestServer, err error) {"
+	framework  = "(client.Interface, *rest.Config, TearDownFunc) {"
+	etcd       = "func EtcdMain(tests func() int) {"
+	kubernetes = "client apimachinery configmap cronjob dryrun endpoints events secrets storageclasses"
+	runtime    = "client cache manager builder client/apiutil cluster controller controller/controllerutil envtest " +
+		"handler internal/controller internal/recorder manager/internal/integration metrics/filters reconcile source webhook"
 )
-
-var suites = list()
 
 func list() []*suite {
 	out := []*suite{{
@@ -36,20 +37,19 @@ func list() []*suite {
 			fixtures, fixtures + serve + "down, servertesting.TestServer{ClientConfig: config}, err\n\t}"},
 	}}
 	hooks := []string{"cmd/kube-apiserver/app/testing", "test/integration/framework"}
-	for _, p := range []string{"client"} {
-		p = "test/integration/" + p
+	for _, p := range strings.Fields(kubernetes) {
 		out = append(out, &suite{
-			name: "kubernetes/" + p[len("test/integration/"):], module: "k8s.io/kubernetes", from: "upstream", pkg: p,
-			folders: append([]string{p, "test/integration/util"}, hooks...), hooks: hooks,
+			name: "kubernetes/" + p, module: "k8s.io/kubernetes", from: "upstream", pkg: "test/integration/" + p,
+			folders: append([]string{"test/integration/" + p, "test/integration/util"}, hooks...), hooks: hooks,
 			edits: []string{`"k8s.io/kubernetes/cmd/kube-apiserver/app/t`, `"` + copied + "cmd/kube-apiserver/app/t",
-				"k8s.io/kubernetes/test/integration/", copied + "test/integration/", etcd, etcd + "\n\tos.Exit(tests())",
+				"k8s.io/kubernetes/test/integration/framework", copied + "test/integration/framework",
+				"k8s.io/kubernetes/test/integration/util", copied + "test/integration/util",
+				etcd, etcd + "\n\tos.Exit(tests())",
 				server, server + serve + "TestServer{ClientConfig: config, TearDownFn: down}, err\n\t}",
 				framework, framework + serve + "client.NewForConfigOrDie(config), config, down\n\t}"},
 		})
 	}
-	for _, p := range []string{"client", "cache", "manager", "builder", "client/apiutil", "cluster", "controller",
-		"controller/controllerutil", "envtest", "handler", "internal/controller", "internal/recorder",
-		"manager/internal/integration", "metrics/filters", "reconcile", "source", "webhook"} {
+	for _, p := range strings.Fields(runtime) {
 		out = append(out, &suite{
 			name: "controller-runtime/" + p, module: "sigs.k8s.io/controller-runtime", from: "controllerruntime",
 			pkg: "pkg/" + p, flags: "--tls", hooks: []string{"pkg/envtest"}, ginkgo: true,
