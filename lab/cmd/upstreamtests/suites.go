@@ -23,7 +23,7 @@ const (
 	server     = "(result TestServer, err error) {"
 	framework  = "(client.Interface, *rest.Config, TearDownFunc) {"
 	etcd       = "func EtcdMain(tests func() int) {"
-	kubernetes = "client apimachinery configmap cronjob dryrun endpoints events secrets storageclasses"
+	kubernetes = "client apimachinery configmap cronjob dryrun endpoints events secrets storageclasses ttlcontroller"
 	runtime    = "client cache manager builder client/apiutil cluster controller controller/controllerutil envtest " +
 		"handler internal/controller internal/recorder manager/internal/integration metrics/filters reconcile source webhook"
 )
