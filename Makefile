@@ -30,7 +30,7 @@ MODULES := $(TESTED) kubectltest upstream lab
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|internal/agent)(/|$$)
 
-.PHONY: soak all test test-long patches begin fmt vet detcheck unit upstream campaign workflows race run build bench forever \
+.PHONY: soak all test test-long upstream-tests patches begin fmt vet detcheck unit upstream campaign workflows race run build bench forever \
   fuzz survey differential definitions thirdparty evidence mutate browser picture update clean
 
 all: test build
@@ -115,6 +115,12 @@ campaign:
 	  until [ -s bin/campaign.yaml ]; do kill -0 $$! || { cat bin/campaign.txt; exit 1; }; sleep 0.1; done; \
 	  CAMPAIGN_SERVER=$$(sed -n 's/.*server: //p' bin/campaign.yaml) $(GO) test -vet=off -count=1 -run '^TestCampaign$$' ./cli
 
+# Kubernetes' and controller-runtime's own integration tests on "threelaws serve": docs/evidence/upstream-tests.md. SUITE
+# names suites, with spaces between. UPDATE=-update writes the page.
+SUITE ?=
+upstream-tests:
+	@$(GO) run -C lab ./cmd/upstreamtests $(UPDATE) $(SUITE)
+
 # Checks the workflow files with actionlint, and their scripts with shellcheck if it is installed.
 workflows:
 	@echo "actionlint"
@@ -133,11 +139,12 @@ race:
 # The long proofs, before a release and every night: SOAK schedules with faults over all worlds, exhaustive search
 # against random and unreduced search on every small world, upstream's controllers in every world, this project's
 # mutants, other projects' controllers. Hours; SOAK=1000000 takes most of a day. A machine of 16 GB runs worlds on
-# all cores.
+# all cores. Of upstream's tests, these suites run.
 SOAK ?= 20000
+test-long: SUITE = apiextensions kubernetes/client controller-runtime/client controller-runtime/cache controller-runtime/manager
 test-long: export GOGC = 400
 test-long: export GOMEMLIMIT = 8GiB
-test-long: test workflows race upstream $(MODULES:%=long-%) thirdparty
+test-long: test workflows race upstream upstream-tests $(MODULES:%=long-%) thirdparty
 
 # A campaign: SOAKTIME over all worlds, then WALLTIME for each test of right controllers, with a line for
 # each. SHARD=0/8 does a part. Results are in RESULTS, for "threelaws merge". See docs/use/campaigns.md.
