@@ -31,7 +31,7 @@ MODULES := $(TESTED) kubectltest upstream lab
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|internal/agent)(/|$$)
 
 .PHONY: soak all test test-long patches begin fmt vet detcheck unit upstream campaign workflows race run build bench forever \
-  fuzz survey differential definitions thirdparty evidence mutate browser picture update clean
+  fuzz survey differential record definitions thirdparty evidence mutate browser picture update clean
 
 all: test build
 
@@ -210,6 +210,12 @@ SEED ?= 1
 survey:
 	$(GO) test -C lab ./serverdiff -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
 	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -sequences=$(SEQUENCES) -seed=$(SEED)
+
+# Records the cases of one area again, from a real kube-apiserver: AREA is a folder of fakeapi/testdata/vectors. It
+# prints what differs and what it keeps. Use a server that may be thrown away.
+AREA ?=
+record:
+	$(GO) test -C lab ./serverdiff -run '^TestRecord$$' -v -count=1 -timeout 2h -server='$(SERVER)' -token='$(TOKEN)' -area='$(AREA)'
 
 # Drives a real kube-apiserver and this server with the same generated sequences, and reports the
 # first difference, shrunk. It makes a namespace for each sequence and deletes what it made; controllers that act
