@@ -86,7 +86,7 @@ func run(dir, name string, args ...string) error {
 	return nil
 }
 
-// run runs tests of the module. The variables of env override those of this process.
+// run runs tests of the module. Variables in env replace those of this process.
 func (m module) run(t *testing.T, test string, env ...string) string {
 	t.Helper()
 	cmd := exec.Command(m.tests, "-test.v", "-test.run="+test)

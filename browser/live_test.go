@@ -101,9 +101,9 @@ func until(t testing.TB, b *tab, expression string) {
 // newest is the step of the last record that arrived, also if the page does not show it.
 const newest = "(fed.ahead || view.run).records.at(-1).s"
 
-// A page shows the steps of a server as they happen: the step, the owners after it, and the law that it violates. If
-// the last step is selected, the page moves on to new steps. Any other selected step stays selected, also after the
-// server has discarded it.
+// A page shows each step of a server when it happens, with the owners after it and the law that it violates. If the
+// last step is selected, the page moves on to new steps. Any other step stays selected, even if the server discards
+// it.
 func TestLivePage(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
 	b := open(t, s.page)
@@ -164,15 +164,15 @@ func TestNothingRunsLive(t *testing.T) {
 	b.quiet(t)
 }
 
-// A selected step stays selected when other parts of the run are shown. Meanwhile the page shows later violations. When
-// the server has ended, the page does not claim to be live.
+// A selected step stays selected when other parts of the run are shown. The page shows violations that happen later.
+// After the server has ended, the page no longer says that it is live.
 func TestKeptStep(t *testing.T) {
 	s := serve(t, "--controllers", "replicaset@selector,replication@selector")
 	b := open(t, s.page)
 	until(t, b, "live.textContent === 'live' && view.run.records.length > 0")
 	first, second := s.pair(t)
-	// The selected step comes before the fight, from a process that does nothing else. The first steps of the fight may
-	// be discarded before the test selects one of them.
+	// This step comes before the fight, and its process takes no other step. The server may discard the first steps of
+	// the fight before the test selects one.
 	s.agent = "keeper"
 	s.create(t, "/api/v1/namespaces/default/configmaps", map[string]any{"metadata": map[string]any{"name": "kept"}})
 	s.agent = ""

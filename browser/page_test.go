@@ -32,7 +32,7 @@ func TestFightIsSeen(t *testing.T) {
 	b := open(t, fight(t))
 	verdict := text(t, b, "#verdict")
 	for _, want := range []string{"never-fight is violated", "rc/b creates pod/b-3, then rs/a deletes pod/b-2",
-		"and so on, for ever", "Left alone, controllers settle", "threelaws replay "} {
+		"and so on, for ever", "Without interference, controllers settle", "threelaws replay "} {
 		if !strings.Contains(verdict, want) {
 			t.Errorf("the verdict does not say %q:\n%s", want, verdict)
 		}
@@ -46,8 +46,8 @@ func TestFightIsSeen(t *testing.T) {
 	b.quiet(t)
 }
 
-// facts is a JavaScript expression for the visible layout of the lanes: the names from left to right, and for each row
-// its text, the direction of its arrow and the lane in which the arrow ends.
+// facts is a JavaScript expression for the visible layout of the lanes: the names from left to right, and each row's
+// text, the direction of its arrow, and the lane in which the arrow ends.
 const facts = `(() => {
   const words = (s) => [...s.querySelectorAll('text')].map((e) => ({x: +e.getAttribute('x'), text: e.firstChild.data}));
   const heads = words(document.querySelector('.heads svg')).filter((w) => w.x > 300).sort((a, b) => a.x - b.x);
@@ -97,7 +97,7 @@ const collide = `(all) => {
   return texts.flatMap((p) => texts.filter((q) => into(p, q)).map((q) => p.text + ' runs into ' + q.text)).join('; ');
 }`
 
-// Keys, buttons and the slider select steps. The state beside the lanes is that of the selected step.
+// Keys, buttons and the slider select steps. The lanes have the state of the selected step beside them.
 func TestSteps(t *testing.T) {
 	b := open(t, fight(t))
 	tree := func() string {
@@ -124,6 +124,13 @@ func TestSteps(t *testing.T) {
 	if s := text(t, b, "#step"); !strings.HasPrefix(s, "4") {
 		t.Errorf("the slider goes to %q, want step 4", s)
 	}
+	eval[bool](t, b, `(() => { const s = view.tall.firstChild, box = s.getBoundingClientRect();
+		const i = view.rows.findIndex((row) => row.line && row.line.n === 2), r = view.run.records[view.rows[i].record].r;
+		return s.dispatchEvent(new MouseEvent('click',
+			{clientX: box.left + view.at.object.get(r), clientY: box.top + (i - view.drawn + 0.5) * ROW})) })()`)
+	if s, yaml := text(t, b, "#step"), text(t, b, "#yaml"); !strings.HasPrefix(s, "2") || !strings.Contains(yaml, "name: b-1") {
+		t.Errorf("a click on pod/b-1 in step 2 goes to step %q and shows\n%s", s, yaml)
+	}
 	b.quiet(t)
 }
 
@@ -147,7 +154,7 @@ func TestObjectIsShown(t *testing.T) {
 	b.quiet(t)
 }
 
-// For a process that acts on a stale view, the page shows what the process saw beside the true state.
+// If a process acts on a stale view, the page shows the view and the true state side by side.
 func TestOldViewBesideTheTruth(t *testing.T) {
 	b := open(t, write(t, []byte(threelaws(t, "show", "--as", "html", "overlap/deleted-what-it-had-lost"))))
 	s := text(t, b, "#stale")
@@ -223,7 +230,7 @@ func TestNothingRuns(t *testing.T) {
 	if s := text(t, b, "#title"); s != pagetest.Evil {
 		t.Errorf("the title is %q", s)
 	}
-	// The content security policy would have stopped a script.
+	// The content security policy alone would also have stopped a script.
 	eval[bool](t, b, "(() => { const s = document.createElement('script'); s.textContent = 'window.pwned = 5'; "+
 		"document.body.append(s); return true })()")
 	if got := eval[string](t, b, "String(window.pwned)"); got != "undefined" {

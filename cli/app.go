@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// app contains what all commands share.
+// app contains the state that all commands share.
 type app struct {
 	console
 	shelf
@@ -146,8 +146,8 @@ func (c *console) prose() int { return min(c.width, render.Width) }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// columns returns the width of pages for f: for a terminal, env (the value of COLUMNS) or the terminal's width. For
-// another file, or if both are unknown, it returns render.Width.
+// columns returns the width of pages that are written to f. On a terminal this is env (the value of COLUMNS) or the
+// terminal's width. If both are unknown, or f is another file, it is render.Width.
 func columns(f *os.File, env string) int {
 	if !isTerminal(f) {
 		return render.Width
@@ -190,8 +190,8 @@ func (p *progressLine) clear() {
 	}
 }
 
-// inOrder calls the function work for all items, on all cores. It calls the function take for the results, in the order
-// of the items. When ctx is done, it begins no more work. It reports whether all items are done.
+// inOrder calls work for each item, on all cores, and passes the results to take in the order of the items. After ctx
+// is done, it starts no further calls of work. It reports whether all items are done.
 func inOrder[In, Out any](ctx context.Context, items []In, work func(In) Out, take func(Out)) bool {
 	type result struct {
 		out  Out

@@ -25,8 +25,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// kubelet creates the Job of a manifest, and runs its Pods as processes until it has ended. The commands of the containers
-// are scripts beside the manifest. The first Pod of index 0 runs ./killed. It returns the Job and the Pods of each index.
+// kubelet creates the Job of a manifest, and runs its Pods as processes until the Job has ended. Their commands are
+// scripts beside the manifest. The first Pod of index 0 runs ./killed. pods is the number of Pods by index.
 func (s *served) kubelet(t *testing.T, manifest string, edit *strings.Replacer) (j batchv1.Job, pods map[string]int) {
 	t.Helper()
 	text := edit.Replace(read(t, manifest))
@@ -71,8 +71,8 @@ func (s *served) kubelet(t *testing.T, manifest string, edit *strings.Replacer) 
 	return j, pods
 }
 
-// The Jobs of a campaign run to their end, and merge the same bytes as one run without shards. The Pod of a killed
-// process is replaced. CAMPAIGN_SERVER is the URL of a server with another Job controller, such as upstream's.
+// The Jobs of a campaign complete. Their merged result has the same bytes as one run without shards. The Pod of a
+// killed process is replaced. CAMPAIGN_SERVER is the URL of a server with another Job controller, such as upstream's.
 func TestCampaign(t *testing.T) {
 	deploy, err := filepath.Abs("../deploy/campaign")
 	must(t, err)
@@ -111,7 +111,7 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// --era applies to each controller of the file that has this era, whether the file lists the controllers or says "all".
+// --era applies to each controller of the file that has this era. The file may list the controllers or say "all".
 func TestRegenerate(t *testing.T) {
 	for _, x := range []struct{ line, want string }{
 		{"replicaset podgc", "replicaset@selector podgc"},

@@ -66,7 +66,7 @@ type checking struct {
 	lines   bool // print each result as a JSON line as soon as it is known
 	samples int
 	replay  string
-	twice   int      // one run in this many runs is repeated
+	twice   int      // one in this many runs is executed twice
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool
 	idle    map[string]string // the first sample for which the operator did nothing, by the reason (check.Idle.Why)
@@ -160,7 +160,7 @@ func (c *checking) unmet() {
 	}
 }
 
-// share returns the time at which the next of n items must end, if they get equal parts of the remaining time.
+// share returns the deadline of the next item, if n items share the remaining time equally.
 func (c *checking) share(end time.Time, n int) time.Time {
 	now := time.Now()
 	return now.Add(end.Sub(now) / time.Duration(n))

@@ -24,7 +24,7 @@ type sampleTried struct {
 	Sample string      `json:"sample"` // the path of the sample's file
 	Kind   string      `json:"kind"`
 	Notes  []string    `json:"notes,omitempty"` // which installed objects and settings were ignored, and why
-	Shown  string      `json:"shown"`           // what runs without faults showed about the operator
+	Shown  string      `json:"shown"`           // what the operator creates, owns and adopts in runs without faults
 	Cases  []caseJSON  `json:"cases"`
 	Laws   []lawResult `json:"laws"`
 	Text   string      `json:"summary"`
@@ -282,18 +282,18 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	}
 }
 
-// A run counts as not settling if it takes three times the steps of the default run and mostSteps more. A program that
-// polls takes thousands of steps in the hour after which it counts as settled. A program that did not settle in a run
-// without faults gets only mostUnsettled steps. Each of its steps takes a hundred times as long as a reconciler's.
+// A run counts as not settling when it exceeds three times the steps of the default run by mostSteps. A polling program
+// takes thousands of steps in the hour after which it counts as settled. A program that did not settle without faults
+// gets only mostUnsettled steps, because a step of a program is slow.
 const (
 	mostSteps     = 30_000
 	mostUnsettled = 5_000
 )
 
-// minimizing divides the remaining time, or --time if --schedules is set. The quotient limits minimizing a violation.
+// Minimizing a violation may take 1/minimizing of the remaining time, or of --time if --schedules is set.
 const minimizing = 8
 
-// leastForOne is the least time for which a running schedule may go on after the time of its case has ended.
+// After the time of its case, a running schedule may continue for --time, or for leastForOne if that is longer.
 const leastForOne = 10 * time.Second
 
 const mostDrawn = 100_000

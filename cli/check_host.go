@@ -206,7 +206,7 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 	return b
 }
 
-// certify does what cert-manager would do. It adds the Secrets of the Certificates in the manifests. If there are
+// certify does the work of cert-manager. It adds the Secrets of the Certificates in the manifests. If there are
 // webhooks, it also adds each Secret that the operator mounts and the manifests do not contain. If certify added any
 // Secret, it sets the missing CA bundles of webhooks.
 func certify(op *operator, b *agent.Binary) {

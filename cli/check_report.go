@@ -191,8 +191,8 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 // another is the last step that an error about a sample suggests.
 const another = "; --sample FILE names another sample"
 
-// idles returns what the user can try for a sample for which the operator did nothing. With -v it prints the last lines
-// that the operator printed.
+// idles returns a suggestion for a sample for which the operator did nothing, such as the flags to add. With -v it
+// prints the last lines of the operator's output.
 func (c *checking) idles(sample *check.File, idle *check.Idle) string {
 	if c.idle == nil {
 		c.idle = map[string]string{}

@@ -117,7 +117,7 @@ func TestCheckSkips(t *testing.T) {
 		"  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n")
 }
 
-// The merged result of two shards equals that of one run, although the first shard writes failure files that a check
+// Two shards and a single run have the same merged result, although the first shard writes failure files that a check
 // without shards would replay. A merged violation can be replayed. Accepted violations stay accepted.
 func TestCheckInShards(t *testing.T) {
 	c := newChecked(t, sloppy())

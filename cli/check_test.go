@@ -131,8 +131,8 @@ func (p idle) Ended() (error, bool) { return p.ends, p.ends != nil }
 
 func (p idle) Printed(n int) []string { return p.lines(n) }
 
-// If an operator does nothing for its samples, check prints the last error in the operator's log once. With -v it prints
-// the whole log.
+// If an operator does nothing for its samples, check prints the last error in the operator's log once. With -v it
+// prints the whole log.
 func TestCheckIdle(t *testing.T) {
 	c := newChecked(t, idle{ends: errors.New("exit status 1; the last lines that it printed:\n\tmain.main()"), lines: func(int) []string {
 		return []string{"2017-03-01T00:00:00Z\tINFO\tstarts",

@@ -47,7 +47,7 @@ func completeFiles(s *shelf, most int) completing {
 	}
 }
 
-// stage lists the families of the library, and its files without a family. If within is set, it lists the other files.
+// stage lists the library's families, and its files without a family. With within it lists the files in families.
 func (s *shelf) stage(within bool) []string {
 	var words []string
 	for _, w := range s.words() {

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// exploration is what explore prints with --json: the result, and the settings of the command line. Complete and
-// Failures replace the fields of the result with the same names.
+// exploration is the JSON output of explore: the result, and the settings of the command line. Complete and Failures
+// replace the fields of the result with the same names.
 type exploration struct {
 	*scenarios.Exploration
 	File        string        `json:"file"`

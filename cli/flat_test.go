@@ -137,7 +137,7 @@ func (c *churn) definition() {
 	c.delete("crd", "shirts.example.com", metav1.DeletePropagationBackground)
 }
 
-// turn creates and deletes 16 objects, and in some turns a CRD as well.
+// turn creates and deletes 16 objects, and in some turns a CRD.
 func (c *churn) turn(n int) {
 	for range 10 {
 		c.pod()
@@ -173,7 +173,7 @@ func (c *churn) peak(turns int) (most uint64) {
 // A server does not hold more memory after it has created and deleted five times as many objects.
 func TestServeIsFlat(t *testing.T) {
 	c := newChurn(t, 100)
-	for range 500 { // as many absent owners as a collector remembers
+	for range 500 { // as many absent owners as the garbage collector remembers
 		c.dangling()
 	}
 	before := c.peak(60)

@@ -93,9 +93,13 @@ func owed(laws []*law.Law, profile string) ([]*law.Law, error) {
 func listLaws(a *app, laws []*law.Law, p pins) error {
 	list := []lawJSON{}
 	for _, l := range laws {
-		j := lawJSON{ID: l.ID, Name: l.Name, Kind: categoryOf(l), Sentence: l.Sentence, Source: l.Source,
+		id := l.ID
+		if c := clause.ByID(id); c != nil {
+			id = c.ID // of the clause that an invariant belongs to
+		}
+		j := lawJSON{ID: id, Name: l.Name, Kind: categoryOf(l), Sentence: l.Sentence, Source: l.Source,
 			Profile: l.Profile.String(), Needs: l.Needs.Names(), Unchecked: l.Unchecked, Where: l.Where,
-			Scenarios: p[l.ID]}
+			Scenarios: p[id]}
 		for _, m := range a.registry.Mutants {
 			if m.Law == l.ID {
 				j.Mutants = append(j.Mutants, m.Name)
@@ -123,7 +127,11 @@ func (l *lawJSON) text(width int) string {
 			t.Add(row[0], row[1])
 		}
 	}
-	return l.ID + "  " + l.Name + "  (" + l.Kind + ", " + l.Profile + ")\n" + t.String()
+	head := l.ID + "  " + l.Name
+	if l.ID == l.Name {
+		head = l.ID
+	}
+	return head + "  (" + l.Kind + ", " + l.Profile + ")\n" + t.String()
 }
 
 // pins contains, for each clause, the scenario files whose comments name it.

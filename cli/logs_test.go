@@ -121,7 +121,7 @@ func TestShowLogIsPlain(t *testing.T) {
 	}
 }
 
-// An error in a log names the file and what is wrong. show reads any other text as a scenario file.
+// The error for a bad log names the file and the mistake. show reads any other text as a scenario file.
 func TestBadLogs(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

@@ -32,6 +32,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
+	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 // Command is a command line with its controllers, scenarios and streams.
@@ -123,7 +125,17 @@ func (c Command) Run(ctx context.Context, args []string) int {
 	return execute(ctx, a, args)
 }
 
-func execute(ctx context.Context, a *app, args []string) int {
+func execute(ctx context.Context, a *app, args []string) (code int) {
+	defer func() {
+		if e := recover(); e != nil {
+			err := misuse(e)
+			if err == nil {
+				panic(e)
+			}
+			a.complain(usage("%v", err))
+			code = scenarios.ExitUsage
+		}
+	}()
 	var unknown error // set if help about an unknown command is requested
 	root := rootCommand(a, &unknown)
 	root.SetArgs(doubleDashes(root, args))
@@ -141,6 +153,17 @@ func execute(ctx context.Context, a *app, args []string) int {
 		return exitCode(err)
 	}
 	return a.code
+}
+
+// misuse returns the mistake in a registered controller or invariant that a panic value reports, or nil.
+func misuse(e any) error {
+	switch e := e.(type) {
+	case law.Misuse:
+		return e
+	case host.Misuse:
+		return e
+	}
+	return nil
 }
 
 // exitCode returns the exit code for an error: the code of the first [*scenarios.Error] in it, or [scenarios.ExitUsage]
@@ -215,7 +238,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usage("unknown command %s%s", name, suggest(name, commandNames(root)))
 }
 
-// doubleDashes allows long flags with one dash, like those of go test: -update.
+// doubleDashes allows long flags with one dash, as go test does: -update.
 func doubleDashes(root *cobra.Command, args []string) []string {
 	long := map[string]bool{}
 	for _, c := range append(root.Commands(), root) {

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// operator contains what check has found out about an operator's repository.
+// operator contains the facts that check has found about an operator's repository.
 type operator struct {
 	Name      string   // the name of the operator's processes
 	Dir       string   // the repository, or the package of the test, relative to the working directory

@@ -19,7 +19,7 @@ type running struct {
 
 	verbose bool
 	html    string // the directory for the pages of all runs; "" for none
-	whose   string // "of ./scenarios" or "of this program" if the user named no files, else ""
+	origin  string // "of ./scenarios" or "of this program" if the user named no files, else ""
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -71,8 +71,8 @@ func (r *running) files(a *app, args []string) ([]string, error) {
 	if err == nil && len(files) == 0 {
 		err = usage("run: a scenario file or a directory must be given")
 	}
-	if r.whose = "of ./" + defaultDir; len(files) > 0 && a.own(files[0]) {
-		r.whose = "of this program"
+	if r.origin = "of ./" + defaultDir; len(files) > 0 && a.own(files[0]) {
+		r.origin = "of this program"
 	}
 	return files, err
 }
@@ -142,7 +142,7 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 		return a.encode(rep)
 	}
 	if len(files) > 1 || rep.ExitCode != scenarios.ExitUsage {
-		a.print(rep.summary(r.whose, len(files), elapsed))
+		a.print(rep.summary(r.origin, len(files), elapsed))
 	}
 	return nil
 }
@@ -159,7 +159,9 @@ func doubled(path string) bool {
 // runFile runs a file. If it panics, the panic text contains the file's name.
 func runFile(a *app, name string, o scenarios.Options) (t timed) {
 	defer func() {
-		if e := recover(); e != nil {
+		if e := recover(); misuse(e) != nil {
+			t = timed{Result: scenarios.Unread(titleOf(name), misuse(e))}
+		} else if e != nil {
 			panic(fmt.Sprintf("%s: %v\n%s", name, e, debug.Stack()))
 		}
 	}()

@@ -87,8 +87,8 @@ func report(a *app, res *scenarios.Result, verbose bool) {
 	a.print(wrongs(a, res, a.width))
 }
 
-// wrongs lists the errors of a run, except usage errors, each below the first sentence of the comment above its step.
-// It ends with the page of the error that ended the run.
+// wrongs formats the errors of a run, except usage errors. Each is below the first sentence of the comment above its
+// step. The page of the error that ended the run comes last.
 func wrongs(a *app, res *scenarios.Result, width int) string {
 	var b strings.Builder
 	phase := ""

@@ -47,8 +47,8 @@ func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 
 const fightLaw = "NOFIGHT-1"
 
-// findFight searches for a fight, if there are failures and none is a fight. A run ends at its first violation, so a
-// violation may hide a fight. Nearly all violations that do are by controllers from before ControllerRef.
+// findFight searches for a fight if no failure is one. A run ends at its first violation, so a violation may hide a
+// fight. Nearly always, such violations are by controllers of an era before ControllerRef.
 func findFight(
 	ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration,
 ) error {

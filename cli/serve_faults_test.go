@@ -38,8 +38,8 @@ func (s *served) careful(t *testing.T, name string, count int) {
 	t.Errorf("%s does not get %d pods", name, count)
 }
 
-// A program that creates one pod too many is not reported if the answer to its first creation was lost: it knows of one
-// pod only, as in simulations. If it got that answer, it is reported.
+// A program that creates one pod too many is not reported if the response to its first creation was lost, because it
+// knows only one pod. If it got that response, it is reported.
 func TestServeKnowsTheAnswers(t *testing.T) {
 	for fault, named := range map[string]bool{"fail my-replicas create pod with=lost": false,
 		"fail my-replicas get pod with=lost": true} {

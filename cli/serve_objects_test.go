@@ -37,8 +37,8 @@ func (s *served) owned(t *testing.T, name, version string) {
 		"kind":"Gizmo","name":%q,"uid":%q,"blockOwnerDeletion":true}]}}`, name, version, name, uid))
 }
 
-// Controllers follow a CRD that is created while they run, in each of its versions. Deleting the CRD deletes its
-// objects, and after them the objects that they own.
+// Controllers handle the kind of a CRD that is created while they run, in each of its versions. Deleting the CRD
+// deletes its objects, and then the objects that they own.
 func TestServeDefinitions(t *testing.T) {
 	s := startServe(t, "--controllers", "garbagecollector,namespace", "--realtime=false")
 	s.send(t, "POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)

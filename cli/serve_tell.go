@@ -43,8 +43,8 @@ type serveLine struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// teller prints what a server reports. Goroutines may use it concurrently, except that the caller of created and
-// unjudged must hold the server's lock.
+// teller prints the reports of a server. It is safe for concurrent use, but callers of created and unjudged must hold
+// the server's lock.
 type teller struct {
 	a    *app
 	mu   sync.Mutex
@@ -120,7 +120,7 @@ func (t *teller) created(u unattended, k *fakeapi.Kind, namespace, name string) 
 // hands lists user agents of interactive programs, and of Go programs that set none.
 var hands = []string{"kubectl", "oc", "helm", "Helm", "k9s", "Mozilla", "curl", "Wget", "Go-http-client"}
 
-// unjudged reports, once for each program, that it creates owned objects but no laws apply to it.
+// unjudged reports, once for each program, that the program creates owned objects but no laws apply to it.
 func (t *teller) unjudged(played map[string]host.Controller, req *fakeapi.Request, object metav1.Object) {
 	name, _, _ := strings.Cut(req.UserAgent, "/")
 	_, judged := played[name]
@@ -204,7 +204,7 @@ func (r *reporter) fighters(b *law.Violation) (who []string) {
 	return who
 }
 
-// attended contains the controllers that handle a kind, and what does not happen without them.
+// attended contains the controllers that handle a kind, and the effect of their absence.
 type attended struct {
 	by      []string // names of controllers
 	lacking string
@@ -229,7 +229,7 @@ func attendants(g *scenarios.Registry) map[schema.GroupKind]attended {
 
 type unattended map[schema.GroupKind]attended
 
-// unattendedBy returns the kinds that none of the chosen controllers handles.
+// unattendedBy returns the kinds without a controller among the chosen ones.
 func unattendedBy(g *scenarios.Registry, chosen []host.Controller) unattended {
 	all := unattended(attendants(g))
 	for at, a := range all {

@@ -46,8 +46,8 @@ func TestServeBanner(t *testing.T) {
 	}
 }
 
-// A user who creates an object that no controller acts on gets a warning each time. The log names the first such object
-// of each kind, but each object of a kind without behaviour, such as NetworkPolicy. A Pod causes no warning.
+// Creating an object that no controller handles returns a warning. The log names the first such object of each kind,
+// and every object of a kind without behaviour, such as NetworkPolicy. A Pod causes no warning.
 func TestServeWarns(t *testing.T) {
 	s := startServe(t, "--controllers", "replicaset")
 	const pods = `"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},` +

@@ -46,7 +46,7 @@ spec:
   selector: {matchLabels: {app: web}}
   ` + podTemplate + "\n"
 
-// heard collects what a command prints while it runs.
+// heard collects the output of a command while it runs.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer

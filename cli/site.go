@@ -115,7 +115,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	return s, nil
 }
 
-// keptHistory is the default of --history. Most watches that continue after a minute need fewer revisions.
+// keptHistory is the default of --history. Most watches that reconnect after a minute need fewer revisions.
 const keptHistory = 10_000
 
 func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) error {
@@ -148,7 +148,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if server.Shutdown(grace) != nil {
-		server.Close() // a client neither reads nor disconnects
+		server.Close() // a client reads nothing and does not disconnect
 	}
 	running.Wait()
 	if s.trial != nil {
@@ -198,8 +198,8 @@ func (s *site) dump(path string) error {
 	return nil
 }
 
-// lifelike replaces a chosen kubelet by one that sets the status of pods like a real node. For it, lifelike adds a node
-// if there is none. If no scheduler is chosen, this kubelet also binds pods.
+// lifelike replaces a chosen kubelet by one that sets the status of pods like a real node. If there is no node,
+// lifelike adds one. If no scheduler is chosen, this kubelet also binds pods.
 func lifelike(s *site, chosen []host.Controller) []host.Controller {
 	at := slices.IndexFunc(chosen, func(c host.Controller) bool { return c.Name == "kubelet" && c.Era == "" })
 	if at < 0 {

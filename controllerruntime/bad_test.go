@@ -25,7 +25,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// of returns a setup of one controller for ConfigMaps.
+// of returns a setup with one controller for ConfigMaps.
 func of(f func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Result, error)) controllerruntime.Setup {
 	return func(mgr ctrl.Manager) error {
 		return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(
@@ -35,7 +35,7 @@ func of(f func(ctx context.Context, mgr ctrl.Manager, req ctrl.Request) (ctrl.Re
 
 func nothing(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, nil }
 
-// A setup that cannot run is refused with an error of one line, before anything runs.
+// A setup that cannot run is refused with a one-line error, before anything runs.
 func TestRefusedBeforeAnythingRuns(t *testing.T) {
 	shared := widget.New(nil, nil, nil, widget.Without{})
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestRefusedBeforeAnythingRuns(t *testing.T) {
 	}
 }
 
-// A kind that no server serves is an error before anything runs. What a reconciler must not do violates never-panic.
+// A kind that no server serves is an error before anything runs. A forbidden call violates never-panic.
 func TestReportedNotHung(t *testing.T) {
 	cm := &corev1.ConfigMap{}
 	for _, c := range []struct {

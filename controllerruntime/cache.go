@@ -36,8 +36,8 @@ func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVe
 	return c.informer(form{gvk, reflect.TypeOf(obj)})
 }
 
-// informer returns the informer of a form: a kind with a Go type. While the process starts, sources call it on other
-// goroutines, one at a time. Then informer returns an error in place of a panic, and stores the panic in failed.
+// informer returns the informer of a form: a kind with a Go type. While the process starts, sources call informer on
+// other goroutines, one at a time. There it returns an error instead of panicking, and stores the panic in failed.
 func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	if c.p.starting != nil {
 		defer func() {

@@ -160,7 +160,7 @@ func withRealCache(t *testing.T) []string {
 	return tellAll(ctx, c)
 }
 
-// tellAll does all reads. It sorts lists by name, since a real cache has no order.
+// tellAll does all reads and returns the results. It sorts lists by name, since a real cache has no order.
 func tellAll(ctx context.Context, c client.Client) (out []string) {
 	for _, s := range cached {
 		obj, err := s.do(ctx, c)

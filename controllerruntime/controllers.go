@@ -104,8 +104,8 @@ func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []
 	return controllers, first.leftOut()
 }
 
-// same reports whether two reconcilers are the same pointer. Pointers to values without fields are not compared,
-// because Go may give all such values one address.
+// same reports whether two reconcilers are the same pointer. It is false for pointers to empty structs, because Go may
+// give different empty structs one address.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	return x.Kind() == reflect.Pointer && y.Kind() == reflect.Pointer && x.Pointer() == y.Pointer() &&

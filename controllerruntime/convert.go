@@ -21,8 +21,8 @@ import (
 // converter is apimachinery's converter. It uses JSON tags, like the HTTP API.
 var converter = runtime.DefaultUnstructuredConverter
 
-// as returns a stored object in the Go type of a form. An object that already has this type is returned itself, so the
-// result must not be changed.
+// as returns a stored object in the Go type of a form. If the object already has this type, as returns the object
+// itself. The result must not be changed.
 func as(stored runtime.Object, f form) (client.Object, error) {
 	if reflect.TypeOf(stored) == f.as {
 		return stored.(client.Object), nil

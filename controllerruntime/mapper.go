@@ -86,7 +86,7 @@ func scopeOf(k *fakeapi.Kind) meta.RESTScope {
 	return meta.RESTScopeRoot
 }
 
-// listOf returns the kind of lists, which client-go's discovery mapper also has.
+// listOf returns the kind of a kind's lists, such as PodList. client-go's discovery mapper also has such kinds.
 func listOf(k *fakeapi.Kind) schema.GroupVersionKind {
 	return k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
 }

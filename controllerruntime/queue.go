@@ -51,7 +51,7 @@ func (q *requests) NumRequeues(r reconcile.Request) int { return q.queue.NumRequ
 
 func (q *requests) Len() int { return q.queue.Len() }
 
-// Only workers call the following methods, and handlers do not, so the methods do nothing.
+// Only workers call the following methods. Handlers never do, so the methods do nothing.
 func (q *requests) Get() (reconcile.Request, bool) { return reconcile.Request{}, true }
 
 func (q *requests) Done(reconcile.Request) {}
@@ -62,8 +62,8 @@ func (q *requests) ShutDownWithDrain() {}
 
 func (q *requests) ShuttingDown() bool { return false }
 
-// keyOf returns the host's key of a request: namespace/name, or only the name. A name with a slash gets another slash
-// in front; no object has such a name.
+// keyOf returns the host's key of a request: namespace/name, or only the name. A name that contains a slash gets
+// another slash in front. No object has such a name.
 func keyOf(r reconcile.Request) string {
 	if r.Namespace == "" && !strings.Contains(r.Name, "/") {
 		return r.Name

@@ -28,8 +28,8 @@ func newReconciler(p *process, c *controller) *reconciler {
 }
 
 // Sync reconciles one request. After an error, except a TerminalError, or with Requeue, Sync requeues the request by
-// the controller's rate limiter. With RequeueAfter it requeues after this time. The host does not requeue (DropErrors),
-// because the host's limiter would forget a request that is requeued without an error.
+// the controller's rate limiter. With RequeueAfter it requeues after this time. The host itself does not requeue
+// (DropErrors), because its limiter would reset the delay of each request that ends without an error.
 func (r *reconciler) Sync(of context.Context, key string) error {
 	req, ctx := requestOf(key), r.ctx
 	switch {

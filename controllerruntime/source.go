@@ -75,9 +75,9 @@ func isKind(s source.Source) bool {
 		strings.HasPrefix(t.Elem().Name(), "Kind[")
 }
 
-// wakesOwner reports whether a handler is an EnqueueRequestForOwner, whose fields are hidden. It calls the handler with
-// an event of an object with an owner. An EnqueueRequestForOwner looks up the owner's resource and enqueues the owner.
-// controls says whether that owner is the object's controller. Mapping functions are not called.
+// wakesOwner reports whether a handler is an EnqueueRequestForOwner, whose fields are hidden. It calls the handler
+// with an event of an object with an owner; an EnqueueRequestForOwner then looks up the owner's resource and enqueues
+// the owner. controls says whether the owner is the object's controller. wakesOwner does not call mapping functions.
 func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.GroupVersionKind,
 	controls bool) (wakes bool) {
 	create := h

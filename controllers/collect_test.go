@@ -147,7 +147,7 @@ func (c *cluster) ownWidget(name string, finalizers []string, owners ...metav1.O
 	c.patch("widget", name, string(data))
 }
 
-// Changes of a claim whose pod exists enqueue nothing. The next reconcile of the set fixes a problem.
+// A change of a claim enqueues no set if the claim's pod exists. The set's next reconcile corrects the claim.
 func TestClaimsOfPodsEnqueueNothing(t *testing.T) {
 	c := newCluster(t, sim.Zero{}, "statefulset@current", "persistentvolumeclaim-protection")
 	c.create(claimSet())

@@ -112,10 +112,10 @@ func owns(c *host.Controller) bool {
 	return conforms(c) || c.Era == "gated" && c.Name != "daemonset" && c.Name != "job"
 }
 
-// change counts what the writes since a record did to objects, except to ControllerRevisions.
+// change counts writes by controllers since a record, without writes of Events and ControllerRevisions.
 type change struct{ created, deleted, adopted, released, moved int }
 
-// within reports whether a change is the wanted one, except for surplus writes that several instances corrected.
+// within reports whether d equals want. Several instances may also create more objects, and delete as many.
 func (d change) within(want change, instances int) bool {
 	more := d.created - want.created
 	d.created, d.deleted = d.created-more, d.deleted-more

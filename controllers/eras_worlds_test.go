@@ -115,8 +115,8 @@ func (c *cluster) label(set string, n int) {
 	}
 }
 
-// resync does what informers did every few hours: each ReplicaSet is reconciled again, after its expectations have
-// expired.
+// resync imitates the resyncs of informers every few hours: each ReplicaSet is reconciled again, after its
+// expectations have expired.
 func (c *cluster) resync() {
 	c.t.Helper()
 	c.World.Clock.Advance(6 * time.Minute)

@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// not-before-ttl and keep-runnable-pods allow what their controllers may do, and forbid the rest.
+// not-before-ttl and keep-runnable-pods permit right deletions by their controllers, and report wrong ones.
 func TestWhatCollectorsMayDelete(t *testing.T) {
 	at, seconds := func(s int) time.Time { return sim.Epoch.Add(time.Duration(s) * time.Second) }, int32(10)
 	job := func(kind batchv1.JobConditionType, is corev1.ConditionStatus) runtime.Object {

@@ -111,8 +111,8 @@ func KubeControllerManager() Manager {
 	return m
 }
 
-// here returns the controller's name in a table, or "". The name in the table is the alias, with or without hyphens, or
-// the current name without "-controller".
+// here returns the name that the controller has in a table, or "". This is the alias, with or without hyphens, or the
+// current name without "-controller".
 func (c *managed) here(table []string) string {
 	alias := c.alias
 	if alias == "replicationcontroller" {

@@ -33,8 +33,8 @@ var selectors = []struct {
 	{"none", nil},
 }
 
-// unreadable describes an object whose selector cannot be parsed and that already owns something, and the controllers
-// of this object and of a second, correct object.
+// unreadable describes an object that owns something although its selector cannot be parsed. It also has the
+// controllers of this object and of a second, correct object.
 type unreadable struct {
 	controllers []string
 	make        func(name, app string, n int32) runtime.Object
@@ -154,8 +154,8 @@ func stored(obj metav1.Object, uid string) runtime.Object {
 	return obj.(runtime.Object)
 }
 
-// A set whose selector cannot be parsed, or selects nothing, creates no pods: it would release each pod and create the
-// next. It leaves the pods that it owns alone, and a second set works.
+// A set whose selector cannot be parsed, or selects nothing, creates no pods, because it would release each new pod at
+// once. It leaves the pods that it owns alone, and a second set works.
 func TestSetsThatSelectNothingMakeNothing(t *testing.T) {
 	for _, s := range selectors {
 		t.Run(s.name, func(t *testing.T) {

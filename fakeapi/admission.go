@@ -19,9 +19,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// admitCreate runs the mutating admission plugins and webhooks for a new object, in the real server's order. It refuses
-// a missing namespace with 404, and a terminating namespace or CRD with 403. It returns the 403 of a plugin, and the
-// error of a webhook.
+// admitCreate runs the mutating admission plugins and webhooks for a new object, in the real server's order. It returns
+// 404 for a missing namespace, and 403 for a terminating namespace or CRD. It also returns the errors of plugins and
+// webhooks.
 func (c *call) admitCreate(w *draft) error {
 	obj, m := w.obj, w.m
 	if c.k.custom != nil && c.k.custom.Terminating {
@@ -123,7 +123,7 @@ func (s *Server) priorities() admission.Priorities {
 	return held[*schedulingv1.PriorityClass](s, priorityClassKind, "")
 }
 
-// errForbidden returns an admission plugin's error for an object. The error names the object, or else its generateName.
+// errForbidden returns an admission plugin's error for an object. The error contains the object's name or generateName.
 func (c *call) errForbidden(m metav1.Object, why error) *apierrors.StatusError {
 	return apierrors.NewForbidden(c.k.groupResource(), cmp.Or(m.GetName(), m.GetGenerateName()), why)
 }
@@ -146,9 +146,9 @@ func (c *call) admitNamespace(m metav1.Object) error {
 	return err
 }
 
-// admitUpdate runs the mutating plugins and webhooks for an update, and then compares resource versions. It refuses a
-// missing namespace with 404, returns the error of a plugin or webhook, and refuses another resource version with 409.
-// It runs a kind's own plugin only for an update of the main resource that changes more than metadata.
+// admitUpdate runs the mutating plugins and webhooks for an update, and then compares resource versions. It returns 404
+// for a missing namespace, the errors of plugins and webhooks, and 409 for a wrong resource version. It runs a kind's
+// own plugin only for an update of the main resource that changes more than metadata.
 func (c *call) admitUpdate(w *draft) error {
 	if c.k.Namespaced && c.s.plugged(namespaceLifecycle) && c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace) == nil {
 		return apierrors.NewNotFound(namespaceKind.groupResource(), c.req.Namespace)
@@ -177,7 +177,7 @@ func (c *call) admitUpdate(w *draft) error {
 	return c.matchVersion(w.m, w.old)
 }
 
-// posted reports whether the request creates a subresource and thereby changes its object.
+// posted reports whether the request creates an eviction or a binding, which changes the Pod.
 func (c *call) posted() bool {
 	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
 }
@@ -192,7 +192,7 @@ func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun 
 	return c.validated(op, obj, old, dryRun)
 }
 
-// validated calls the validating admission policies, and then the validating webhooks.
+// validated evaluates the validating admission policies, and then calls the validating webhooks.
 func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(policyBindings) {
 		if err := c.judged(op, obj, old, dryRun); err != nil {
@@ -205,7 +205,7 @@ func (c *call) validated(op admissionv1.Operation, obj, old runtime.Object, dryR
 	return nil
 }
 
-// admitDelete refuses to delete the namespaces that always exist with 403.
+// admitDelete returns 403 for the namespaces that always exist.
 func (c *call) admitDelete(w *draft) error {
 	if c.k != namespaceKind || !c.s.plugged(namespaceLifecycle) {
 		return nil

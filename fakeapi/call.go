@@ -58,7 +58,7 @@ type draft struct {
 	onlyMeta  bool
 	key       string                // set by nameCreate
 	generated tally                 // set by nameCreate: the count of generated names to store with the object
-	asked     []askedPort           // set by validateCreate or decodeUpdate: the node ports that the request sets
+	asked     []askedPort           // set by a validate stage: the node ports that the request sets
 	kept      runtime.Object        // set by a convert or store stage: obj in the storage version, if it differs
 	opts      *metav1.DeleteOptions // set by remove
 	gone      bool                  // set by storeDelete: the deletion removes the object

@@ -14,7 +14,7 @@ import (
 )
 
 // unchanged reports whether an object equals the stored one. If onlyMeta is set, it compares only metadata. It returns
-// false if the stored object was written in another version or without defaults.
+// false if the stored form lacks defaults, or is in another version.
 func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
 	if old.stale != nil || !metadata.Same(m, old.meta) {
 		return false
@@ -49,7 +49,7 @@ func (c *call) tell(ch *change) {
 	c.events = append(c.events, ch.ev[0])
 }
 
-// drop removes an object. Its last state gets a new revision, for the event to watchers.
+// drop removes an object. It gives the last state a new revision, which watchers receive.
 func (c *call) drop(t *table, e *entry) runtime.Object {
 	c.s.version++
 	if c.k.stored != nil {
@@ -61,7 +61,7 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored returns the object in the storage version, and the form to store if that is different.
+// stored returns the object in the storage version, and the form that is stored if it differs.
 func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, differs *stale) {
 	if !c.k.asks() {
 		c.draft.kept = c.k.row.View.Keep(obj)

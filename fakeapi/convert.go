@@ -48,7 +48,7 @@ func (s *Server) farFrom(d *crd.Definition) func() bool {
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// remote returns a function that converts objects with the webhook of a CRD, and reaches the webhook through call.
+// remote returns a function that converts objects with the webhook of a CRD. The parameter call sends the review.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
@@ -98,8 +98,8 @@ func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (run
 // asks reports whether a webhook or a function converts objects of this version.
 func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
 
-// Show returns a stored object in version k. If the conversion needs a network call, the result has only the
-// metadata. The error is that of the converter.
+// Show returns a stored object in version k. If the conversion needs a network call, the result has only the metadata.
+// It returns an error if the conversion fails.
 func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case !k.otherVersion(obj):
@@ -136,8 +136,8 @@ func (k *Kind) bareOf(obj runtime.Object) runtime.Object {
 	return out
 }
 
-// settle converts objects that were stored before their CRD changed: the object that the request names, or all objects
-// of its kind if the request names none.
+// settle converts objects that were stored before their CRD changed. If the request names an object, it converts only
+// this object.
 func (c *call) settle() error {
 	if c.req.Verb == Create && c.req.Name == "" {
 		return nil
@@ -153,8 +153,8 @@ func (c *call) settle() error {
 	return err
 }
 
-// settle converts stored objects of a kind whose conversion needs a webhook call: the object at key, or all if key is
-// "". It stops at the first error.
+// settle converts the stored objects of a kind that need a webhook call: only the object at key, or all if key is "".
+// It stops at the first error.
 func (s *Server) settle(k *Kind, key string) error {
 	var away []*entry
 	s.tables[k.ordinal].each("", func(e *entry) bool {
@@ -197,7 +197,7 @@ func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error)
 	}, nil
 }
 
-// present converts the objects of a response to the requested version, or lets r.Finish convert them over the network.
+// present converts the objects of a response to the requested version. Over the network, r.Finish does this later.
 func (c *call) present(k *Kind, r Response) Response {
 	if c.draft.kept != nil && r.Object != nil && r.Object.GetObjectKind().GroupVersionKind() == k.GVK {
 		r.Object = c.draft.kept
@@ -237,7 +237,7 @@ func (c *call) present(k *Kind, r Response) Response {
 	return r
 }
 
-// source returns the form of a stored object from which the server converts it to other versions.
+// source returns a stored object in the version in which it was written, for the conversion to other versions.
 func (s *Server) source(t *table, obj runtime.Object) runtime.Object {
 	if m, ok := obj.(*unstructured.Unstructured); ok {
 		if e := s.lookup(t, m.GetNamespace(), m.GetName()); e != nil && e.obj == obj {

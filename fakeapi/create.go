@@ -46,8 +46,8 @@ func (c *call) newObject(w *draft) error {
 	return nil
 }
 
-// decodeCreate makes the new object. It returns the errors of w.make, such as 400 for another namespace than that of the
-// request, and refuses the uid of a missing object with 409.
+// decodeCreate makes the new object. It returns the errors of w.make, such as 400 if the body and the request have
+// different namespaces. For an update that creates an object, a uid in the body is refused with 409.
 func (c *call) decodeCreate(w *draft) error {
 	if err := w.make(c, w); err != nil {
 		return err
@@ -66,14 +66,13 @@ func (c *call) decodeCreate(w *draft) error {
 	return nil
 }
 
-// nameCreate sets the name if the server chooses it, the uid, and the creation time. It refuses nothing.
+// nameCreate sets a generated name, the key, the uid and the creation time. It never fails.
 func (c *call) nameCreate(w *draft) error {
 	t, m := c.s.writable(c.k), w.m
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		w.generated = c.generate(t, m)
 		if c.k == jobKind {
-			// like the real server, clone the labels: they may be the template's map, which later gets the selector's
-			// labels
+			// the labels may be the template's map, which later gets the selector's labels: clone them as upstream does
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
 	}
@@ -100,9 +99,15 @@ func (c *call) validateCreate(w *draft) error {
 	return err
 }
 
-// convertCreate converts the object to the storage version if a webhook or a function does so. It returns the error of
-// the conversion, or 503 if the CRD has changed during a webhook call.
+// convertCreate converts the object to the storage version if a webhook or a function does so. It refuses a
+// resourceVersion with 500. It returns the error of the conversion, or 503 if the CRD has changed during a webhook call.
 func (c *call) convertCreate(w *draft) error {
+	if rv := w.m.GetResourceVersion(); rv != "" && !w.dryRun {
+		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
+			return errRVOnCreate
+		}
+		w.m.SetResourceVersion("")
+	}
 	if err := c.keep(w.obj); err != nil || c.s.calls == w.calls {
 		return err
 	}
@@ -121,15 +126,8 @@ func (c *call) convertCreate(w *draft) error {
 	return nil
 }
 
-// storeCreate stores the object. It refuses a resourceVersion with 500, a name in use with 409, and a too large object
-// with 500.
+// storeCreate stores the object. The errors are 409 for a name in use, and 500 for an object that is too large.
 func (c *call) storeCreate(w *draft) error {
-	if rv := w.m.GetResourceVersion(); rv != "" && !w.dryRun {
-		if n, err := strconv.ParseUint(rv, 10, 64); err == nil && n != 0 {
-			return errRVOnCreate
-		}
-		w.m.SetResourceVersion("")
-	}
 	t := c.s.writable(c.k)
 	if old := c.s.find(t, w.key); old != nil {
 		return c.errExists(old)

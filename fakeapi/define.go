@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 )
 
-// tableOf returns the table of a CRD's objects, or nil. A recreated CRD gets the old table with the objects left in it.
+// tableOf returns the table of a CRD's objects, or nil. A recreated CRD gets the old table with the remaining objects.
 func (s *Server) tableOf(d *crd.Definition) *table {
 	for _, t := range s.tables[len(builtin):] {
 		if t.kind.custom.Definition.Name == d.Name {
@@ -52,8 +52,7 @@ func (s *Server) syncKinds() {
 	s.kinds, s.single = kinds, single
 }
 
-// counted returns the version with which [Server.Kinds] lists a CRD: the storage version if it is served, otherwise
-// the first served version.
+// counted returns the storage version of a CRD if it is served, otherwise the first served version. See [Server.Kinds].
 func (k *Kind) counted() *Kind {
 	if k.custom.Version.Served || len(k.versions) == 0 {
 		return k
@@ -104,7 +103,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 	return t
 }
 
-// reread reads all stored objects again after a change of the CRD. It does not change the stored form.
+// reread decodes all stored objects with the changed CRD. It does not change their stored form.
 func (t *table) reread() {
 	var all []*entry
 	t.each("", func(e *entry) bool {
@@ -126,7 +125,7 @@ func (t *table) reread() {
 // errAway is the error of a read that needs a webhook call.
 var errAway = errors.New("it is to be converted")
 
-// read returns the entry for a stored object when read with the current CRD. It calls a webhook only if calls is set.
+// read decodes a stored object with the current CRD. It calls a webhook only if calls is set.
 func (t *table) read(e *entry, calls bool) (*entry, error) {
 	k, raw := t.kind, e.written()
 	from := raw.GetObjectKind().GroupVersionKind()

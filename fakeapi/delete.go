@@ -49,8 +49,8 @@ func (c *call) delete() Response {
 	return r
 }
 
-// legible returns an object's current entry. It returns an error if the object cannot be converted to the request's
-// version, because the real server reads an object before it deletes the object.
+// legible returns an object's current entry, or an error if the object cannot be converted to the request's version.
+// The real server reads an object before it deletes the object.
 func (c *call) legible(old *entry) (*entry, error) {
 	calls := c.s.calls
 	if !c.req.Kind.asks() {
@@ -94,7 +94,7 @@ func (c *call) warnOrphaned(opts *metav1.DeleteOptions) {
 	}
 }
 
-// matchDelete refuses another UID or resourceVersion than the stored ones with 409.
+// matchDelete returns 409 if the preconditions require a UID or resourceVersion that is not the stored one.
 func (c *call) matchDelete(w *draft) error {
 	m, pre := w.old.meta, w.opts.Preconditions
 	switch {
@@ -119,11 +119,11 @@ func (c *call) matchDelete(w *draft) error {
 	return nil
 }
 
-// reviewDelete evaluates the policies and webhooks for a deletion, and returns their errors. It returns errRaced if the
-// object has changed during a webhook call, and 404 if it is gone; see still for the others.
+// reviewDelete evaluates the policies and webhooks for a deletion, and returns their errors. If the object has changed
+// during a webhook call, the error is errRaced. See still for the other errors, such as 404.
 func (c *call) reviewDelete(w *draft) error {
 	calls := c.s.calls
-	if c.posted() {
+	if c.posted() || c.pending(w) {
 		return nil
 	}
 	if err := c.review(admissionv1.Delete, nil, w.old.obj, w.dryRun); err != nil || c.s.calls == calls {
@@ -136,11 +136,14 @@ func (c *call) reviewDelete(w *draft) error {
 	return err
 }
 
-// storeDelete removes the object, or marks it as terminating. In a dry run it does neither. It refuses nothing. A kind
-// such as a Namespace marks its objects itself, and keeps them while its function Held returns true.
+// storeDelete removes the object, or marks it as terminating. It never fails, and changes nothing in a dry run. The
+// function Terminate of a kind such as Namespace marks the objects; they stay while the function Held returns true.
 func (c *call) storeDelete(w *draft) error {
 	old, opts := w.old, w.opts
 	switch {
+	case c.pending(w):
+		w.obj = old.obj
+		return nil
 	case c.k.row.Terminate == nil:
 	case old.meta.GetDeletionTimestamp() == nil:
 		w.obj = c.k.row.Terminate(old.obj, opts, c.now)
@@ -148,20 +151,10 @@ func (c *call) storeDelete(w *draft) error {
 			c.commit(c.s.writable(c.k), old, old.key, w.obj, metadata.Of(w.obj))
 		}
 		return nil
-	case c.k.row.Held != nil && c.k.row.Held(old.obj):
-		w.obj = old.obj
-		return nil
-	}
-	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
-		opts.GracePeriodSeconds = new(int64(1))
 	}
 	obj := c.k.row.Shallow(old.obj)
 	m := metadata.Of(obj)
-	graceful, pending := c.beGraceful(obj, m, opts)
-	if pending {
-		w.obj = c.deleted(old.obj, old.meta)
-		return nil
-	}
+	graceful := c.beGraceful(obj, m, opts)
 	c.setDeletionFinalizers(m, opts)
 	if !graceful {
 		if len(m.GetFinalizers()) == 0 {
@@ -206,22 +199,28 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
-// beGraceful marks an object as terminating if its kind has graceful deletion. graceful reports whether obj was
-// changed. pending reports whether an earlier graceful deletion is in progress and its end does not change.
-func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) (graceful, pending bool) {
+// pending reports whether a deletion is in progress that the request does not change. The object is then not reviewed:
+// see Store.Delete in k8s.io/apiserver, and REST.Delete of Namespaces.
+func (c *call) pending(w *draft) bool {
+	m, asked, left := w.old.meta, w.opts.GracePeriodSeconds, w.old.meta.GetDeletionGracePeriodSeconds()
+	switch {
+	case m.GetDeletionTimestamp() == nil:
+		return false
+	case c.k.row.Held != nil:
+		return c.k.row.Held(w.old.obj)
+	}
+	return c.k.row.Grace != nil && left != nil && *left != 0 && (asked == nil || *asked >= *left)
+}
+
+// beGraceful marks an object as terminating if its kind has graceful deletion, and reports whether it has changed obj.
+func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.DeleteOptions) bool {
 	if c.k.row.Grace == nil {
-		return false, false
+		return false
 	}
 	left := m.GetDeletionGracePeriodSeconds()
 	if at := m.GetDeletionTimestamp(); at != nil {
-		switch {
-		case left == nil || *left == 0:
-			return false, false
-		case opts.GracePeriodSeconds == nil:
-			opts.GracePeriodSeconds = left
-			return false, true
-		case *opts.GracePeriodSeconds >= *left:
-			return false, true
+		if left == nil || *left == 0 {
+			return false
 		}
 		period := *opts.GracePeriodSeconds
 		sooner := metav1.Time{Time: at.Add(time.Duration(period-*left) * time.Second)}
@@ -233,7 +232,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 		}
 		m.SetDeletionTimestamp(&sooner)
 		m.SetDeletionGracePeriodSeconds(&period)
-		return true, false
+		return true
 	}
 	period := c.k.row.Grace(obj, opts.GracePeriodSeconds)
 	opts.GracePeriodSeconds = &period
@@ -243,7 +242,7 @@ func (c *call) beGraceful(obj runtime.Object, m metav1.Object, opts *metav1.Dele
 	if g := m.GetGeneration(); g > 0 {
 		m.SetGeneration(g + 1)
 	}
-	return true, false
+	return true
 }
 
 // markDeleting sets the deletion timestamp of an object that stays because of finalizers.
@@ -259,8 +258,8 @@ func (c *call) markDeleting(m metav1.Object) {
 	m.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY): the policy in
-// the options, else that of the object's finalizers, else the kind's default. A kind with NoPolicy gets no finalizer.
+// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY). The options set
+// the policy, otherwise the object's finalizers, otherwise the kind. A kind with NoPolicy gets no finalizer.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()
@@ -289,7 +288,7 @@ func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions
 	}
 }
 
-// deleteCollection lists the objects and deletes them one by one, like the real server. It stops at the first error.
+// deleteCollection lists the objects and deletes each, like the real server. It stops at the first error.
 func (c *call) deleteCollection() Response {
 	opts := c.req.Delete
 	if errs := metav1validation.ValidateDeleteOptions(&opts); len(errs) > 0 {

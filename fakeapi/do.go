@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Do executes one request at the given time. It returns one event for each change, in order. A create that is refused
-// because its name is taken may have charged quotas.
+// Do executes one request at the given time. It returns one event for each change, in order. Even a create that fails
+// because its name is in use may be charged to quotas.
 func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	if k := req.Kind; k == nil || k.ordinal >= len(s.tables) || s.tables[k.ordinal].kind != k {
 		return s.doOther(now, req)
@@ -20,7 +20,7 @@ func (s *Server) Do(now time.Time, req *Request) (Response, []Event) {
 	return c.run()
 }
 
-// doOther executes a request whose Kind is not a storage version, or is nil or outdated.
+// doOther executes a request for a version that is not stored, or with a Kind that is nil or outdated.
 func (s *Server) doOther(now time.Time, req *Request) (Response, []Event) {
 	k := s.current(req.Kind)
 	if k == nil {

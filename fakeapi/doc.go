@@ -3,20 +3,20 @@
 // and watches. A refusal has the real server's status code and message. If the server does not implement a request, it
 // refuses the request with a message that names the missing part.
 //
-// The server uses no goroutine, clock, randomness or I/O. [Server.Do] takes the current time and a request, and returns
-// the response and the changes.
+// The server uses no goroutines, clock, random numbers or I/O. [Server.Do] takes the current time and a request. It
+// returns the response and the changes.
 //
 // # Five names to know
 //
 //   - [New] makes a [Server] from [Options]; simulations use the zero value.
-//     [Server.Fork] makes another Server that shares everything with the first, in constant time.
+//     [Server.Fork] copies a Server in constant time. A later change of one copy does not change the other.
 //   - [Server.Do] executes one [Request]: a [Verb], a kind, a name, and the options of
 //     k8s.io/apimachinery that belong to the verb.
 //   - [Response] is the answer. Its Err is a status error of apimachinery, so apierrors.IsConflict and similar
 //     functions work.
 //   - [Event] is one change to one object, as watchers receive it.
-//   - [Kind] is a row of the table of served kinds. [Server.KindNamed] finds a kind by the names that
-//     kubectl accepts ("rs"), and [Server.KindOf] the kind of an object. Creating a
+//   - [Kind] is a row of the table of served kinds. [Server.KindNamed] finds a kind by a name that kubectl
+//     accepts, such as "rs". [Server.KindOf] finds the kind of an object. Creating a
 //     CustomResourceDefinition adds kinds.
 //
 // # One request
@@ -30,7 +30,7 @@
 //	}
 //
 // The example of [Server.Do] is complete. Objects of built-in kinds are typed (k8s.io/api), and objects of CRDs are
-// unstructured. Stored objects are immutable, and shared by pointer with every reader.
+// unstructured. All readers get pointers to the same stored objects, so do not change them.
 //
 // # Where to go next
 //

@@ -14,8 +14,8 @@ import (
 
 const modified = "the object has been modified; please apply your changes to the latest version and try again"
 
-// StatusOf returns an error as an API status. Like the real server, it returns a 500 with the error's text for an
-// error that is no API status.
+// StatusOf returns an error as an API status. Like the real server, it returns a 500 with the text of an error that is
+// not an API status.
 func StatusOf(err error) *apierrors.StatusError {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
@@ -32,11 +32,11 @@ func refuse(err error) Response {
 	return Response{Err: status, Code: int(status.ErrStatus.Code)}
 }
 
-// mostTries limits the attempts of a write whose object changes during each webhook call. The real limit is 34
-// seconds.
+// mostTries limits the attempts of a write, if its object changes during each webhook call. The real server's limit is
+// 34 seconds.
 const mostTries = 10
 
-// errRaced is the error of a stage that begins the write again: its object has changed during a webhook call.
+// errRaced makes the write begin again, because its object has changed during a webhook call.
 var errRaced = errors.New("the object has changed during a webhook call")
 
 func errOutOfTime() error {
@@ -50,7 +50,7 @@ func (s *Server) errNotServed(req *Request) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the kind %s is not served", req.Kind.GVK.Kind))
 }
 
-// kindless explains why a request has no kind. The usual reason is a KindNamed that returned nil.
+// kindless explains why a request has no kind. The usual reason is that KindNamed has returned nil.
 func (s *Server) kindless() string {
 	if s.missed == "" {
 		return "the request names no kind: its Kind is nil"
@@ -90,7 +90,7 @@ func errOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// sorted sorts the errors about keys and values of labels or annotations, because upstream ranges over these maps.
+// sorted sorts the errors about keys and values of labels or annotations. Upstream reports them in random order.
 func sorted(errs field.ErrorList) field.ErrorList {
 	label := func(e *field.Error) bool { return strings.HasPrefix(e.Origin, "format=k8s-label") }
 	for i := 1; i < len(errs); i++ {
@@ -104,14 +104,14 @@ func sorted(errs field.ErrorList) field.ErrorList {
 
 func about(err *field.Error) string { return fmt.Sprint(err.Origin, err.BadValue) }
 
-// errRedefined returns the error of a write whose kind changed during a webhook call.
+// errRedefined returns the error of a write if the CRD of its object changed during a webhook call.
 func (c *call) errRedefined() error {
 	return apierrors.NewServiceUnavailable(fmt.Sprintf("the definition of %s has changed while a webhook was called; "+
 		"please try again", c.k.groupResource()))
 }
 
-// errUnlisted returns the error of a list or watch with an object that cannot be converted. On the real server, the
-// watch cache of that version cannot start.
+// errUnlisted returns the error of a list or watch with an object that cannot be converted. The real server cannot
+// start the watch cache of that version then.
 func errUnlisted(k *Kind, err error) error {
 	text := fmt.Sprintf("storage is (re)initializing: failed to list %v: %v", k.GVK, err)
 	return apierrors.NewTooManyRequests(text, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
 )
 
-// follow makes the changes that the server makes itself after a write.
+// follow makes the changes that follow from a write, such as the conditions of a CRD.
 func (c *call) follow() {
 	switch {
 	case c.k == definitionKind:
@@ -21,8 +21,8 @@ func (c *call) follow() {
 	}
 }
 
-// followDefinition does the work of the real server's controllers after a write to a CRD, before the response. Each
-// step is a write of its own with its own event.
+// followDefinition does the work of the real server's CRD controllers after a write to a CRD, before the response. Each
+// step is a separate write with a separate event.
 func (c *call) followDefinition() {
 	own := c.serverCall(definitionKind, "status")
 	for _, ev := range c.events {
@@ -36,8 +36,8 @@ func (c *call) followDefinition() {
 	c.events = append(c.events[:len(c.events):len(c.events)], own.events...)
 }
 
-// settleGroup processes the CRDs of a group until none changes any more. A CRD may wait for a name that another CRD
-// releases.
+// settleGroup processes the CRDs of a group until no CRD changes. It repeats, because a CRD may wait for a name that
+// another CRD releases.
 func (c *call) settleGroup(group string) {
 	for again := true; again; {
 		again = false
@@ -144,7 +144,7 @@ func (c *call) deleteObjects(d *crd.Definition) {
 	c.events = append(c.events, own.events...)
 }
 
-// followCustom lets a terminating CRD be deleted when its last object has been deleted.
+// followCustom completes the deletion of a terminating CRD after its last object has been deleted.
 func (c *call) followCustom() {
 	if !c.k.custom.Terminating || c.s.tables[c.k.ordinal].objects.Len() > 0 {
 		return

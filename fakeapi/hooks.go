@@ -102,7 +102,7 @@ func optionsOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: kind, APIVersion: "meta.k8s.io/v1"}
 }
 
-// matched returns the objects of the request in the version for a webhook; nil if the webhook is not called.
+// matched returns the objects of the request in the version for a webhook, or nil if the webhook does not match.
 func (c *call) matched(h *webhook.Hook, a *webhook.Attributes) (f *forms, err error) {
 	to, ok, err := h.For().Match(a, c.others(), c.s.labelsOf)
 	if !ok || err != nil {
@@ -184,7 +184,7 @@ func (s *Server) endpointOf(h *webhook.Hook) *webhook.Endpoint {
 	return s.endpoint(&h.ClientConfig, timeout)
 }
 
-// settled returns the error of a webhook call, or nil if the webhook's failure policy ignores it.
+// settled returns the error of a webhook call, or nil if the webhook's failure policy is Ignore.
 func settled(h *webhook.Hook, err error) error {
 	var failure *webhook.Failure
 	switch {

@@ -19,7 +19,7 @@ import (
 )
 
 // mutation holds the state of the calls to the mutating webhooks for one object. If a webhook changes the object, there
-// is a second round. It calls those webhooks with a reinvocation policy again whose first call preceded a change.
+// is a second round. The round calls each webhook with a reinvocation policy that was called before the object changed.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
@@ -35,8 +35,8 @@ func (m *mutation) require() {
 	clear(m.asked)
 }
 
-// mutated calls the mutating webhooks, and reports whether one of them changed obj. plugins runs the server's own
-// mutating plugins; it is called again after such a change.
+// mutated calls the mutating webhooks, and reports whether a webhook changed obj. If so, it calls the function plugins
+// for the server's own mutating plugins, and starts the second round.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) (bool, error) {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}
@@ -152,7 +152,7 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
 		return nil, err
 	}
-	// an empty kind in the result means the kind of the request
+	// a result without a kind has the kind that the webhook received
 	is := out.GetObjectKind().GroupVersionKind()
 	if is.Kind != "" && is.Kind != f.to.Kind.Kind || is.Version != "" && is.GroupVersion() != f.to.Kind.GroupVersion() {
 		return nil, errOtherKind

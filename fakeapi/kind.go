@@ -73,8 +73,8 @@ func (k *Kind) groupResource() schema.GroupResource {
 // Deprecation returns the warning for all requests for a deprecated built-in kind; "" for other kinds.
 func (k *Kind) Deprecation() string { return k.row.Deprecated }
 
-// Inert returns which effects objects of a built-in kind have in a real cluster but not here; "" if there are none.
-// It does not mention the work of controllers.
+// Inert describes the effects that objects of a built-in kind have in a real cluster but not here; "" if there are
+// none. It does not mention the work of controllers.
 func (k *Kind) Inert() string {
 	if k.custom != nil {
 		return ""
@@ -91,8 +91,8 @@ func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	return k.custom.Definition, k.custom.Version
 }
 
-// Prune removes unknown fields, and null values that the schema does not allow, from a custom object. It returns the
-// paths of unknown fields. It returns an error if the metadata is malformed.
+// Prune removes unknown fields from a custom object, and null values that the schema does not allow. It returns the
+// paths of the unknown fields, or an error for malformed metadata.
 func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
 	return k.custom.Prune(u, true)
 }

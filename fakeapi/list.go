@@ -174,7 +174,7 @@ func (c *call) listNow(t *table, sel selectors, start string) Response {
 	return r
 }
 
-// page cuts a list to the limit of the request, and sets the continue token. For resourceVersion "0" it cuts nothing.
+// page cuts a list to the request's limit, and sets the continue token. It ignores the limit for resourceVersion "0".
 func (c *call) page(r Response, prefix string) Response {
 	limit := c.req.List.Limit
 	if limit <= 0 || c.req.List.ResourceVersion == "0" || int64(len(r.Items)) <= limit {
@@ -205,7 +205,7 @@ func (k *Kind) MakeList(r Response) runtime.Object {
 	return list
 }
 
-// setItems sets the items of a list. It copies the structs, which share what they point to.
+// setItems sets the items of a list to shallow copies of the objects.
 func setItems(list runtime.Object, items []runtime.Object) {
 	if l, ok := list.(*unstructured.UnstructuredList); ok {
 		l.Items = make([]unstructured.Unstructured, len(items))
@@ -249,7 +249,8 @@ func (c *call) list() Response {
 	return c.listSelected(sel)
 }
 
-// setListDefaults requests the existing objects as the first events of a watch without a version, or from version 0.
+// setListDefaults sets SendInitialEvents for a watch without a resourceVersion, or with "0". The first events of the
+// watch are then the existing objects.
 func setListDefaults(opts *metav1.ListOptions) {
 	if opts.SendInitialEvents != nil || opts.ResourceVersionMatch != "" {
 		return
@@ -274,7 +275,7 @@ func validateListOptions(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// parseWatchVersion parses the revision of a watch or a get. An invalid one is a 500, as in the real server.
+// parseWatchVersion parses the resourceVersion of a watch or a get. The error becomes a 500, as in the real server.
 func parseWatchVersion(rv string) (uint64, error) {
 	n, err := parseVersion(rv)
 	if err != nil {

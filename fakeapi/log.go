@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Since returns the changes to objects of a kind after a revision, oldest first. A compacted revision is 410 Expired.
+// Since returns the changes to objects of a kind after a revision, oldest first. A compacted revision gives 410
+// Expired.
 func (s *Server) Since(k *Kind, version uint64) ([]Event, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -35,7 +36,7 @@ func errTooOld(version, oldest uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", version, oldest))
 }
 
-// SnapshotAt returns the objects of a kind at a revision in key order, or 410 Expired for a compacted revision.
+// SnapshotAt returns the objects of a kind at a revision, in key order. A compacted revision gives 410 Expired.
 func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	t := s.tables[k.ordinal]
 	if version < t.compacted {
@@ -49,7 +50,7 @@ func (s *Server) SnapshotAt(k *Kind, version uint64) ([]runtime.Object, error) {
 	return objects, nil
 }
 
-// at returns the entries at a revision. It undoes the later changes in a copy.
+// at returns the entries at a revision. It copies the current entries and undoes the later changes in the copy.
 func (t *table) at(version uint64) []*entry {
 	view := t.objects
 	if t.log != nil && t.log.ev[0].Version > version {
@@ -88,8 +89,8 @@ func (s *Server) Compact(version uint64) {
 	}
 }
 
-// ForgetNames saves memory: it drops the counts of deleted objects by name, and of generated names by prefix, that have
-// not changed since a revision. Later UIDs and generated names stay unique, but differ from those without ForgetNames.
+// ForgetNames drops counts that have not changed since a revision, to save memory: of deleted objects by name, and of
+// generated names by prefix. Without these counts, later UIDs and generated names are different but still unique.
 func (s *Server) ForgetNames(version uint64) {
 	for i := range s.tables {
 		t := s.writable(s.tables[i].kind)
@@ -98,7 +99,7 @@ func (s *Server) ForgetNames(version uint64) {
 	}
 }
 
-// after returns a copy of the changes after a revision. A fork may share the originals, so they are not changed.
+// after copies the changes after a revision. A fork may share the originals, so it does not change them.
 func (c *change) after(version uint64) *change {
 	if c == nil || c.ev[0].Version <= version {
 		return nil

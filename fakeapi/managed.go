@@ -19,7 +19,7 @@ func (s *Server) manages(m metav1.Object) bool {
 	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
 }
 
-// manage returns obj with managedFields updated for the manager's changes to live, if the server maintains them.
+// manage records in managedFields that manager owns the changes from live to obj, if the server maintains them.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
 		return obj
@@ -33,8 +33,8 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	return obj
 }
 
-// keepTimes sorts the entries of managedFields. It gives the time of the request to the entries that are not in known:
-// the field manager has set their time from the wall clock.
+// keepTimes sorts the entries of managedFields. An entry that is not in known gets the time of the request, because the
+// field manager has used the wall clock.
 func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
@@ -69,8 +69,8 @@ func unix(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// keepStamps restores the stored times in managedFields if obj differs from the stored object only in these times. It
-// does the same as IgnoreManagedFieldsTimestampsTransformer of the real server.
+// keepStamps restores the stored times in managedFields if obj differs from the stored object only in these times, like
+// IgnoreManagedFieldsTimestampsTransformer of the real server.
 func keepStamps(obj runtime.Object, m metav1.Object, old *entry) {
 	now, was := m.GetManagedFields(), old.meta.GetManagedFields()
 	moved := false

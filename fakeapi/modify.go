@@ -16,8 +16,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// findUpdate converts the stored object to the version of the request. It refuses a missing object with 404, and returns
-// the error of the conversion.
+// findUpdate converts the stored object to the request's version. It returns 404 for a missing object, or the error of
+// the conversion.
 func (c *call) findUpdate(w *draft) (err error) {
 	if w.stored == nil {
 		return c.errNotFound(c.req.Name)
@@ -28,8 +28,8 @@ func (c *call) findUpdate(w *draft) (err error) {
 	return err
 }
 
-// decodeUpdate makes the new state. It refuses another UID than the stored one with 409, and returns the errors of
-// w.make, such as 400 or 422 for a patch.
+// decodeUpdate makes the new state. It returns 409 if the UID in the body is not the stored one. It also returns the
+// errors of w.make, such as 400 or 422 for a patch.
 func (c *call) decodeUpdate(w *draft) error {
 	if w.body != nil {
 		if err := c.matchUID(w.old, metadata.Of(w.body).GetUID()); err != nil {
@@ -39,11 +39,11 @@ func (c *call) decodeUpdate(w *draft) error {
 	if err := w.make(c, w); err != nil {
 		return err
 	}
-	w.m, w.asked = metadata.Of(w.obj), c.askedPorts(w.obj, w.old.obj)
+	w.m = metadata.Of(w.obj)
 	return nil
 }
 
-// convertUpdate converts the new state as convertCreate does, with the same errors. It returns errRaced if the stored
+// convertUpdate converts the new state like convertCreate, with the same errors. It returns errRaced if the stored
 // object has changed during a webhook call.
 func (c *call) convertUpdate(w *draft) error {
 	switch err := c.keep(w.obj); {
@@ -57,12 +57,12 @@ func (c *call) convertUpdate(w *draft) error {
 	return nil
 }
 
-// storeUpdate stores the new state, or removes a terminating object without finalizers for which mayGo returns true. In
-// a dry run it does neither. If nothing has changed, the response contains the stored object. It refuses a too large
-// object with 500.
+// storeUpdate stores the new state. If mayGo returns true for a terminating object without finalizers, it removes the
+// object instead. In a dry run it does neither. If nothing has changed, the response contains the stored object. An
+// object that is too large is refused with 500.
 func (c *call) storeUpdate(w *draft) error {
 	if c.s.opts.DropControllerRefs {
-		metadata.DropControllers(w.m) // first: a write that only sets the controller field then changes nothing
+		metadata.DropControllers(w.m) // first, so that a write of only the controller field changes nothing
 	}
 	switch {
 	case len(w.m.GetFinalizers()) == 0 && w.old.meta.GetDeletionTimestamp() != nil && c.mayGo(w.obj, w.old.meta):
@@ -111,6 +111,7 @@ func (c *call) matchVersion(m metav1.Object, old *entry) error {
 // validateUpdate sets the fields of the new state that the server owns, and refuses an invalid state with 422.
 func (c *call) validateUpdate(w *draft) error {
 	way, obj, m, onlyMeta, old, oldMeta := w.way, w.obj, w.m, w.onlyMeta, w.old.obj, w.old.meta
+	w.asked = c.askedPorts(obj, old)
 	m.SetGeneration(oldMeta.GetGeneration())
 	if way.Prepare != nil && !(onlyMeta && way.Keeps) {
 		way.Prepare(obj, old, c.now)
@@ -158,7 +159,10 @@ func (c *call) begin(obj runtime.Object, m metav1.Object, old runtime.Object) er
 			return c.errInvalid(m.GetName(), errs)
 		}
 	}
-	return nil
+	if err := c.inRange(obj, old); err != nil {
+		return err
+	}
+	return c.allocatePorts(c.draft.asked, obj)
 }
 
 func (c *call) update(way *registry.Update) Response {
@@ -197,7 +201,7 @@ func (c *call) replaced(w *draft) error {
 	return nil
 }
 
-// matchUID returns the storage layer's error if an update requires another UID than the stored one.
+// matchUID returns the storage layer's error if an update requires a UID that is not the stored one.
 func (c *call) matchUID(e *entry, asked types.UID) error {
 	have := e.meta.GetUID()
 	if asked == "" || asked == have {
@@ -209,8 +213,8 @@ func (c *call) matchUID(e *entry, asked types.UID) error {
 		c.k.row.StoragePrefix(), e.key, asked, have))
 }
 
-// conditionMeta returns an error if a request requires another UID or resourceVersion than the stored ones. nil is
-// not compared. The error text differs from that of the storage layer, which matchUID returns.
+// conditionMeta returns an error if a request requires a UID or resourceVersion that is not the stored one; nil
+// requires nothing. The error has another text than the error of matchUID.
 func (c *call) conditionMeta(e *entry, uid *types.UID, version *string) error {
 	const text = "Precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v"
 	m := e.meta

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxGenerated is the maximum length of a generateName prefix: 63 characters less a suffix of five.
+// maxGenerated is the maximum length of a generateName prefix: 63 characters minus five for the suffix.
 const maxGenerated = 58
 
-// generate sets an unused name, or a used one after 1000 used names. Each namespace and prefix has its own count, so
+// generate sets an unused name, or a used name after 1000 attempts. Each namespace and prefix has its own count, so
 // that unrelated creates do not change each other's names. The caller stores the returned count with the object.
 func (c *call) generate(t *table, m metav1.Object) tally {
 	namespace, prefix := m.GetNamespace(), m.GetGenerateName()
@@ -32,8 +32,8 @@ func (c *call) generate(t *table, m metav1.Object) tally {
 	}
 }
 
-// gone returns how many objects with the key were deleted. If the table has dropped the number of the key, gone returns
-// the highest number that was dropped.
+// gone returns the number of deleted objects with a key. If ForgetNames has dropped this number, gone returns the
+// highest number that was dropped.
 func (t *table) gone(key string) int { return count(t.past, key, t.most.past) }
 
 func (t *table) generated(prefix string) int { return count(t.made, prefix, t.most.made) }
@@ -75,15 +75,15 @@ func (s *Server) dryUID(k *Kind, key string) types.UID {
 	return uid(k, key, -s.dry)
 }
 
-// scramble is the finalizer of SplitMix64: a change of one bit of x changes about half of the result's bits.
+// scramble is the last step of the generator SplitMix64: a change of one bit of x changes about half of the result.
 func scramble(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// unnamed sets an unused UID as the name of an object, for kinds whose names the server sets. The caller stores the
-// returned count with the object.
+// unnamed sets an unused UID as the name of an object, for kinds with NamesItself. The caller stores the returned count
+// with the object.
 func (c *call) unnamed(t *table, m metav1.Object) tally {
 	namespace := m.GetNamespace()
 	made := tally{key: namespace + "/", n: t.generated(namespace + "/")}
@@ -103,10 +103,10 @@ type tally struct {
 	at  uint64 // the revision at which n last changed
 }
 
-// floors are the highest numbers that a table has dropped from past and made. They stand in for missing tallies.
+// floors are the highest counts that ForgetNames has dropped from past and made. They count for keys without a tally.
 type floors struct{ past, made int }
 
-// count returns the number for a key. If the key has no tally, it returns the parameter floor.
+// count returns the number in the tally of a key, or the parameter floor if the key has no tally.
 func count(of *btree.BTreeG[tally], key string, floor int) int {
 	if known, ok := of.Get(tally{key: key}); ok {
 		return known.n

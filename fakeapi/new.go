@@ -15,7 +15,7 @@ func New(opts Options) *Server {
 	if opts.ManagedFields || opts.Start != (Start{}) {
 		return build(opts)
 	}
-	// Servers share tables until they write: most start with the same objects, and write few kinds.
+	// servers share the initial tables until they write, because most servers write few kinds
 	s := *pristine()
 	s.opts, s.token, s.tables = opts, new(token), append([]*table(nil), s.tables...)
 	return &s

@@ -67,7 +67,7 @@ func (c *call) patched(w *draft) (err error) {
 	return c.matchName(m)
 }
 
-// patchMeta applies a patch of metadata alone, without encoding the object as JSON. It returns nil if it cannot.
+// patchMeta applies a patch of metadata only, without encoding the object as JSON. It returns nil if it cannot.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
@@ -88,7 +88,7 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	return obj
 }
 
-// patchReplicas applies a merge patch that changes only spec.replicas, like patchMeta.
+// patchReplicas is like patchMeta, for a merge patch that changes only spec.replicas.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
 	if !merges || c.k.row.Scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {
@@ -154,8 +154,8 @@ func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.
 	return obj, nil
 }
 
-// decodePlain decodes an applied configuration that is JSON, as most clients send it, in a tenth of the time that YAML
-// takes. It returns nil for text that is not JSON or that YAML could decode differently. Such text contains control
+// decodePlain decodes an applied configuration in JSON, which most clients send, ten times as fast as the YAML decoder.
+// It returns nil for text that is not JSON or that YAML could decode differently. Such text contains control
 // characters, backslashes, non-ASCII characters, duplicate keys, very long keys, or numbers that are not integers.
 func decodePlain(text []byte) map[string]any {
 	for _, c := range text {

@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
 )
 
-// permitCreate runs the validating admission plugins, policies and webhooks for a complete, valid object. It refuses
-// with 403, or returns the error of a webhook. As in the real server, a name that is in use is refused later: even a
+// permitCreate runs the validating admission plugins, policies and webhooks for a complete, valid object. The error is
+// a 403, or comes from a webhook. As in the real server, it comes before storeCreate refuses a name in use: even a
 // create that fails with 409 is charged to quotas.
 func (c *call) permitCreate(w *draft) error {
 	var err error
@@ -39,8 +39,8 @@ func (c *call) permitCreate(w *draft) error {
 	return c.validated(admissionv1.Create, w.obj, nil, w.dryRun)
 }
 
-// permitUpdate is permitCreate for an update, with the same errors. Most plugins skip updates of subresources, and of
-// metadata alone.
+// permitUpdate is like permitCreate, with the same errors. Most plugins skip updates of subresources and updates that
+// change only metadata.
 func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
@@ -94,7 +94,7 @@ func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 	return c.validated(admissionv1.Update, p, old.obj, dryRun)
 }
 
-// mayOwn returns an error if the user may not set the new owners. An update of a Pod's status cannot change them.
+// mayOwn returns an error if the user may not set the new owners. An update of a Pod's status cannot change owners.
 func (c *call) mayOwn(m, old metav1.Object) error {
 	decide := c.s.opts.Authorize
 	if decide == nil || c.k == podKind && c.req.Subresource == "status" {
@@ -117,13 +117,10 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 	return k.Resource, k.Namespaced, true
 }
 
-// charge adds a write to the quotas of its namespace, and checks the addresses and node ports of a Service. In a dry
-// run it only checks. The quotas stay charged even if the write fails later. It refuses an exceeded quota with 403, and
-// an address or port with 422.
+// charge adds a write to the quotas of its namespace; in a dry run it only checks. The quotas stay charged even if the
+// write fails later. It refuses an exceeded quota with 403, and a node port that another request has taken during a
+// webhook call with 422.
 func (c *call) charge(w *draft) error {
-	if w.onlyMeta {
-		return nil
-	}
 	if err := c.spendQuota(w); err != nil {
 		return err
 	}
@@ -132,7 +129,7 @@ func (c *call) charge(w *draft) error {
 
 func (c *call) spendQuota(w *draft) error {
 	t := c.s.tables[quotaKind.ordinal]
-	if t.objects.Len() == 0 || !c.k.Namespaced || !c.s.plugged(resourceQuota) {
+	if w.onlyMeta || t.objects.Len() == 0 || !c.k.Namespaced || !c.s.plugged(resourceQuota) {
 		return nil
 	}
 	charge := admission.Charge{Of: c.k.groupResource(), Subresource: c.req.Subresource, Obj: w.obj, Now: c.now}

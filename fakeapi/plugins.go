@@ -1,6 +1,6 @@
 package fakeapi
 
-// Names of admission plugins. The other plugins that a [Server] has are named in rows of fakeapi/internal/registry.
+// Names of admission plugins. The rows in fakeapi/internal/registry name the other plugins of a [Server].
 const (
 	namespaceLifecycle  = "NamespaceLifecycle"
 	limitRanger         = "LimitRanger"
@@ -17,7 +17,7 @@ const (
 	resourceQuota       = "ResourceQuota"
 )
 
-// Plugins returns the names of kube-apiserver's admission plugins: those that a [Server] has, and the others.
+// Plugins returns the names of kube-apiserver's admission plugins. A [Server] has those in has, and lacks the others.
 func Plugins() (has, others []string) {
 	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
 			defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,

@@ -31,7 +31,7 @@ func (c *call) judged(op admissionv1.Operation, obj, old runtime.Object, dryRun 
 	return first
 }
 
-// judgedBy evaluates one policy, once for each binding and parameter. It returns the first denial.
+// judgedBy evaluates one policy with each of its bindings and their parameters. It returns the first denial.
 func (c *call) judgedBy(p *registration.ValidatingAdmissionPolicy, a *webhook.Attributes) (first error) {
 	var bindings []*registration.ValidatingAdmissionPolicyBinding
 	for _, b := range held[*registration.ValidatingAdmissionPolicyBinding](c.s, policyBindings, "") {
@@ -130,7 +130,7 @@ func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error 
 	return err
 }
 
-// denialCodes are the status codes of the reasons for which the code is not 422.
+// denialCodes holds the status codes of denials by reason. Other reasons have the code 422.
 var denialCodes = map[metav1.StatusReason]int32{metav1.StatusReasonForbidden: http.StatusForbidden,
 	metav1.StatusReasonUnauthorized:          http.StatusUnauthorized,
 	metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge}

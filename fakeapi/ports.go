@@ -16,10 +16,10 @@ import (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// askedPorts returns the node ports in a request that the stored Service does not have.
+// askedPorts returns the node ports that a request adds to a Service. Services of other types have none.
 func (c *call) askedPorts(obj, old runtime.Object) (asked []askedPort) {
 	s, ok := obj.(*corev1.Service)
-	if !ok {
+	if !ok || s.Spec.Type != corev1.ServiceTypeNodePort && s.Spec.Type != corev1.ServiceTypeLoadBalancer {
 		return nil
 	}
 	was, _ := old.(*corev1.Service)
@@ -36,16 +36,13 @@ func usesPort(s *corev1.Service, port int32) bool {
 		slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.NodePort == port })
 }
 
-// allocatePorts returns an error for an address or a node port that is out of range, and for a node port in use
-// (alloc.go in pkg/registry/core/service/storage).
+// allocatePorts returns an error for a node port that is out of range or in use (alloc.go in
+// pkg/registry/core/service/storage).
 func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
-	if err := c.inRange(obj); err != nil {
-		return err
-	}
 	for _, a := range asked {
 		s := obj.(*corev1.Service)
 		if a.i >= len(s.Spec.Ports) || s.Spec.Ports[a.i].NodePort != a.port {
-			continue // the port was dropped: the Service's type has no node ports
+			continue // an update of the status, which keeps the stored ports
 		}
 		why := error(nil)
 		if a.port < firstNodePort || a.port > lastNodePort {
@@ -70,10 +67,11 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 // serviceRange contains the addresses of Services. ServiceCIDRs add further ranges.
 var serviceRange = netip.MustParsePrefix("10.96.0.0/12")
 
-// inRange returns an error if a Service has an address outside of all ranges (allocIPs in alloc.go).
-func (c *call) inRange(obj runtime.Object) error {
+// inRange returns an error if a Service gets its first address, and that is outside of all ranges (alloc.go).
+func (c *call) inRange(obj, old runtime.Object) error {
 	s, ok := obj.(*corev1.Service)
-	if !ok || s.Spec.Type == corev1.ServiceTypeExternalName {
+	was, _ := old.(*corev1.Service)
+	if !ok || s.Spec.Type == corev1.ServiceTypeExternalName || was != nil && was.Spec.Type != corev1.ServiceTypeExternalName {
 		return nil
 	}
 	for _, text := range s.Spec.ClusterIPs {

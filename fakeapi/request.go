@@ -21,8 +21,8 @@ const (
 	DeleteCollection Verb = "deletecollection"
 )
 
-// Request is a decoded API request. The comment of a field names the verbs that use the field. The server neither
-// changes nor keeps the objects of a request.
+// Request is a decoded API request. The comment of a field names the verbs that use it. The server does not change or
+// keep the objects of a request.
 type Request struct {
 	Verb        Verb
 	Kind        *Kind  // a kind of the server; see [Server.Kind]
@@ -59,8 +59,8 @@ type Response struct {
 	later func(r *Response) // calls conversion webhooks; see Finish
 }
 
-// Finish calls the conversion webhooks that the response needs, and completes the response. [Server.Do] does not call
-// them, so that its caller can unlock the server first.
+// Finish completes the response with calls to the conversion webhooks that it needs. [Server.Do] leaves these calls to
+// its caller, which can unlock the server first.
 func (r *Response) Finish() {
 	if later := r.later; later != nil {
 		r.later = nil

@@ -107,7 +107,7 @@ func (c *call) scaled(w *draft) (err error) {
 
 const noReplicas = math.MinInt32
 
-// manageScale updates managedFields for a write of the Scale, and converts them to those of the object.
+// manageScale updates the managedFields for a write of the Scale, and converts them to managedFields of the object.
 func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *call) getScale() Response {
 	return Response{Object: c.k.scaleOf(e.obj), Code: http.StatusOK}
 }
 
-// appliedScale merges a configuration into the Scale of an object. The managedFields of the result are for the object.
+// appliedScale merges a configuration into the Scale of an object. The result has the managedFields of the object.
 func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *call) appliedScale(old *entry) (*autoscalingv1.Scale, error) {
 	return asked, c.matchName(asked)
 }
 
-// scaleHandler returns the converter between the managedFields of object and Scale, and the current Scale.
+// scaleHandler returns the current Scale, and the converter from its managedFields to the managedFields of the object.
 func (c *call) scaleHandler(old *entry) (*managedfields.ScaleHandler, *autoscalingv1.Scale, error) {
 	gv := c.k.GVK.GroupVersion()
 	paths := managedfields.ResourcePathMappings{gv.String(): fieldpath.MakePathOrDie("spec", "replicas")}

@@ -46,7 +46,7 @@ func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
 	return sel, nil
 }
 
-// selects returns the version whose fields a field selector names: k itself for a CRD, otherwise the storage version.
+// selects returns the version for field selectors: k itself for a CRD, otherwise the storage version.
 func (k *Kind) selects() *Kind {
 	if k.custom != nil {
 		return k
@@ -102,7 +102,7 @@ func (s selectors) selects(obj runtime.Object) (bool, error) {
 	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
 }
 
-// pick returns the selected objects among items, for all of which match has returned true.
+// pick returns the selected objects among items. The function match must have returned true for each item.
 func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err error) {
 	if !s.converts() {
 		return items, nil

@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Name returns the n-th name (from 1) for a generateName prefix. By default, "web-" becomes "web-1".
 	Name func(prefix string, n int) string
-	// ManagedFields maintains managedFields in all objects. By default, only applied objects have them, and earlier
-	// writes count as writes before server-side apply.
+	// ManagedFields maintains managedFields in all objects. By default, only objects changed by server-side apply have
+	// them. Earlier writes then belong to the manager "before-first-apply".
 	ManagedFields bool
 	// DropControllerRefs removes the controller field of owner references on every write, as before that field existed.
 	DropControllerRefs bool
@@ -30,15 +30,15 @@ type Options struct {
 	// existing object must be allowed to delete the object. A user who sets blockOwnerDeletion must be allowed to
 	// update the finalizers of the owner. The result must depend only on the argument.
 	Authorize func(Access) (allowed bool, reason string)
-	// Convert contains functions that replace the conversion webhooks of CRDs. If neither a function nor a webhook
-	// converts the objects of a CRD, they exist only in the storage version.
+	// Convert contains functions that replace the conversion webhooks of CRDs. Without a function and without
+	// [Server.SetCaller], objects of a CRD with such a webhook can be used only in the storage version.
 	Convert map[schema.GroupKind]Convert
 	// WithoutPlugins are the admission plugins to switch off; see [Plugins].
 	WithoutPlugins []string
 	// Unlimited allows objects of any size. By default, 1.5 MiB is the limit, as in etcd.
 	Unlimited bool
-	// Webhooks contains functions that replace admission webhooks, by webhook name. The result must depend only on
-	// the argument. Without a function and without [Server.SetCaller], the call fails as the failure policy says.
+	// Webhooks contains functions that replace admission webhooks, by webhook name. The result must depend only on the
+	// argument. Without a function and without [Server.SetCaller], the call fails. The failure policy then decides.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 	// WebhooksLater skips webhooks without a function until [Server.SetCaller] is called.
 	WebhooksLater bool
@@ -48,8 +48,8 @@ type Options struct {
 type Server struct {
 	opts   Options
 	kinds  []*Kind // the served kinds
-	single []*Kind // the kinds in their storage versions
-	born   int     // added to the number of deleted objects in new UIDs; see [Server.Restore]
+	single []*Kind // one version of each kind; see [Server.Kinds]
+	born   int     // the revision after the last [Server.Restore], or 0; it makes new UIDs differ from restored ones
 	dry    int     // number of dry-run creates
 	missed string  // the last argument for which KindNamed returned nil
 
@@ -63,7 +63,8 @@ func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
-// Kinds returns the kinds in their storage versions, in a fixed order. Each stored object has one of these kinds.
+// Kinds returns one version of each kind, in a fixed order: the storage version or, if that is not served, the first
+// served version.
 func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)] }
 
 // Served returns the served kinds: [Server.Kinds] and their other versions.
@@ -150,7 +151,7 @@ func (s *Server) Each(k *Kind, f func(obj runtime.Object) bool) {
 	s.tables[k.ordinal].objects.Ascend(func(e *entry) bool { return f(k.shown(e.obj)) })
 }
 
-// EachIn is [Server.Each] for one namespace.
+// EachIn is like [Server.Each], for the objects in one namespace.
 func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bool) {
 	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(k.shown(e.obj)) })
 }
@@ -163,7 +164,7 @@ func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) 
 // Len returns the number of stored objects of a kind.
 func (s *Server) Len(k *Kind) int { return s.tables[k.ordinal].objects.Len() }
 
-// Fork returns an independent copy of a server, in constant time. Both share the objects, which are never changed.
+// Fork returns an independent copy of a server, in constant time. Both share the stored objects, which never change.
 func (s *Server) Fork() *Server {
 	f := *s
 	f.tables = append([]*table(nil), s.tables...)
@@ -183,6 +184,6 @@ type Access struct {
 	Namespace, Name       string
 }
 
-// Convert replaces a CRD's conversion webhook. It may change obj. The result must depend only on the arguments. In
-// the metadata, only labels and annotations may change.
+// Convert converts an object of a CRD to another version, in place of a conversion webhook. It may change obj. The
+// result must depend only on the arguments. In the metadata, only labels and annotations may change.
 type Convert func(obj *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)

@@ -15,12 +15,12 @@ import (
 type Start struct {
 	// Namespaces creates "kube-public" and "kube-node-lease".
 	Namespaces bool
-	// Service creates the Service "kubernetes" with its endpoint, whose address is reserved for documentation.
+	// Service creates the Service "kubernetes" and an endpoint at an address that is reserved for documentation.
 	Service bool
-	// PriorityClasses creates the two system classes. Pods may use these classes even without this option.
+	// PriorityClasses creates the two system classes. Pods may use them even without this option.
 	PriorityClasses bool
-	// ServiceAccounts creates the service account "default" in every namespace, like kube-controller-manager. Pods
-	// may use it even without this option.
+	// ServiceAccounts creates the service account "default" in every namespace, like kube-controller-manager. Pods may
+	// use this account even without the option.
 	ServiceAccounts bool
 	// At is the creation time of initial objects. The default is the beginning of 2026.
 	At time.Time

@@ -23,7 +23,7 @@ type entry struct {
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
-	// stale is set if the real server stores the object in another form. The next update stores obj.
+	// stale is set if the stored form differs from obj, such as after a change of the CRD. The next update stores obj.
 	stale *stale
 }
 
@@ -33,7 +33,7 @@ type stale struct {
 	away bool           // without a webhook call, the object cannot be read in the storage version
 }
 
-// defaulted marks a stored object of a built-in kind that lacks defaults. The real server sets them when it reads it.
+// defaulted marks an object that the real server stores without some defaults, and completes when it reads the object.
 var defaulted = &stale{}
 
 // link says that the object with key has an owner with this UID.
@@ -52,8 +52,8 @@ type change struct {
 	prev *change
 }
 
-// table contains the stored objects of one kind. Only the server whose token is owner changes the table. Other
-// servers first copy it.
+// table contains the stored objects of one kind. The server with the token owner may change the table. Other servers
+// copy the table first.
 type table struct {
 	kind   *Kind
 	owner  *token
@@ -64,11 +64,11 @@ type table struct {
 	marks   *btree.BTreeG[mark]
 	past    *btree.BTreeG[tally] // for each key: the number of deleted objects
 	made    *btree.BTreeG[tally] // for each namespace and prefix: the number of generated names
-	most    floors               // the highest numbers dropped from past and made
+	most    floors               // the highest counts that ForgetNames has dropped from past and made
 
 	away    bool   // some entry has stale.away set
-	foreign bool   // an entry was written in another version than the storage version
-	renewed uint64 // the revision of the last change of the CRD, which ends all watches
+	foreign bool   // some entry was written in a version that is not the storage version
+	renewed uint64 // the revision of the CRD's last change, which ends older watches
 
 	log       *change
 	compacted uint64 // changes up to this revision were dropped
@@ -137,7 +137,7 @@ func (s *store) find(t *table, key string) *entry {
 	return e
 }
 
-// lookup is find with namespace and name. It builds the key in the server's buffer.
+// lookup returns the entry with a namespace and name, or nil. It builds the key in the server's buffer.
 func (s *store) lookup(t *table, namespace, name string) *entry {
 	if !t.kind.Namespaced {
 		return s.find(t, name)
@@ -226,8 +226,8 @@ func (t *table) each(namespace string, f func(*entry) bool) {
 	})
 }
 
-// held returns the stored objects of a kind in a namespace, in key order. It is fast if the server has none:
-// admission calls it for every write.
+// held returns the stored objects of a kind in a namespace, in key order. Admission calls it for every write, so it
+// returns at once if the kind has no objects.
 func held[T runtime.Object](s *Server, k *Kind, namespace string) (all []T) {
 	if k == nil || s.tables[k.ordinal].objects.Len() == 0 {
 		return nil

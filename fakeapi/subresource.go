@@ -143,7 +143,7 @@ func (c *call) evict() Response {
 	return Response{Object: success(), Code: http.StatusCreated}
 }
 
-// evictionOptions returns the options for the delete of the Pod. An eviction may contain dryRun in its query and body.
+// evictionOptions returns the options for the delete of the Pod. The query and the Eviction may contain dryRun.
 func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOptions, error) {
 	if asked.DeleteOptions == nil {
 		return metav1.DeleteOptions{DryRun: dryRun}, nil
@@ -158,7 +158,7 @@ func evictionOptions(asked *policyv1.Eviction, dryRun []string) (metav1.DeleteOp
 	return opts, nil
 }
 
-// disruptedAlready reports whether the Pod is pending, has ended or is terminating: no budget limits its eviction.
+// disruptedAlready reports whether the Pod is pending, has ended or is terminating. No budget limits its eviction then.
 func disruptedAlready(p *corev1.Pod) bool {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -167,8 +167,8 @@ func disruptedAlready(p *corev1.Pod) bool {
 	return p.DeletionTimestamp != nil
 }
 
-// spend takes a disruption from the Pod's budget. It takes none in a dry run, or if no budget limits the eviction. A
-// Status that it returns is the response to the eviction.
+// spend takes a disruption from the Pod's budget, except in a dry run or if no budget limits the eviction. If it
+// returns a Status, the Status is the response to the eviction.
 func (c *call) spend(pod *corev1.Pod, dryRun bool) (*metav1.Status, error) {
 	var found []*entry
 	c.s.tables[budgetKind.ordinal].each(pod.Namespace, func(e *entry) bool {
@@ -302,8 +302,8 @@ func (c *call) disrupted(w *draft) error {
 	return nil
 }
 
-// withCondition returns the conditions with want, which replaces the condition of the same type. If its status stays,
-// the condition keeps its transition time.
+// withCondition returns a copy of the conditions in which want replaces the condition of the same type. If the status
+// is the same, the transition time does not change.
 func withCondition(conditions []corev1.PodCondition, want corev1.PodCondition) []corev1.PodCondition {
 	all := slices.Clone(conditions)
 	i := slices.IndexFunc(all, func(c corev1.PodCondition) bool { return c.Type == want.Type })

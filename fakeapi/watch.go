@@ -25,7 +25,7 @@ type Watch struct {
 }
 
 // Watch starts a watch. A name selects one object. Without a resourceVersion, the events begin with the existing
-// objects; after a compacted revision, with an ERROR event. Invalid options are an error.
+// objects. After a compacted revision, the only event is an ERROR. Invalid options are an error.
 func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions) (*Watch, error) {
 	if now := s.current(k); now != nil {
 		k = now
@@ -105,8 +105,8 @@ func (w *Watch) addInitial(bookmark bool) {
 	}
 }
 
-// Bookmark returns a BOOKMARK event with the watch's revision. initial adds the annotation that marks the end of the
-// initial objects.
+// Bookmark returns a BOOKMARK event with the watch's revision. If initial is set, the event has the annotation that
+// marks the end of the initial objects.
 func (w *Watch) Bookmark(initial bool) watch.Event {
 	k := w.k
 	if w.as != nil {
@@ -157,8 +157,8 @@ func errorEvent(err error) watch.Event {
 // watch from the last revision fails with 410.
 func (w *Watch) Done() bool { return w.failed }
 
-// see returns the watch event for a change. An object that begins to match is added. An object that no longer matches
-// is deleted: the event contains its old state with the revision of the change.
+// see returns the watch event for a change: ADDED if the object begins to match, and DELETED if it no longer matches. A
+// DELETED event contains the old state with the revision of the change.
 func (w *Watch) see(ev *Event) (watch.Event, bool) {
 	if w.namespace != "" && !inNamespace(ev.Key, w.namespace, w.k.Namespaced) {
 		return watch.Event{}, false
@@ -207,7 +207,7 @@ func (w *Watch) Next() []watch.Event {
 	return events
 }
 
-// Pull is Next in two parts: Pull reads the server, and the returned function calls conversion webhooks. If an
+// Pull is like Next in two steps: Pull reads the server, and the returned function calls conversion webhooks. If an
 // object cannot be converted, the function returns the events before it and an error, and the watch ends.
 func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	events := w.next()

@@ -33,8 +33,8 @@ func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time
 	return to
 }
 
-// resolve returns an address of a service: its first ready endpoint in name order, or its external name. Nothing
-// listens at a cluster IP.
+// resolve returns an address of a service: its first ready endpoint in name order, or its external name. It never
+// returns a cluster IP, because nothing listens there.
 func (s *Server) resolve(namespace, name string, port int32) (string, error) {
 	obj := s.Lookup(serviceKind, namespace, name)
 	if obj == nil {
@@ -79,7 +79,7 @@ func (s *Server) readyAddress(svc *corev1.Service, port string) (address string)
 	return address
 }
 
-// call calls a webhook. The server may handle other requests meanwhile: look up objects again afterwards.
+// call calls a webhook. The server may handle other requests during the call, so look up objects again afterwards.
 func (s *Server) call(to *webhook.Endpoint, review, response runtime.Object) error {
 	s.calls++
 	s.caller.Release()

@@ -15,8 +15,8 @@ var createStages = []stage{
 	(*call).nameCreate,
 	(*call).validateCreate,
 	(*call).permitCreate,
-	(*call).convertCreate,
 	(*call).charge,
+	(*call).convertCreate,
 	(*call).storeCreate,
 }
 
@@ -28,8 +28,8 @@ var updateStages = []stage{
 	(*call).admitUpdate,
 	(*call).validateUpdate,
 	(*call).permitUpdate,
-	(*call).convertUpdate,
 	(*call).charge,
+	(*call).convertUpdate,
 	(*call).storeUpdate,
 }
 
@@ -86,6 +86,9 @@ func (c *call) modify(ed edit) Response {
 
 // remove deletes an object, or marks it as terminating. It tries again if the object changes during a webhook call.
 func (c *call) remove(old *entry, opts metav1.DeleteOptions) error {
+	if opts.GracePeriodSeconds != nil && *opts.GracePeriodSeconds < 0 {
+		opts.GracePeriodSeconds = new(int64(1))
+	}
 	c.draft = draft{edit: edit{dryRun: len(opts.DryRun) > 0}, old: old, opts: &opts}
 	err := c.pass(deleteStages)
 	for err == errRaced {

@@ -68,8 +68,8 @@ func (m *manager) run(ctx context.Context) {
 	}
 }
 
-// turn runs one controller until it settles, unless there is no new write and no due timer. The clock does not advance,
-// so later timers wait for the next turn.
+// turn runs one controller until it settles. It does nothing without a new write or a due timer. The clock does not
+// advance, so later timers wait for the next turn.
 func (m *manager) turn(c *member) {
 	m.handler.With(func(s *fakeapi.Server) {
 		if s.Version() == c.seen && (c.due.IsZero() || time.Now().Before(c.due)) {

@@ -254,8 +254,8 @@ func download(t *testing.T, module string) string {
 }
 
 // TestDefinitionsOfOthers installs the CRDs of eight projects in one server. Then it runs gateway-api's own tests of
-// its validation rules against this server. These tests create some hundred objects, and check which of them are
-// refused, and with which message.
+// its validation rules against this server. These tests create some hundred objects, and check the refusals and their
+// messages.
 func TestDefinitionsOfOthers(t *testing.T) {
 	if !*definitions {
 		t.Skip("run make definitions: it sets -definitions and downloads some hundred megabytes")

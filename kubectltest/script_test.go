@@ -186,8 +186,8 @@ var unordered = []*regexp.Regexp{
 	regexp.MustCompile(`^cannot delete `),
 }
 
-// lists matches the lists that kubectl drain prints in the order of a map. between separates the parts and includes the
-// words that begin each part.
+// lists matches the lists that kubectl drain prints in the order of a map. between is the text between two parts. It
+// ends with the words that begin each part.
 var lists = []struct {
 	pattern *regexp.Regexp
 	between string
@@ -210,8 +210,8 @@ func sortLists(text string) string {
 	return text
 }
 
-// golden returns output in the form of a session file: with uids and revisions replaced, without trailing spaces and
-// blank lines, and "(none)" if it is empty.
+// golden returns output in the form of a session file. It replaces uids and revisions, and removes blank lines and
+// spaces at the ends of lines. Empty output becomes "(none)".
 func golden(text string) string {
 	for _, v := range volatile {
 		text = v.pattern.ReplaceAllString(text, v.instead)

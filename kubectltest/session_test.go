@@ -173,8 +173,8 @@ func quiet() {
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the other handler sleeps by the real clock
 }
 
-// transport is the handler's own transport. It can also end all open watches, as a server does that closes its
-// connections, and it records the requests that the server does not implement.
+// transport is the handler's own transport. It can also end all open watches, like a server that closes its
+// connections. It records the requests that the server does not implement.
 type transport struct {
 	http.RoundTripper
 

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/scenarios"
 )
 
-// Each failure is written as a file that passes. The file ends with the failing step, and fails at that step if its "!"
-// is removed.
+// The file of a failure passes, because its last step is the failing step with a "!". Without the "!", the file fails
+// at that step.
 func TestFailureFiles(t *testing.T) {
 	good := "controllers replicaset replication\napply world.yaml\n"
 	cases := []struct {
@@ -143,7 +143,7 @@ func passes(t *testing.T, f *scenarios.Counterexample) {
 	}
 }
 
-// The file of a failure that needs no objects contains no objects and no empty section.
+// If a failure needs no objects, its file contains no objects and no empty section.
 func TestFailureKeepsNoObject(t *testing.T) {
 	x, err := scenarios.Explore(t.Context(),
 		parse(t, "controllers replicaset\napply world.yaml\nsettle\nexpect 1 jobs\n"), -1, registry(),
@@ -157,7 +157,7 @@ func TestFailureKeepsNoObject(t *testing.T) {
 	}
 }
 
-// If several laws count, a mutant is killed by the law that it violates first. The order in the table of laws does not
+// If several laws count, the law that a mutant violates first kills it. The order in the table of laws does not
 // matter.
 func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 	g := registry()
@@ -182,8 +182,8 @@ func TestMutantIsKilledByTheFirstBrokenLaw(t *testing.T) {
 	}
 }
 
-// For a failed expectation, the objects that it names, the user's actions on them, and the last fault are not removed.
-// Everything else is removed.
+// If an expectation fails, minimizing keeps the objects that the expectation names, the user's actions on these
+// objects, and the last fault. It removes everything else.
 func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
 	script := "controllers replicaset replication\napply world.yaml\nsettle quiet\nlabel pod/bystander x=y\nlabel " +
 		"rs/web-a x=y\nsettle\n"
@@ -215,8 +215,8 @@ func TestExpectationKeepsWhatItSpeaksOf(t *testing.T) {
 	}
 }
 
-// If an expectation holds in the default schedule, it fails because of the schedule. Without the ReplicaSet, it would
-// fail because there is no pod. So the ReplicaSet is not removed.
+// The expectation holds in the default schedule, so it fails because of the schedule. In a world without the
+// ReplicaSet it would fail because there is no pod. So minimizing keeps the ReplicaSet.
 func TestExpectationKeepsWhatMadeItHold(t *testing.T) {
 	script := "controllers replicaset kubelet\napply world.yaml\nscale rs/web-a replicas=1\n" +
 		"settle\nexpect pod/web-a-1\n"

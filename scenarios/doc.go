@@ -17,10 +17,10 @@
 //
 // # Running a file again
 //
-// The script up to a step can run many times under different schedules; see [Script]. The user's steps before the first
-// settle create the initial world. "settle quiet" is part of the set-up, and always runs in the default schedule. In
-// the default schedule, the user's steps between two settles run one directly after the other. In every other schedule
-// they keep their order, but race with the controllers.
+// The steps before an explore can run many times under different schedules; see [Script]. The user's steps before the
+// first settle create the initial world. "settle quiet" is part of the set-up, and always runs in the default
+// schedule. In the default schedule, the user's steps between two settles run one directly after the other. In every
+// other schedule they keep their order, but race with the controllers.
 //
 // # Five names to know
 //

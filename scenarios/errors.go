@@ -94,7 +94,7 @@ type Counterexample struct {
 	Found func() *render.Page `json:"-"`
 }
 
-// Said returns the violation's text. If the text does not contain the written object, the object is put in front:
+// Said returns the violation's text. If the text does not name the written object, Said puts the object in front:
 // "deploy/web: owned by none".
 func (c *Counterexample) Said() string {
 	if c.Page == nil {

@@ -22,8 +22,7 @@ func exhausted(t *testing.T, f *scenarios.File, g *scenarios.Registry, states in
 	return x
 }
 
-// A search that covers everything has found the final states of all schedules, even for controllers that use memory or
-// retry.
+// A complete search finds the final states of all schedules, even for controllers with memory or retries.
 func TestEverythingHasAnEnd(t *testing.T) {
 	g := registry()
 	for name, ends := range map[string]int{
@@ -53,7 +52,7 @@ func TestExhaustiveFindsWhatDependsOnMemory(t *testing.T) {
 	}
 }
 
-// The report lists what no schedule varied. It leaves out what the options vary.
+// The report lists what no schedule varied, such as the order of the user's actions, and faults without a budget.
 func TestTheReportNamesWhatWasNotVaried(t *testing.T) {
 	f, err := scenarios.Load("testdata/orphan/deleting-set-adopts-nothing.txtar")
 	must(t, err)

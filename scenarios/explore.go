@@ -101,8 +101,8 @@ func (p *Script) draw(ctx context.Context, o ExploreOptions) (*Exploration, erro
 	return x, err
 }
 
-// finish adds what was exercised. It counts schedules that do not settle (EXACT-7) separately, because [ExitNotSettled]
-// is a separate exit code.
+// finish adds to x what the runs exercised, and how many runs ended. Runs that do not settle (EXACT-7) count as
+// unsettled, not as failed, because [ExitNotSettled] is a separate exit code.
 func (x *Exploration) finish(p *Script) {
 	p.asked.tell(p.File, x)
 	x.Uncompared = p.uncompared()
@@ -164,7 +164,7 @@ func (p *Script) exhaust(ctx context.Context, o ExploreOptions) (*Exploration, e
 	return x, err
 }
 
-// fixed lists what is the same in all schedules of the script.
+// fixed lists what is the same in all schedules, such as the order of the user's actions, and faults without a budget.
 func (p *Script) fixed() []string {
 	list := []string{"the order of the user's own actions"}
 	quiet, multiple := false, false
@@ -195,14 +195,14 @@ func (p *Script) fixed() []string {
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
-	givenTimes = 3 // replaces drawnTimes if the option Steps replaces drawnMore, because steps of programs are slow
-	idleTimes  = 4 // like drawnTimes, for steps without a commit; smaller, because no program needs to read so much
+	givenTimes = 3 // instead of drawnTimes if the option Steps is set, because steps of programs are slow
+	idleTimes  = 4 // like drawnTimes, for steps without a commit; smaller, because no program needs so many reads
 	idleMore   = 2_000
-	idleShare  = 3 // of the option Steps, a third may be steps without a commit, because programs poll
+	idleShare  = 3 // a third of the option Steps may be steps without a commit, because programs poll
 )
 
-// unsettledRuns is the maximal number of schedules with the option Whole if the default schedule does not settle. Each
-// of these runs takes the maximal number of steps.
+// unsettledRuns limits the number of schedules if Whole is set and the default schedule does not settle. Each of these
+// runs takes the maximal number of steps.
 const unsettledRuns = 2
 
 // measure runs the default schedule to set the bounds of the other runs. If a step cannot be executed in the default

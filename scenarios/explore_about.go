@@ -17,7 +17,7 @@ type about struct {
 	selector labels.Selector
 }
 
-// speaksOf returns the objects of a violation. Only violations of the verb expect have any.
+// speaksOf returns the objects that a failed expect names. For any other violation it returns no objects.
 func (p *Script) speaksOf(b explore.Violation) about {
 	a := about{selector: labels.Everything()}
 	if b.Law != expectation {

@@ -71,8 +71,8 @@ func kinds(c *host.Controller) []string {
 	return all
 }
 
-// twofold lists the kinds of controllers for which the server has objects of a kind with the same name in another
-// group.
+// twofold lists the kinds of controllers for which another API group has a kind with the same name. It counts only
+// groups in which the server has objects of that kind.
 func twofold(r *Run, controllers map[string]*host.Controller) []string {
 	var all []string
 	for _, c := range controllers {

@@ -12,8 +12,8 @@ import (
 // scheduleSection is the name of the section with a failure's schedule.
 const scheduleSection = "schedule"
 
-// mostKeys is a number of decisions. A schedule with more decisions is written without the default decisions at its
-// end, because these show nothing.
+// A schedule with more than mostKeys decisions is written without the default decisions at its end, because these show
+// nothing.
 const mostKeys = 1000
 
 // counterexampleText builds the scenario file of a failure.
@@ -89,7 +89,7 @@ func (t *counterexampleText) script(last *Step) {
 	}
 }
 
-// left returns a step without its "!" and without sections of which minimizing left nothing. If no section is left,
+// left returns a step without its "!" and without the sections that minimizing has emptied. If no section is left,
 // left returns "".
 func (t *counterexampleText) left(s *Step) string {
 	if s.verb.installs {

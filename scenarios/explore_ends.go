@@ -14,16 +14,16 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The number of random quiet runs, and the smaller number for whole programs, whose runs take a hundred times as long.
-// In a quiet run no event and no response is late; only the order of the actors is random. Fields that differ between
-// quiet runs are not compared.
+// The numbers of random quiet runs. The number is smaller for whole programs, because their runs take a hundred times
+// as long. In a quiet run no event and no response is late; only the order of the actors is random. Fields that differ
+// between quiet runs are not compared.
 const (
 	quietDraws        = 12
 	quietProgramDraws = 4
 )
 
-// longer is the virtual time by which a compared run may be longer than the longest quiet run. In an even longer run, a
-// deadline may have passed, which changes the world.
+// longer is the virtual time by which a compared run may exceed the longest quiet run. An even longer run is not
+// compared, because a deadline may have passed and changed the world.
 const longer = time.Minute
 
 // compareEnds returns the difference between the settled world and the settled worlds of quiet runs, or "". It compares
@@ -73,7 +73,7 @@ func (r *Run) script(s *Step) *Script {
 }
 
 // learn runs the steps before s in the quiet schedules with the numbers from, from+1, up to to-1. Schedule 0 is the
-// default schedule, the others are random. If a quiet run cannot be compared with, learn returns why.
+// default schedule, the others are random. If a run does not settle or violates a law, learn says so in none.
 func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 	p := r.script(s)
 	var halt func() bool
@@ -126,7 +126,7 @@ func (a *attentive) Pick(n int, label string) int {
 	return a.Seed.Pick(n, label)
 }
 
-// Next returns the default action or, if draws is set, a random one of the actions that come first in promptness.
+// Next returns the default action. If draws is set, it returns a random one of the actions with the lowest promptness.
 func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	if a.halt != nil && a.halt() {
 		return -1
@@ -153,8 +153,8 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 }
 
 // endOf collects the field values of the settled objects. It skips Events, Leases, and values that may depend on the
-// order of events: names, UIDs, versions, times, annotations, and numbers and messages in the status. Placeholders
-// replace keys, certificates, contents of Secrets, and generated names in other fields.
+// order of events, such as names, UIDs, versions, times, annotations, and numbers and messages in the status.
+// Placeholders replace keys, certificates, contents of Secrets, and generated names in other fields.
 func (r *Run) endOf() end {
 	all, strange := end{}, strings.NewReplacer(r.generated()...)
 	for _, k := range r.t.Server.Kinds() {

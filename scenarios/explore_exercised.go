@@ -84,7 +84,7 @@ type Said struct {
 	Controller string // "" for violations that are not by a single controller
 	Law        string // the ID of the law, such as EXACT-2
 	Exercised  int    // how often the law was evaluated
-	Broken     int    // the number of schedules with a violation of which the controller could know
+	Broken     int    // the number of schedules in which the controller violated the law and could have known it
 }
 
 func wrote(h *sim.History, process string) bool {

@@ -19,9 +19,8 @@ type part struct {
 	label   string
 }
 
-// parts lists what minimizing may remove for a failure: the user steps that neither start controllers nor send
-// sections, and the manifests that are not installed. Objects of a failed expectation, and steps that change them, are
-// kept.
+// parts lists what minimizing may remove for a failure: manifests that are not installed, and user steps, except steps
+// that start controllers or send sections. Objects of a failed expectation, and steps that change them, are kept.
 func (p *Script) parts(b explore.Violation) []part {
 	var parts []part
 	about := p.speaksOf(b)
@@ -48,9 +47,9 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether exact-sum is violated and a step deletes a certain object. The file contains that object with
-// a ControllerRef, or the user has patched or labeled it before. Such a step is not removed: without it, a correct
-// controller, which leaves the object alone, would also fail.
+// clears reports whether exact-sum is violated and minimizing must keep a step that deletes an object. It must if the
+// file contains the object with a ControllerRef, or if the user patched or labeled the object before. A correct
+// controller leaves such an object alone, so without the step it would fail too.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]

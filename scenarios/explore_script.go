@@ -60,8 +60,8 @@ func (p *Script) Run(c sim.Choices) *explore.Outcome {
 	return out
 }
 
-// fit does the same as Run. If a controller cannot be run, fit does not panic, but returns the reason in the outcome. The
-// first schedules can run well although a later one shows the reason.
+// fit does the same as Run. If a controller cannot be run, fit returns the reason in the outcome and does not panic.
+// This may happen in a late schedule although earlier schedules ran.
 func (p *Script) fit(c sim.Choices) (out *explore.Outcome) {
 	defer func() {
 		switch e := recover().(type) {

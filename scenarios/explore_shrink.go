@@ -100,8 +100,8 @@ func (p *Script) found(schedule explore.Schedule) *render.Page {
 	return run.Page(run.failed.last())
 }
 
-// smallness describes a minimized failure: the step at which it occurs, the same before minimizing, the decisions that
-// are not the default, the faults, and whether minimizing was complete.
+// smallness describes a minimized failure: its step, its step before minimizing, the decisions that are not the
+// default, the faults, and whether minimizing was complete.
 func smallness(s *explore.Shrunk, f *explore.Failing) string {
 	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
 		failsAt(s.Violation, s.Outcome), failsAt(f.Violation, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
@@ -166,8 +166,8 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	return s
 }
 
-// needsAll reports whether no part of the script may be removed. It is not known what a Go function checks. If the
-// function fails in the default schedule, it could fail in a smaller script because objects are missing.
+// needsAll reports whether every part of the script must stay: a Go function of the verb ensure fails even in the
+// default schedule. In a smaller script the function could fail because objects are missing.
 func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }

@@ -15,9 +15,9 @@ import (
 // a quiet run of the same steps.
 const sameEnd = "same-end"
 
-// ends contains the settled worlds of quiet runs of the steps before a step.
+// ends contains the results of the quiet runs of the steps before a step.
 type ends struct {
-	first, draws sync.Once       // for the run in the default schedule; for random runs, which may not be needed
+	first, draws sync.Once       // for the run in the default schedule; for the random runs, which are rarely needed
 	none         string          // why worlds cannot be compared with the run in the default schedule; "" if they can
 	drawsNone    string          // the same for the random runs
 	end          end             // the settled world of the run in the default schedule
@@ -55,9 +55,9 @@ type endOf struct {
 	fields  map[string]map[string][]string // path of a field -> value -> objects
 }
 
-// walk calls the function note for each text, number and boolean below a field. The items of a list have the same path;
-// if they have a type, the path contains the type. A condition that is False is skipped, because it may only mean that
-// the condition was True before.
+// walk calls the function note for each text, number and boolean below a field. All items of a list have the same
+// path, but an item with a field type has the type in its path. walk skips a False condition: it may be missing from
+// another run in which the condition was never True.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {
 	case map[string]any:

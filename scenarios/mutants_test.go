@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Every law kills a mutant that is made for it. There are exceptions. The server enforces the first three laws, so a
-// controller cannot violate them. A case must enable same-end, which TestSameEnd in package scenarios tests.
+// Every law kills a mutant that is made for it. Exceptions are the first three laws, which the server enforces, and
+// same-end, which a case must enable and TestSameEnd in package scenarios tests.
 func TestEveryLawHasAMutantOfItsOwn(t *testing.T) {
 	others := []string{"API-1", "API-2", "API-3", "EXACT-13"}
 	g := builtin.Registry()

@@ -24,11 +24,11 @@ type Registry struct {
 	Absent      []string          // names of upstream controllers that are not in Controllers
 	Funcs       map[string]Func   // the functions for the verbs do and ensure
 
-	// Candidate returns a controller that takes part in leader election for the process with this name, and that calls
-	// lead with the result. Candidate is for the verb managers, and may be nil.
+	// Candidate is for the verb managers, and may be nil. It returns a controller that takes part in leader election
+	// for the process with this name. The controller calls lead with the result.
 	Candidate func(name string, lead func(bool)) host.Controller
-	// Reaper returns a controller that deletes an object like kubectl before the garbage collector existed, for "delete
-	// --client-side". The controller passes its result to outcome. Reaper may be nil.
+	// Reaper returns a controller that deletes an object as kubectl did before the garbage collector existed, for
+	// "delete --client-side". The controller passes its result to outcome. Reaper may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 
 	// Server, if not nil, configures the server of every world, for example its webhooks. Its functions must not depend

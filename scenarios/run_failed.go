@@ -151,7 +151,7 @@ type counting struct {
 	prefer   string            // the ID of the law that should be found; "" for any law
 	only     map[*law.Law]bool // the laws that count; nil means all laws
 	turns    []turn            // which laws counted, and since which violation
-	accepted int               // the number of violations that were handled: the first ones of the judge
+	accepted int               // the number of violations that were handled, counted from the first one of the judge
 }
 
 // turn says which laws count from a certain violation on.
@@ -254,8 +254,8 @@ func (t *telling) initial() int {
 	return 0
 }
 
-// cycle returns the numbers of the first and last repeated line: the repetition at the end of the lines, otherwise the
-// cycle that a law found.
+// cycle returns the numbers of the first and last repeated line. It looks for a repetition at the end of the lines,
+// and otherwise for a cycle that a law found.
 func (c *counting) cycle(lines []render.Line) (first, last int, ok bool) {
 	if first, last, ok = render.Cycle(lines); ok {
 		return first, last, ok

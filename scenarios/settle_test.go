@@ -116,8 +116,8 @@ func TestRunawayIsWrittenSoon(t *testing.T) {
 	}
 }
 
-// If runs do not end at violations, a world that never settles is run only a few times to the maximal number of steps,
-// regardless of the requested number of schedules.
+// If runs do not end at violations, a world that never settles is run only a few times to the maximal number of steps.
+// The requested number of schedules does not matter.
 func TestRunawayIsExaminedSoon(t *testing.T) {
 	syncs := 0
 	g := runaway(true, &syncs)

@@ -107,8 +107,7 @@ func TestExhaustiveShardsAreOneSearch(t *testing.T) {
 	}
 }
 
-// The probability of a failure after each step shows which step decides. It does not become certain before the last
-// steps, and it is certain after them.
+// After each step of the page, Likely contains how often the failure still happens. After the last step it is certain.
 func TestLikely(t *testing.T) {
 	f := parse(t, "controllers replicaset@selector replication@selector\napply world.yaml\nsettle\n")
 	x, err := scenarios.Explore(t.Context(), f, -1, registry(), scenarios.ExploreOptions{Schedules: 30, Likely: time.Minute,

@@ -229,8 +229,8 @@ func (r *Run) predict(s *Step) string {
 	return ""
 }
 
-// changed counts changes to objects of a kind since the timeline of the last settle began. It leaves out changes by the
-// user. The order is that of amounts.
+// changed counts changes to objects of a kind since the timeline of the last settle began, in the order of amounts. It
+// leaves out changes by the user.
 func (r *Run) changed(kind string) (n [5]int) {
 	h := &r.t.World.History
 	for i := r.settled.from; i < h.Len(); i++ {

@@ -67,7 +67,7 @@ type settleOptions struct {
 	verbose bool          // show status writes
 	limit   int           // stop after this many writes; 0 means a large default
 	during  time.Duration // stop after this virtual time; 0 means no limit
-	rest    bool          // the world counts as settled after this time
+	rest    bool          // at the end of the time during, count the world as settled
 }
 
 // settle runs the world until only faults are enabled, or until a limit is reached.
@@ -129,8 +129,8 @@ func (r *Run) explore() {
 	c.budgeted = true
 }
 
-// mostShown is the number of lines that are shown of a settle that did not end: this many at its beginning, and this
-// many at its end.
+// mostShown limits the timeline of a settle that did not end. It shows this number of lines at the beginning, and the
+// same number at the end.
 const mostShown = 60
 
 // printTimeline prints what has happened since the last barrier.

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Class is the class of an action. Enabled actions are sorted by class, in the order of the constants, and the
-// default schedule takes the first one. This models a responsive cluster: requests are answered and events delivered
-// before any process acts, and time passes only when nothing else can happen.
+// Class is the class of an action. Enabled actions are sorted by class, in the order of the constants, and the default
+// schedule takes the first one. This models a responsive cluster. Requests are answered and events are delivered before
+// any process acts. Time passes only when nothing else can happen.
 type Class uint8
 
 const (
@@ -33,7 +33,7 @@ type Action struct {
 	Actor  string // the acting process, "user", "clock", "faults"
 	Detail string // names the action among the actor's actions of this class, for example a kind, a worker or a fault
 
-	Slot int // a number with which the actor finds the action; not part of the key
+	Slot int // the actor finds the action by this number; not part of the key
 }
 
 // Key renders the canonical key, "class actor" or "class actor detail".

@@ -12,12 +12,12 @@ var Epoch = time.Date(2017, time.March, 1, 0, 0, 0, 0, time.UTC)
 // Clock is virtual time. It moves only when a timer fires, or in a call of Advance or Reach. Nothing in a world may
 // read another clock.
 type Clock struct {
-	// Horizon, since Epoch, is the limit to which a timer may move the clock while another action is possible. It keeps
-	// a call of Settle in package trial within its end time. 0 means no limit.
+	// Horizon is a time since Epoch. While another action is possible, no timer moves the clock beyond it. So a call of
+	// Settle in package trial stays within its end time. 0 means no limit.
 	Horizon time.Duration
 
-	// Beside, if set, advances another clock together with this one, to a time since Epoch. It returns the time that
-	// the other clock has reached, which is earlier if an event has happened there.
+	// Beside, if set, advances a second clock to a time since Epoch, together with this one. It returns the time that
+	// the second clock has reached: an earlier time if an event has happened there.
 	Beside func(to time.Duration) time.Duration
 
 	elapsed time.Duration
@@ -50,7 +50,7 @@ func (c *Clock) After(d time.Duration, owner, label string, fire func()) *Alarm 
 	return a
 }
 
-// compareAlarms orders alarms by time, then by key. So the order in which processes set them makes no difference.
+// compareAlarms orders alarms by time, then by key. So the order in which processes set alarms makes no difference.
 func compareAlarms(a, b *Alarm) int {
 	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Label, b.Label),
 		cmp.Compare(a.seq, b.seq))
@@ -80,8 +80,8 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Reach moves the clock to a time since Epoch, like [Clock.Advance], but stops if an event happens on the clock of
-// Beside. It reports whether the clock has reached that time.
+// Reach moves the clock to a time since Epoch, like [Clock.Advance]. It stops early if an event happens on the clock of
+// Beside, and reports whether the clock has reached that time.
 func (c *Clock) Reach(to time.Duration) bool {
 	if to > c.elapsed {
 		came := to
@@ -93,7 +93,7 @@ func (c *Clock) Reach(to time.Duration) bool {
 	return to <= c.elapsed
 }
 
-// due returns how many timers can fire next: those with the earliest time, and all that are overdue.
+// due returns how many timers can fire next: the overdue timers, or else the timers with the earliest time.
 func (c *Clock) due() int {
 	n := 0
 	for n < len(c.timers) && (c.timers[n].At == c.timers[0].At || c.timers[n].At <= c.elapsed) {

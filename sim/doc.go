@@ -14,14 +14,14 @@
 // The kernel contains no code of Kubernetes. It imports only the standard library, starts no goroutine, reads no real
 // clock and draws no random number. Therefore a run is a function of its actors and its choices. [New] makes a world,
 // [World.Add] adds actors, and [World.Step] runs it until nothing is enabled. In the package's example, two actors
-// increment one counter, and a search finds the schedule in which an increment is lost.
+// increment one counter. A search finds the schedule that loses an increment.
 //
 // # A step
 //
-// A step is one API request executed, one response delivered, one watch event delivered to one informer of one process,
-// one worker taking a key from its queue, one restart or exit of a process, one timer, one fault, or one user action.
-// Executing a request and delivering its response are two steps. So a crash can happen between them. Then the write is
-// stored, but its response is lost.
+// In a step, one API request is executed, one response is delivered, one watch event reaches one informer of one
+// process, or one worker takes a key from its queue. Other steps are a restart or exit of a process, a timer, a fault,
+// and a user action. Executing a request and delivering its response are two steps. If the process crashes between
+// them, the write is stored, but its response is lost.
 //
 // Time begins at [Epoch].
 //

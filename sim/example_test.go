@@ -46,7 +46,7 @@ func count(choices sim.Choices) (counter int, world *sim.World) {
 }
 
 // A world takes one enabled action at a time, and its choices select the action. Under the default schedule, both
-// increments count. A seed finds a schedule that loses one.
+// increments count. A seed finds a schedule that loses an increment.
 func Example() {
 	counter, _ := count(sim.Zero{})
 	fmt.Println("by default:", counter)

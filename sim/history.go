@@ -12,10 +12,10 @@ const (
 	Commit    Op = iota // a write was stored; one record for each object it changed
 	Refusal             // a request was answered with an error; nothing was stored
 	Read                // a read from the server, not from a cache, was answered
-	Delivery            // one watch event, or one difference of a (re)list, reached one informer
+	Delivery            // one watch event, or one change found by a (re)list, reached one informer
 	SyncStart           // a worker took a key and began to reconcile it
 	SyncEnd             // the worker ended the reconcile; Message holds the error, if any
-	FaultHit            // a fault, a paused watch, a switch of era, or the end of one: Verb is its name
+	FaultHit            // a fault, a paused or resumed watch, or a switch of era: Verb is its name
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
 	Stuck               // when the world has settled: a process waits for an event that cannot come any more
 	Settled             // the world has settled, or the time limit was reached: then Reason is set
@@ -23,7 +23,7 @@ const (
 	Unsettled           // the run was stopped before the world settled
 )
 
-// Panicked is the prefix of Reason in the FaultHit of a crash that a panic of the process's program caused.
+// Panicked is the prefix of Reason in a FaultHit record, if a panic of the process's program caused the crash.
 const Panicked = "panic: "
 
 // Record is one entry of the history. Op says which fields are set; other fields are zero. Objects are
@@ -52,7 +52,7 @@ type Record struct {
 	// Commit: version stored after, nil if removed. Delivery: version now, nil if deleted. Read, Mutation: the object
 	After   any
 	Version uint64 // Commit, Delivery: the resource version of the change
-	// the version of Object that the reconcile, or the program, last read, live or from a cache; nil if it read none
+	// the version of Object that the reconcile or program last read, from the server or a cache; nil if it read none
 	Saw    any
 	Guards Guards // preconditions of the request
 
@@ -72,12 +72,12 @@ type Record struct {
 type Guards struct {
 	UID, ResourceVersion bool
 
-	// Applies marks a server-side apply. Such a request states the wanted fields, whatever object exists under that
-	// name. So it does not depend on what the process has read.
+	// Applies marks a server-side apply. An apply states the wanted fields and applies to any object of that name. So
+	// it does not depend on what the process has read.
 	Applies bool
 }
 
-// Stale reports whether the process had last read another version of the object than the one that it changed.
+// Stale reports whether the write changed another version of the object than the version that the process last read.
 func (r *Record) Stale() bool {
 	return r.Op == Commit && r.Saw != nil && r.Before != nil && r.Saw != r.Before
 }
@@ -132,7 +132,7 @@ type Request struct {
 type Content interface {
 	// String returns the request without its body: "create secrets default/web".
 	String() string
-	// Differences lists the fields that differ from those of the other request, each with both values.
+	// Differences lists the fields in which the two requests differ, each with both values.
 	Differences(other Content) []string
 }
 

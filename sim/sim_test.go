@@ -164,8 +164,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// A history with Forget holds at most twice that number of records, and Index continues to count. Observers see every
-// record once.
+// A history holds at most 2*Forget records, and Index continues to count. Observers see every record once.
 func TestForget(t *testing.T) {
 	w := New(Zero{})
 	w.History.Forget = 10

@@ -26,7 +26,7 @@ type World struct {
 	actors   []Actor
 	keepers  []keeper   // the same actors; nil for an actor that is not a keeper (action.go)
 	offered  []Action   // the actions that actors other than keepers offer, reused
-	lists    [][]Action // the actions of each actor that offers any
+	lists    [][]Action // one list of actions for each actor that offers actions
 	enabled  []Action
 	steps    int
 	told     int // number of records that were passed to the observers
@@ -41,8 +41,8 @@ func New(c Choices) *World {
 	return w
 }
 
-// SetChoices changes the source of later choices. A scenario runs its setup under the default schedule, and then
-// explores.
+// SetChoices changes the source of later choices. For example, a scenario runs its setup under the default schedule,
+// and is explored from there.
 func (w *World) SetChoices(c Choices) {
 	w.choices = c
 	w.chooser, _ = c.(Chooser)
@@ -51,8 +51,8 @@ func (w *World) SetChoices(c Choices) {
 	}
 }
 
-// Compared reports whether states of this world may be compared while it runs. Then facts that a digest could not
-// determine later must be recorded when they happen.
+// Compared reports whether states of this world may be compared while it runs. If so, digests must be updated as the
+// world runs: for example, the state of a reconcile cannot be read later.
 func (w *World) Compared() bool { return w.compared }
 
 // Add adds an actor. The canonical order of the actors is the order in which they are added.
@@ -148,8 +148,8 @@ func (w *World) Quiet() bool {
 	return len(e) == 0 || e[0].Class == Fault
 }
 
-// Step takes one enabled action. It returns false if no action is enabled, if the [Chooser] ended the run, or if only
-// faults are enabled and the choice was to take no action.
+// Step takes one enabled action. It returns false if no action is enabled, or if the [Chooser] ended the run. It also
+// returns false if only faults are enabled and the choice was to take no action.
 func (w *World) Step() bool { return w.StepAmong(w.Enabled()) }
 
 // StepAmong is [World.Step] with the result of [World.Enabled], for a caller that already has it.
@@ -255,7 +255,7 @@ type Digester interface {
 	Digest(h *Hash)
 }
 
-// part is a [Digester] that consists of several parts. Some of them may have no digest.
+// part is a [Digester] with several parts. Some parts may have no digest.
 type part interface {
 	Digester
 	// Undigested names a part that cannot be digested, or "".

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/controllers"
 )
 
-// The names of kube-controller-manager are known here, current and earlier, and no others. The controllers that it
-// starts by default are started here too.
+// The names of kube-controller-manager, current and earlier, are known here, and no other names. Both start the same
+// controllers by default.
 func TestManagerHasUpstreamsNames(t *testing.T) {
 	want := map[string]string{}
 	for _, name := range app.KnownControllers() {
@@ -25,7 +25,7 @@ func TestManagerHasUpstreamsNames(t *testing.T) {
 			t.Errorf("the controller %s of kube-controller-manager is not known here", name)
 		}
 	}
-	// Each controller of the table has a name of upstream's, or an alias of one.
+	// Each controller of the table has an upstream name, or an alias that is an upstream name.
 	for _, name := range known {
 		if _, ok := want[name]; !ok && !slices.Contains(slices.Collect(maps.Values(m.Aliases)), name) {
 			t.Errorf("%s is not a name of kube-controller-manager", name)

@@ -89,7 +89,7 @@ type kubelet struct {
 	lifelike lifelike
 }
 
-// Digest hashes nothing. Only a lifelike kubelet has memory, and no search through the states of a world uses one.
+// Digest hashes nothing. Only a lifelike kubelet has memory, and exhaustive search never runs a lifelike kubelet.
 func (k *kubelet) Digest(*sim.Hash) {}
 
 // running returns a status patch that makes a pod running and ready. The patch contains no times, so a recreated pod

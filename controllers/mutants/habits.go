@@ -88,7 +88,7 @@ var statusMutants = []mutant{
 		telling(func(s *appsv1.ReplicaSetStatus) { *s.TerminatingReplicas = 0 })},
 }
 
-// client builds a ReplicaSet controller of an era, whose client is the result of the parameter through.
+// client builds a ReplicaSet controller of an era. The function through wraps the controller's client.
 func client(g replicas.Era, through func(c *careless, inner host.Client) host.Client) build {
 	return build{make: func() host.Controller {
 		c := replicaset.New(replicas.Options{Era: g})

@@ -1,9 +1,9 @@
-// Package mutants contains mutants of the reference controllers. In most of them, one guard is disabled. Mutants test
-// the laws and the guards: each law needs a mutant that violates it, and each guard needs a scenario that finds its
-// mutant.
+// Package mutants contains mutants of the reference controllers. Most mutants are a controller with one disabled
+// guard. Mutants test the laws and the guards: each law needs a mutant that violates it, and each guard needs a
+// scenario that finds its mutant.
 //
-// A guard is a check in a controller. A field of the controller's Without struct disables it. Two guards of the same
-// clause are disabled together if disabling one of them has no effect.
+// A guard is a check in a controller. A field of the controller's Without struct disables it. If disabling one guard
+// has no effect because of another guard of the same clause, a mutant disables both.
 package mutants
 
 import (

@@ -42,7 +42,7 @@ func TestNamesAreUnique(t *testing.T) {
 // Every guard is disabled by a mutant, and no mutant is the reference controller.
 func TestEveryGuardHasAMutant(t *testing.T) {
 	used := map[string]bool{
-		// Its reconciles begin when a timer fires, and no script step can come between their requests.
+		// A timer starts its reconciles, so no script step can come between their requests.
 		// namespace.TestSuccessorIsNotLetGo covers it.
 		"github.com/threelaws/threelaws/controllers/internal/namespace: Incarnation": true,
 	}

@@ -247,7 +247,7 @@ var statefulSetMutants = []mutant{
 }
 
 // sweepers delete the PersistentVolumeClaims of a terminating set. They find the claims by name or label, which is
-// wrong: only an owner reference shows who owns a claim.
+// wrong: only owner references show the owner of a claim.
 var sweepers = []mutant{
 	{"statefulset/sweeps-by-name", "ADOPT-8", "LAW-2",
 		"deletes the claims of a terminating set by their names, whatever their owners are now",

@@ -57,7 +57,7 @@ func first(n int) iter.Seq[uint64] {
 	}
 }
 
-// judge reports the first violation that no finding accepts in a world, and the findings that do not occur in it.
+// judge reports the first violation that is neither a lost race nor accepted, and findings without a violation.
 func (s *subject) judge(t *testing.T, seed uint64) {
 	w := play(t, s, seed, asked...)
 	occurs := map[*finding]bool{}

@@ -96,9 +96,9 @@ func dropConflict(err error) error {
 	return err
 }
 
-// alone reports whether no other ReplicationController has the same selector: otherwise kubectl did not scale. It
-// returns an error if another selector overlaps but is larger or smaller, because kubectl then gave up. kubectl did not
-// check ReplicaSets.
+// alone reports whether no other ReplicationController has the same selector. If one has, kubectl did not scale. alone
+// returns an error if another selector overlaps but is larger or smaller, because kubectl then gave up. kubectl did
+// not check ReplicaSets.
 func (r *reaper) alone(ctx context.Context, c host.Client, obj runtime.Object) (bool, error) {
 	if r.Kind != replicationControllers {
 		return true, nil

@@ -102,8 +102,8 @@ func (p *player) play(c *vectors.Recording, choices sim.Choices, between pace) e
 }
 
 // collectorLast moves the garbage collector to the end of names. If several controllers have work, the first one runs.
-// The other controllers act at once on what they see, but the garbage collector reads from the server twice before it
-// deletes an object.
+// The other controllers act at once on their cached state, but the garbage collector reads from the server twice
+// before it deletes an object.
 func collectorLast(names []string) []string {
 	const collector = "garbage-collector"
 	others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == collector })
@@ -121,7 +121,7 @@ func (p *player) start(name string) {
 	}
 }
 
-// exchange replays one exchange of the recording. It skips watches, because they show one of several orders.
+// exchange replays one exchange of the recording. It skips watches, because another order would also be right.
 func (p *player) exchange(ex *vectors.Exchange, between pace) error {
 	err := p.pause(ex)
 	switch {

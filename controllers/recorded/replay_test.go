@@ -243,8 +243,8 @@ var faults = map[string]host.Controller{
 		Without: statefulset.Without{Canonical: true, SamePod: true}}),
 }
 
-// races lists the cases with several possible outcomes, with the reason. The recording shows one of them. Upstream's
-// outcome depends on the schedule too. These cases are replayed only as recorded.
+// races lists the cases with several possible outcomes, each with the reason. Upstream's outcome depends on the
+// schedule, and the recording shows only one outcome. These cases are replayed only as recorded.
 var races = map[string]string{
 	"controllers/ds-taint-noschedule": "a taint is added to a node just before the DaemonSet is created; a controller " +
 		"that sees the DaemonSet first creates a pod for that node, and a NoSchedule taint does not evict it",

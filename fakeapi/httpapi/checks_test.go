@@ -27,7 +27,7 @@ type check struct {
 	Causes      []string
 }
 
-// The server refuses each object with all errors of upstream's strategies, in the same order.
+// The server refuses each object with the errors of upstream's strategies, in the same order.
 func TestChecksAreUpstreams(t *testing.T) {
 	files, err := filepath.Glob("testdata/checks/*.jsonl")
 	if err != nil || len(files) == 0 {
@@ -91,7 +91,7 @@ func (c *check) causes(t *testing.T) (all []string) {
 	return all
 }
 
-// based sets the resourceVersion of a change to that of the stored object.
+// based copies the resourceVersion of the stored object into a change.
 func based(t *testing.T, change, stored string) string {
 	var now map[string]any
 	var was struct {

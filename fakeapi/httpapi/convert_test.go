@@ -117,7 +117,7 @@ func convertLamps(w http.ResponseWriter, r *http.Request) {
 const lampsV1 = "/apis/example.com/v1/namespaces/default/lamps"
 const lampsV2 = "/apis/example.com/v2/namespaces/default/lamps"
 
-// Objects that a webhook converts can be created, read, listed, patched and watched in both versions.
+// Objects that a webhook converts can be created, read, listed, patched and watched in two versions.
 func TestConversionWebhook(t *testing.T) {
 	h := calling(t)
 	s := hook(t, convertLamps)

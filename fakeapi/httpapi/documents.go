@@ -129,8 +129,8 @@ func resourceList(f media.Format, all []resources.GroupVersion, gv schema.GroupV
 	return fail(f, refusal.NotFound())
 }
 
-// podLog returns the response to a request for the log of a container, or nil for another path. The log is always
-// empty. The checks are those of LogLocation in k8s.io/kubernetes/pkg/registry/core/pod.
+// podLog returns the response to a request for the log of a container; nil for other paths. The log is always empty.
+// The checks equal LogLocation in k8s.io/kubernetes/pkg/registry/core/pod.
 func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answer {
 	switch {
 	case t.Kind == nil || t.Kind.GVK.Kind != "Pod" || t.Custom() || t.Subresource != "log":
@@ -155,7 +155,7 @@ func (h *Handler) podLog(r *http.Request, t *route.Target, f media.Format) *answ
 	return &answer{code: http.StatusOK, binary: []byte{}, contentType: "text/plain"}
 }
 
-// hasContainer returns an error for an unknown container, and for an empty name if the Pod has several containers.
+// hasContainer returns an error if the Pod has no container with the name, or has several and the name is empty.
 func hasContainer(p *corev1.Pod, name string) error {
 	var names []string
 	for i := range p.Spec.InitContainers {
@@ -178,8 +178,8 @@ func hasContainer(p *corev1.Pod, name string) error {
 	return nil
 }
 
-// respondUnmodelled responds to requests for resources that only the real server has. It refuses a subresource, and
-// names it in the error. A list of objects is empty.
+// respondUnmodelled responds to requests for resources that only the real server has. A list is empty. A subresource is
+// refused with an error that names it.
 func (h *Handler) respondUnmodelled(
 	r *http.Request, t *route.Target, f media.Format, known *resources.Resource,
 ) *answer {
@@ -222,8 +222,8 @@ const (
 	mostOfWarning = 256
 )
 
-// setWarnings adds warnings to the header. It drops warnings that are empty, repeated, not valid in a header, or beyond
-// the limit.
+// setWarnings adds warnings to the header. It drops empty, repeated and invalid warnings, and warnings beyond the
+// limit.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/table"
 )
 
-// body encodes a response and returns its content type. If the response cannot be encoded, the body is the error.
+// body encodes a response, and returns its content type. If the encoding fails, it encodes the error.
 func (h *Handler) body(a *answer) ([]byte, string) {
 	body, contentType, err := h.encode(a)
 	if err != nil {
@@ -105,7 +105,7 @@ type framer struct {
 	h       *Handler
 	kind    *fakeapi.Kind
 	format  media.Format
-	started bool     // the client has received the column definitions of its Tables
+	started bool     // the client has received the column definitions of a Table
 	head    [32]byte // buffer for the bytes before the object of the last frame
 }
 
@@ -152,8 +152,8 @@ func (w *framer) object(ev *watch.Event) ([]byte, error) {
 	return codec.Encode(obj, media.Format{Type: w.format.Type})
 }
 
-// protoHead returns the bytes before an object of n bytes in a protobuf watch: the length of the frame, the type of
-// the event, and the tags and lengths of the object.
+// protoHead returns the bytes before an object of n bytes in a protobuf watch. They contain the length of the frame,
+// the type of the event, and the tags and lengths before the object.
 func protoHead(b []byte, kind string, n int) []byte {
 	inner := 1 + varintLen(n) + n
 	b = binary.BigEndian.AppendUint32(b, uint32(2+len(kind)+1+varintLen(inner)+inner))

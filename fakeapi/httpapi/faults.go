@@ -19,8 +19,8 @@ import (
 
 var errLost = errors.New("httpapi: the connection is closed without an answer")
 
-// strike selects the fault for a request, and waits for the fault's delay. It returns an error if the client
-// disconnects during the delay.
+// strike selects the fault for a request, and waits for its delay. It returns an error if the client disconnects while
+// it waits.
 func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool) (*clientfault.Strike, error) {
 	s := h.Faults.Strike(req, isWatch)
 	if s == nil || s.Delay == 0 {
@@ -37,23 +37,23 @@ func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool
 	return s, nil
 }
 
-// fail answers a request that a fault makes fail. It calls h.Fail if set. Otherwise it executes the request only if
-// s.Commits is set; a refusal by the server is then the answer. The caller must hold the lock.
+// fail answers a request that fails because of a fault. It calls h.Fail if set. Otherwise it executes the request only
+// if s.Commits is set, and returns the server's error if the server refuses the request. The caller must hold the lock.
 func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Response {
-	told := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
+	failed := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
 	if h.Fail != nil {
-		return h.Fail(req, told, s.Commits)
+		return h.Fail(req, failed, s.Commits)
 	}
 	if s.Commits {
 		if resp, _ := h.server.Do(h.now(), req); resp.Err != nil {
 			return resp
 		}
 	}
-	return told
+	return failed
 }
 
-// struck returns the response to a failed request, in the real server's form. In the real server, the filters for
-// priority and fairness and for timeouts ignore the Accept header.
+// struck returns the response to a request that failed because of a fault. Like the real server, it ignores the Accept
+// header for errors of priority and fairness, and for timeouts.
 func struck(f media.Format, s *clientfault.Strike) *answer {
 	status := s.Err.ErrStatus
 	switch {

@@ -24,14 +24,14 @@ const (
 	lastBookmark = 2 * time.Second
 )
 
-// feed is an open watch. It reads from the server's log, so a slow client costs no memory except its position in the
-// log. If that position was compacted, the client gets 410 Expired.
+// feed is an open watch. It stores only a position in the server's log, so a slow client needs little memory. If that
+// position was compacted, the client gets 410 Expired.
 type feed struct {
 	h         *Handler
 	w         *fakeapi.Watch      // the position in the server's log; nil if no events can follow
 	open      *clientfault.Stream // how faults affect the watch; nil without faults
 	over      bool                // no more events follow
-	listed    int                 // how many of events belong to the initial list; faults do not hold these back
+	listed    int                 // number of initial events in events; faults do not delay them
 	frames    framer
 	events    []watch.Event // events to send
 	bookmarks bool
@@ -65,8 +65,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready encodes the next frame if an event is available; ok is then true. Otherwise over reports whether the watch has
-// ended. If it has not, the caller should call ready again as soon as changed is closed.
+// ready encodes the next frame if an event is available, and ok is true. Otherwise over reports whether the watch has
+// ended. If not, the caller should call ready again when changed is closed.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {
@@ -160,8 +160,8 @@ type gatedFeed struct {
 // GatedTransport returns a [Handler.Transport] for one client. The gate executes the client's requests about objects.
 func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
 
-// watchGated opens a watch through the transport's gate. If the server refuses the watch, the feed is nil, and
-// the answer is the refusal. Otherwise the answer is a.
+// watchGated opens a watch through the transport's gate. If the server refuses the watch, the feed is nil, and the
+// answer contains the error. Otherwise the answer is a.
 func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *answer, error) {
 	f := &gatedFeed{frames: framer{h: t.h, kind: a.kind, format: a.format}, more: make(chan struct{}, 1)}
 	switch resp, err := t.gate.Watch(ctx, a.watch.gated, f); {
@@ -250,16 +250,16 @@ func (b feedBody) Close() error {
 	return nil
 }
 
-// Gate decides when the requests of one client are executed and answered, and when its watches receive events. Its
-// methods run on the client's goroutine, without locks, and may block. Requests for discovery, schemas and reviews
-// bypass the gate, as do invalid requests.
+// Gate decides when requests of one client are executed and answered, and when its watches receive events. Its methods
+// run on the client's goroutine, without locks, and may block. Invalid requests, and requests for discovery, schemas
+// and reviews, bypass the gate.
 type Gate interface {
-	// Do executes a request. The client gets an error as an error of the transport.
+	// Do executes a request. An error reaches the client as an error of the transport.
 	Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response, error)
 	// Watch opens a watch. The gate passes the events of the watch to f.
 	Watch(ctx context.Context, req *fakeapi.Request, f Feed) (fakeapi.Response, error)
-	// Answered is called after the handler has answered a request without the gate. obj is decoded from the request's
-	// body, or nil if the body was not decoded. r.GetBody returns the body again.
+	// Answered is called after a request that the handler has answered without the gate. obj is the decoded body; nil
+	// if the body was not decoded. r.GetBody returns the body again.
 	Answered(r *http.Request, obj runtime.Object)
 }
 
@@ -282,7 +282,7 @@ type passage struct {
 
 type passageKey struct{}
 
-// gated returns the gate of a request, or nil, and records that the request was passed to it.
+// gated returns the gate of a request, or nil, and records that the gate gets the request.
 func gated(ctx context.Context) Gate {
 	p := passageOf(ctx)
 	if p == nil {

@@ -102,7 +102,7 @@ func TestCustomTable(t *testing.T) {
 	}
 }
 
-// A response about a deprecated kind has a warning, in addition to the warnings about the body.
+// A response about a deprecated kind has a warning about the kind, and the warnings about the body.
 func TestWarningsOfKindAndBody(t *testing.T) {
 	const kind = `299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`
 	const field = `299 - "unknown field \"oops\""`

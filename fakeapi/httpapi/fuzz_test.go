@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/internal/vectors"
 )
 
-// FuzzWire sends recorded requests and mutations of them. Every request gets a response. A refusal is a Status, and
-// stores nothing. A read stores nothing.
+// FuzzWire sends recorded requests and mutations of them. Every request gets a response. Reads and refused requests
+// store nothing, and a refusal is a Status.
 func FuzzWire(f *testing.F) {
 	f.Add("GET", "/api/v1/pods", "watch=1&sendInitialEvents=true", media.Proto, "", "")
 	f.Add("POST", "/api/v1/namespaces/default/pods", "", media.Proto, media.Proto, string(encodedPod(f, "a")))
@@ -126,8 +126,8 @@ func answered(t *testing.T, h *Handler, r *http.Request) int {
 	return a.code
 }
 
-// FuzzWebhookAnswers tests any response of a webhook; UID in it is replaced by the UID of the review. The server does
-// not panic or hang, and does not store a refused object.
+// FuzzWebhookAnswers sends arbitrary responses of a webhook, in which UID is replaced by the UID of the review. The
+// server does not panic or hang, and does not store a refused object.
 func FuzzWebhookAnswers(f *testing.F) {
 	const review = `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"UID","allowed":`
 	const patch = `true,"patchType":"JSONPatch","patch":"W3sib3AiOiJhZGQiLCJwYXRoIjoiL2RhdGEiLCJ2YWx1ZSI6eyJrIjoidiJ9fV0="}}`
@@ -185,7 +185,7 @@ func FuzzWebhookAnswers(f *testing.F) {
 	})
 }
 
-// stored returns the path at which objects can be listed in the storage version.
+// stored returns the path that lists the objects of a path in the storage version.
 func stored(path string) string {
 	if path == lampsV2 {
 		return lampsV1

@@ -54,17 +54,17 @@ type Handler struct {
 	Address string
 	// Version is the answer to /version.
 	Version version.Info
-	// History is the minimum number of revisions to keep; 0 keeps all. A watch further behind gets 410 Expired.
+	// History is the minimum number of revisions to keep; 0 keeps all. A watch from an older revision gets 410 Expired.
 	History uint64
 	// Execute, if set, replaces the server's Do. It is called with the handler's lock held.
 	Execute func(req *fakeapi.Request) fakeapi.Response
 
 	// Faults, if set, applies to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
-	// Fail, if set, replaces Execute for a request that a fault makes fail. It returns the parameter told. If commits
-	// is set, it executes the request first, and returns the server's error if the server refuses the request. The
-	// handler's lock is held.
-	Fail func(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response
+	// Fail, if set, replaces Execute for a request that fails because of a fault. It returns the response failed. If
+	// commits is set, it executes the request first, and returns the server's error if the server refuses the request.
+	// The handler's lock is held.
+	Fail func(req *fakeapi.Request, failed fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is called with each created object, with the lock held. It returns a warning, or "".
 	Created func(req *fakeapi.Request, object metav1.Object) (warning string)
@@ -113,7 +113,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake notifies the watches of changes. It compacts in large batches, so that most writes are fast.
+// wake notifies the watches of changes. It seldom compacts, and then many revisions, so that most writes are fast.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {
@@ -130,7 +130,7 @@ func (h *Handler) wake(before uint64) {
 
 func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
 
-// doUnder executes one request with a fault; s is nil if there is none.
+// doUnder executes one request with the fault s, or without a fault if s is nil.
 func (h *Handler) doUnder(s *clientfault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
@@ -257,8 +257,8 @@ func aboutPaths(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	return document(media.Format{Pretty: true}, map[string]any{"paths": slices.Compact(paths)})
 }
 
-// CallWebhooks makes the server call the webhooks of CRDs and webhook configurations over the network, without
-// holding the lock. Call it before the first request. [Handler.Close] ends these calls.
+// CallWebhooks makes the server call the webhooks of CRDs and webhook configurations over the network. The handler is
+// not locked during a call. Call CallWebhooks before the first request. [Handler.Close] ends these calls.
 func (h *Handler) CallWebhooks() {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -271,7 +271,7 @@ func (h *Handler) CallWebhooks() {
 	})
 }
 
-// Webhook is the address of a webhook.
+// Webhook is the address of a webhook, for [Handler.CallWebhooksVia].
 type Webhook struct {
 	URL        string // for a service: https://NAME.NAMESPACE.svc:PORT/PATH
 	Service    bool
@@ -279,8 +279,8 @@ type Webhook struct {
 	CABundle   []byte // PEM; nil for the certificates of the system
 }
 
-// CallWebhooksVia is like [Handler.CallWebhooks], but uses the transports that the function means returns, and calls
-// webhooks with the lock held. It is for a server with a [Gate].
+// CallWebhooksVia is like [Handler.CallWebhooks], but the function means returns the transport to each webhook, and the
+// lock is held during calls. It is for a server with a [Gate].
 func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
 		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})

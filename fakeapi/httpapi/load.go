@@ -24,8 +24,8 @@ type LoadError struct {
 // Error returns the line and the error.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
-// Load stores the objects of a YAML file, in order. It stores objects with a uid, as in a dump, unchanged, and creates
-// the others. An existing namespace is no error. A CRD must come before its objects.
+// Load stores the objects of a YAML file, in order. It stores objects with a uid, as in a dump, unchanged. It creates
+// the others, but ignores a namespace that exists. A CRD must come before its objects.
 func (h *Handler) Load(text []byte) error {
 	docs := yamldoc.Split(text)
 	for len(docs) > 0 {
@@ -38,8 +38,8 @@ func (h *Handler) Load(text []byte) error {
 	return nil
 }
 
-// loadSome loads some documents and returns their number. It stops before a document of an unknown kind, which an
-// earlier one may define. It creates an object only as the first document, and stops after that.
+// loadSome loads the first documents and returns their number: either one document without a uid, or the next documents
+// with uids. It stops before an unknown kind, because a CRD before it may define the kind.
 func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	var stored []runtime.Object
 	line := docs[0].Line
@@ -47,7 +47,7 @@ func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 		d := &docs[n]
 		obj, err := h.decodeDocument(d.Text)
 		if err != nil && len(stored) > 0 {
-			break // an earlier document may define the kind
+			break // a document in stored may define the kind
 		}
 		if err != nil {
 			return n, &LoadError{d.Line, err}
@@ -116,8 +116,8 @@ func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 	return obj, nil
 }
 
-// Dump writes every stored object as YAML, in a form that [Handler.Load] accepts. It returns an error for objects that
-// only a conversion webhook could convert to a served version.
+// Dump writes every stored object as YAML for [Handler.Load]. It returns an error for objects that only a conversion
+// webhook could convert to a served version.
 func (h *Handler) Dump(to io.Writer) (err error) {
 	w := bufio.NewWriter(to)
 	written := map[types.UID]bool{} // a kind may be served in several versions

@@ -89,7 +89,7 @@ func mix(tb testing.TB, t http.RoundTripper, writer, rounds int, accepted *atomi
 	}
 }
 
-// Sixteen clients write, and fifty watch, ten of which never read. The others see every change once and in order.
+// Sixteen clients write. Forty watches see every change once and in order, although ten other watches are never read.
 func TestWritersAndWatchers(t *testing.T) {
 	const writers, watchers, rounds = 16, 50, 25
 	const changes = writers * rounds * 4
@@ -171,7 +171,7 @@ func TestSlowWatcherExpires(t *testing.T) {
 	}
 }
 
-// A connection that the client does not read is closed, so that it keeps no watch open.
+// If a client does not read its connection, the server closes the connection, and the watch ends.
 func TestDeafConnectionIsClosed(t *testing.T) {
 	h := newHandler()
 	h.patience = 50 * time.Millisecond
@@ -226,7 +226,7 @@ func TestWatchEnds(t *testing.T) {
 	ended.Wait()
 }
 
-// If sixteen clients create objects under a quota of 100, exactly 100 are created.
+// Under a quota of 100, sixteen concurrent clients can create exactly 100 objects.
 func TestQuotaHoldsAgainstManyClients(t *testing.T) {
 	const clients, most = 16, 100
 	for _, managed := range []bool{false, true} {

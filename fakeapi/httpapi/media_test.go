@@ -42,7 +42,7 @@ func TestNegotiate(t *testing.T) {
 	}
 }
 
-// Responses are indented for browsers and curl, unless the query says otherwise.
+// Responses are indented for browsers and curl by default. The query parameter pretty changes this.
 func TestPretty(t *testing.T) {
 	for _, c := range []struct {
 		query, agent string

@@ -66,8 +66,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// subject returns a new server. Its time advances only when the client waits: the order of classes depends on their
-// age. $time in a request is the server's time.
+// subject returns a new server. Its time advances only when the client waits, because the age of classes decides their
+// order. $time in a request is the server's time.
 func subject() *replay.Server {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), func() time.Time { return now })
@@ -89,8 +89,7 @@ func send(h *Handler, method, path, query string, headers map[string]string, bod
 	return replay.Send(h, method, path, query, headers, body)
 }
 
-// pending maps cases that do not pass yet to the reason; an area stands for all its cases. If such a case passes, the
-// test fails.
+// pending gives the reasons of cases, or of whole areas, that do not pass yet. If such a case passes, the test fails.
 var pending = map[string]string{
 	"discovery/openapi-v3-index": "the index names documents by a digest of the real server's own text",
 }
@@ -113,7 +112,7 @@ const (
 	leastAnswers  = 4255
 )
 
-// A sequence continues after a difference, which later lists may show again.
+// A sequence continues after a difference, and later lists may show the same difference again.
 func TestRichSequences(t *testing.T) {
 	all, err := vectors.Random2(folder)
 	if err != nil {

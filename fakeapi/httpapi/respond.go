@@ -18,9 +18,9 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
-// respond executes one request and returns the response before encoding. It takes the lock once to read the kinds,
-// and once to execute the request. In between it reads the body without the lock, because a client may send it
-// slowly. If the CRD changes in between, the request is executed with the new kind.
+// respond executes one request and returns the response before encoding. It takes the lock once to read the kinds, and
+// once to execute the request. It reads the body without the lock, because a client may send the body slowly. If the
+// CRD changes meanwhile, the request is executed with the new kind.
 func (h *Handler) respond(r *http.Request) *answer {
 	kinds := h.served()
 	t, ok := route.Parse(kinds, r.URL.Path)
@@ -49,7 +49,7 @@ func (h *Handler) respond(r *http.Request) *answer {
 	return notFoundText()
 }
 
-// respondAbout responds to requests that are not about objects. groupKnown is set if the group and version exist.
+// respondAbout responds to requests not about objects, such as discovery. groupKnown is set if group and version exist.
 func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
 	for _, about := range [...]func(*http.Request, []*fakeapi.Kind) *answer{h.aboutServer, aboutPaths, h.aboutSchemas,
 		h.aboutResources} {
@@ -63,7 +63,7 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	return notFoundText()
 }
 
-// agree checks that the path fits the kind's scope. It returns the format of the response, or an error response.
+// agree checks that the path fits the kind's scope. It returns the format of the response, or an error in refused.
 func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	custom, offered := t.Custom(), media.Forms(media.Objects)
 	if custom {
@@ -157,7 +157,7 @@ func (h *Handler) execute(ctx context.Context, req *fakeapi.Request, f media.For
 	return a
 }
 
-// warnCreated adds the warning of h.Created about a created object to the response, except in a dry run.
+// warnCreated adds the warning of h.Created about a created object to the response. It does nothing in a dry run.
 func (h *Handler) warnCreated(req *fakeapi.Request, obj runtime.Object, a *answer) {
 	m, ok := obj.(metav1.Object)
 	if !ok || len(req.Create.DryRun) > 0 {
@@ -218,7 +218,7 @@ type answer struct {
 	text        string
 	raw         []byte // encoded JSON
 	binary      []byte // encoded with contentType
-	contentType string // if it differs from that of format
+	contentType string // "" for the content type of format
 	format      media.Format
 	watch       *watching // the response is a watch
 	retryAfter  string    // value of the header Retry-After, in seconds

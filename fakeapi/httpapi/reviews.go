@@ -26,7 +26,7 @@ type review struct {
 
 var authn, authz = authenticationv1.SchemeGroupVersion, authorizationv1.SchemeGroupVersion
 
-// reviews holds the requests that only evaluate their object or act on another one, by resource and subresource.
+// reviews holds the requests that do not store their object, such as SubjectAccessReviews and Bindings, by resource.
 var reviews = map[schema.GroupResource]*review{
 	{Group: authenticationv1.GroupName, Resource: "selfsubjectreviews"}: question(authn, "SelfSubjectReview", whoAmI),
 	{Group: authenticationv1.GroupName, Resource: "tokenreviews"}:       question(authn, "TokenReview", reviewToken),
@@ -179,7 +179,7 @@ func checkSubject(s *authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
 		"at least one of user or group must be specified")}
 }
 
-// invalid returns the error for an invalid review. Like the real server's, it does not name the kind.
+// invalid returns the error for an invalid review. Like the error of the real server, it does not name the kind.
 func invalid(errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
@@ -198,7 +198,7 @@ func rules(_ *Handler, _ *route.Target, _ string, o *authorizationv1.SelfSubject
 	}}, nil
 }
 
-// bindPod responds to a Binding that a client creates at the deprecated path bindings.
+// bindPod responds to a create of a Binding at the deprecated path bindings.
 func bindPod(h *Handler, t *route.Target, user string, o *corev1.Binding) (runtime.Object, error) {
 	resp := h.do(&fakeapi.Request{Verb: fakeapi.Create, Kind: h.kindNamed("pods"), Subresource: "binding",
 		Namespace: t.Namespace, Name: o.Name, Object: o, User: user})

@@ -154,7 +154,7 @@ func TestTokenIsBound(t *testing.T) {
 	}
 }
 
-// A Binding that is created at the path bindings has the same effect as one that is created at the Pod.
+// A create of a Binding at the path bindings has the same effect as a create at the Pod's subresource.
 func TestBindingsAreBound(t *testing.T) {
 	h := newHandler()
 	send(h, http.MethodPost, "/api/v1/namespaces/default/pods", "", asJSON,

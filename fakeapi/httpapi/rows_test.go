@@ -27,7 +27,7 @@ func told(h http.Handler, method, path, media, body string) (int, string, []stri
 const pair = `{"metadata":{"name":"p"},"spec":{"nodeName":"n","containers":[{"name":"a","image":"i","resources":
 	{"requests":{"cpu":"1"}}},{"name":"b","image":"i"}]}}`
 
-// Frequent mistakes, and requests of older and other clients, get the real server's response.
+// Frequent mistakes, and requests of old and unusual clients, get the real server's response.
 func TestAnswersOfTheFrontDoor(t *testing.T) {
 	h := newHandler()
 	must(t, h, "POST", "/api/v1/nodes", `{"metadata":{"name":"n","labels":{"topology.kubernetes.io/zone":"z",
@@ -81,7 +81,7 @@ func TestAnswersOfTheFrontDoor(t *testing.T) {
 	}
 }
 
-// The subresource resize changes the resources of a Pod, up to those of its node, and nothing else.
+// The subresource resize changes only the resources of a Pod, up to the resources of its node.
 func TestResize(t *testing.T) {
 	h := newHandler()
 	must(t, h, "POST", "/api/v1/nodes", `{"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"2"}}}`)
@@ -145,7 +145,7 @@ func TestManagersKeepTheirTimes(t *testing.T) {
 	}
 }
 
-// If a CRD changes, the watches of its objects end. A client that opens one again at its last revision must list.
+// If a CRD changes, the watches of its objects end. A new watch from the last revision fails, so the client must list.
 func TestWatchEndsWithItsDefinition(t *testing.T) {
 	h := newHandler()
 	server := httptest.NewServer(h)
@@ -182,8 +182,7 @@ func queueJSON(t *testing.T) string {
 	return string(raw)
 }
 
-// exchange is a request and a part of the response, from the kind's strategy in k8s.io/kubernetes v1.36.3. upstream's
-// differ_test.go compares many more.
+// exchange is a request and a part of the response, from the kind's strategy in k8s.io/kubernetes v1.36.3.
 type exchange struct {
 	method, path, body string
 	code               int

@@ -54,7 +54,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stream writes the events of a watch, until the watch ends or times out, or the client disconnects or stops reading.
+// stream writes the events of a watch until the watch ends or times out, or the client disconnects or stops reading.
 func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	s := h.newFeed(a)
 	defer s.open.Close()
@@ -82,16 +82,16 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 }
 
 // Transport connects HTTP clients in the same process to a handler. It executes a request on the caller's goroutine.
-// A watch reads the server's log when the client reads the body.
+// When the client reads the body of a watch, the body reads the server's log.
 type Transport struct {
 	h    *Handler
 	gate Gate // nil for none
 }
 
-// Transport returns a RoundTripper that executes every request with the handler, whatever the host in the URL.
+// Transport returns a RoundTripper that executes every request with the handler. It ignores the host in the URL.
 func (h *Handler) Transport() *Transport { return &Transport{h: h} }
 
-// RoundTrip executes one request. The error is that of the context, of a gate, or of a fault that drops the
+// RoundTrip executes one request. An error comes from the context, from a gate, or from a fault that drops the
 // connection.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
@@ -210,7 +210,7 @@ func (b *watchBody) Close() error {
 type Exchange struct {
 	Verb      string // LIST, WATCH, PATCH, ...; the HTTP method if the request is not about objects
 	URI       string // path and query
-	User      string // "" for a request whose token or impersonation is refused
+	User      string // "" if the token or the impersonation is refused
 	UserAgent string
 	Code      int
 	Took      time.Duration

@@ -72,7 +72,7 @@ func dump(t *testing.T, h *Handler) string {
 }
 
 // A dump can be loaded unchanged, with custom resources, deletion timestamps and uids. Objects that are created later
-// have other uids.
+// have new uids.
 func TestDumpAndLoad(t *testing.T) {
 	h := newHandler()
 	load(t, h, definitionYAML+widgetYAML)

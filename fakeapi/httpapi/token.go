@@ -24,7 +24,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// audience is the default audience of a token, and the issuer: this server.
+// audience is the default audience of tokens, and their issuer.
 const audience = "https://kubernetes.default.svc.cluster.local"
 
 type claims struct {
@@ -77,16 +77,16 @@ func readToken(token string) *claims {
 	return c
 }
 
-// holds reports whether a token is valid: it has not expired, its service account has the same uid, and its bound
-// object exists.
+// holds reports whether a token is valid. It must not be expired, its service account must have the same uid, and its
+// bound object must exist.
 func (h *Handler) holds(c *claims) bool {
 	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID &&
 		h.there("pods", c.Own.Namespace, c.Own.Pod) && h.there("secrets", c.Own.Namespace, c.Own.Secret) &&
 		h.there("nodes", "", c.Own.Node)
 }
 
-// user returns the name of a request's user: the impersonated user, or the service account of the token. It ignores
-// other credentials and returns "", the administrator.
+// user returns the name of a request's user: the impersonated user, or the service account of the token. For other
+// credentials it returns "", the administrator.
 func (h *Handler) user(r *http.Request) (string, error) {
 	name := ""
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
@@ -190,7 +190,7 @@ type boundName struct {
 	UID  string `json:"uid"`
 }
 
-// there reports whether the bound object b exists with its uid. It is true if b is nil.
+// there reports whether the bound object b exists with the same uid. It returns true if b is nil.
 func (h *Handler) there(resource, namespace string, b *boundName) bool {
 	if b == nil {
 		return true

@@ -28,7 +28,7 @@ func configuration(name, client, more string) string {
 		"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]%s}]}`, name, name, client, more)
 }
 
-// reviewing returns a handler that answers admission reviews with f.
+// reviewing returns a webhook that answers admission reviews with f.
 func reviewing(f func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var review admissionv1.AdmissionReview
@@ -43,8 +43,7 @@ func reviewing(f func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionRes
 	}
 }
 
-// The mutating webhook receives reviews of version v1beta1. A response of that version needs no UID and no patch
-// type.
+// The mutating webhook receives reviews of version v1beta1. In this version, a response needs no UID and no patch type.
 func TestAdmissionWebhooks(t *testing.T) {
 	h := calling(t)
 	s := hook(t, func(w http.ResponseWriter, r *http.Request) {
@@ -179,7 +178,7 @@ func TestDenialWithoutACode(t *testing.T) {
 	}
 }
 
-// A call of a webhook blocks no other request, even if the webhook itself sends the request.
+// During a call of a webhook, the server answers other requests, including requests of the webhook.
 func TestAdmissionWebhookCallsBack(t *testing.T) {
 	h := calling(t)
 	s := hook(t, reviewing(func(r *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
@@ -194,7 +193,7 @@ func TestAdmissionWebhookCallsBack(t *testing.T) {
 	}
 }
 
-// If an object changes during a webhook call, it is admitted again. A request with a resourceVersion is refused.
+// If an object changes during a webhook call, it is admitted again. A request with a resourceVersion is refused then.
 func TestAdmissionIsRepeated(t *testing.T) {
 	h := calling(t)
 	var calls atomic.Int32

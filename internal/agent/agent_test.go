@@ -87,7 +87,7 @@ func TestTwoReplicasAreOneRun(t *testing.T) {
 	same(t, program(t, "bare").Controller(keeper), 10, map[string]int{"crash": 1, "stale": 1}, "keeper-2")
 }
 
-// stamps returns what a program writes into its Secrets, in order.
+// stamps returns the content of a program's Secrets, in order.
 func stamps(t *testing.T, c host.Controller, choices sim.Choices) (all string) {
 	t.Helper()
 	w := run(t, c, choices, nil)

@@ -89,8 +89,8 @@ func settles(b *testing.B, c host.Controller, seed int) {
 	run(b, c, sim.NewSeed(uint64(seed)), nil).Stop()
 }
 
-// medians calls the functions in turn, because the load of the machine varies, and returns their median times in
-// seconds.
+// medians returns the median times of functions in seconds. It calls them alternately, because the machine's load
+// varies.
 func medians(b *testing.B, all ...func(i int)) (seconds []float64) {
 	took := make([][]time.Duration, len(all))
 	b.ResetTimer()

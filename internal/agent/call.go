@@ -32,7 +32,7 @@ type call struct {
 	thread uint64
 	call   *host.Call
 	feed   httpapi.Feed                    // the event stream, if the request is a watch
-	pass   func() (none struct{}, is bool) // lets the transport run to the gate, or from the gate to its end
+	pass   func() (none struct{}, is bool) // runs the transport until the gate, or from the gate to its end
 	stop   func()                          // ends the transport at the gate
 	halt   func(struct{}) bool             // pauses the transport at the gate; false if the caller no longer waits
 	resp   *http.Response

@@ -196,8 +196,8 @@ func goroutines(dump string) (all []goroutine) {
 	return all
 }
 
-// locate sets the place at which the goroutine waits: the first call in the program's code, otherwise the first call
-// outside the standard library.
+// locate sets the position at which the goroutine waits: the first call in the program's code. If there is none, it is
+// the first call outside the standard library.
 func (g *goroutine) locate(stack string) {
 	var found frame
 	outer := false // a caller outside of package sync has been seen
@@ -217,8 +217,8 @@ func (g *goroutine) locate(stack string) {
 	}
 }
 
-// deadlock describes goroutines that wait for each other, given by their numbers in circle. It returns "" for no
-// numbers.
+// deadlock describes goroutines that wait for each other. circle contains their numbers. If circle is empty, deadlock
+// returns "".
 func deadlock(circle []string, all []goroutine) string {
 	if len(circle) == 0 {
 		return ""
@@ -245,10 +245,10 @@ func numbers(m *wire.Message) (all []string) {
 // quit makes a Go process print its goroutines and end.
 func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }
 
-// Waits returns a sorted list of what goroutines of the program still wait for after the world has settled, such as
-// "main.sync waits for an RWMutex, at manager/main.go:57". Objects and timers cannot end these waits: waits for I/O, for
-// a mutex, and for a channel or WaitGroup from before main. Waits of the program's own code for a WaitGroup or a Cond
-// are listed too, except in main itself. The waits may be harmless, so they are not violations.
+// Waits returns a sorted list of the waits of the program's goroutines after the world has settled, such as "main.sync
+// waits for an RWMutex, at manager/main.go:57". It lists waits that no object and no timer can end: for I/O, a mutex,
+// or a channel or WaitGroup from before main. It also lists waits of the program's own code for a WaitGroup or a Cond,
+// except in main itself. A wait may be harmless, so it is not a violation.
 func (b *Binary) Waits() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -272,7 +272,7 @@ func (b *Binary) wait(waits []string) {
 	}
 }
 
-// awaited maps the state of a waiting goroutine to the name, in messages, of what the goroutine waits for.
+// awaited maps the state of a waiting goroutine to a description, such as "a mutex".
 var awaited = map[string]string{
 	"IO wait":             "I/O",
 	"sync.Mutex.Lock":     "a mutex",

@@ -8,8 +8,7 @@ import (
 )
 
 // BenchmarkTwoFunctions runs a function in one world, and in two worlds concurrently. A world and its process are bound
-// to one processor. Otherwise the system may put both worlds on one processor while it uses the other. Run it with -cpu
-// 2.
+// to one processor. Otherwise the kernel may run both worlds on the same processor. Run it with -cpu 2.
 func BenchmarkTwoFunctions(b *testing.B) {
 	var worlds [2]chan func()
 	var settle [2]func(seed int) (wait func())

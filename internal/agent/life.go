@@ -43,8 +43,8 @@ type life struct {
 	err       error
 }
 
-// orders is the number of orders of maps and selects among which a schedule chooses. Order 0 is the default. Each life
-// of a world gets other random values. Otherwise replicas would use the same identity in leader election.
+// orders is the number of iteration orders of maps and selects among which a schedule chooses. Order 0 is the default.
+// Each life of a world gets other random values, so that replicas have different identities in leader election.
 const orders = 64
 
 // Start begins a life. It takes a process from the pool.
@@ -145,7 +145,7 @@ func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 func (l *life) SetExecute(execute func(*host.Call)) { l.execute = execute }
 
 // renews reports whether a call renews a leader election lock while the program does nothing else. An elected program
-// makes such calls for ever. They are not steps of the world, because with such steps the world would never settle.
+// makes such calls for ever. They are not steps of the world: otherwise the world would never settle.
 func (l *life) renews(c *host.Call) bool {
 	r := c.Request
 	if !l.passing || c.Watches || r.Verb != fakeapi.Get && r.Verb != fakeapi.Update {

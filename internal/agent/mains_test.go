@@ -91,7 +91,7 @@ func writers(w *trial.Trial) (all []string) {
 	return all
 }
 
-// A main whose dependencies are in a vendor directory is built with these.
+// A main with dependencies in a vendor directory is built with these dependencies.
 func TestVendorFolder(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile(filepath.Join("testdata", "bare", "main.go"))

@@ -51,7 +51,7 @@ func TestEveryPatchIsNeeded(t *testing.T) {
 	}
 }
 
-// bareTests matches the tests whose programs use no library.
+// bareTests matches the tests of programs without libraries.
 const bareTests = "TestTwoRuns|TestTwoReplicas|TestOrderOfMaps|TestTurns|TestBadPrograms|TestClosedFiles|TestContent|TestWaits$|TestWebhook"
 
 // mutant replaces a part of patches.go.

@@ -45,17 +45,16 @@ type pool interface {
 // ahead is the number of processes that are started before they are needed.
 const ahead = 2
 
-// rehearsals is the number of schedules that Reuse compares, and that warm runs.
+// rehearsals is the number of schedules that Reuse compares and that warm runs.
 const rehearsals = 6
 
 // Reuse lets each process serve many lives in sequence. The condition is that a used process answers a world exactly
-// like a new process: the hash of a run covers every request and answer. Some work happens only once in a process, for
-// example filling caches. It is done in discarded worlds before the first life.
+// like a new process. The hash of a run shows this, because it covers every request and answer. Before the first life,
+// a process runs discarded worlds, for work that it does only once, such as filling caches.
 //
 // Reuse tests the condition: two processes run the same schedules in opposite order. If their hashes differ, or if the
-// program leaves anything behind, every life gets a new process, and why is the reason in one line. No life may be
-// running during Reuse. The function world is called again for each new process. If world is nil, every life gets a
-// new process.
+// program leaves anything behind, every life gets a new process. Then why is the reason in one line. No life may be
+// running during Reuse. Reuse calls world again for each new process. If world is nil, every life gets a new process.
 func (b *Binary) Reuse(world World) (why string) {
 	b.Close()
 	b.world = nil
@@ -95,12 +94,12 @@ type single struct {
 	binary  *Binary
 	process *process
 	begun   bool   // a life of the process has begun in the current world
-	goes    bool   // that life is running
+	goes    bool   // a life is running in the process
 	why     string // why the process cannot serve another life
 }
 
-// warm runs schedules, so that a process does work that it does only once, such as creating a metric at the first
-// refused request. That work takes time, so it would change the hashes of later runs. warm returns the program's writes
+// warm runs schedules, so that a process does the work that it does only once, such as creating a metric at the first
+// refused request. Such work takes time, and would change the hashes of later runs. warm returns the program's writes
 // in the first schedule.
 func (s *single) warm(world World) (wrote string) {
 	for seed := range uint64(rehearsals) {

@@ -238,16 +238,16 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 	return nil, p.ending
 }
 
-// most is the number of last bytes of a program's output that are certainly kept.
+// most is the number of bytes that a log keeps at least.
 const most = 1 << 20
 
-// log keeps the last bytes that were written to it: at least most, if there are so many.
+// log keeps the end of the data that is written to it: at least most bytes, if there are so many.
 type log struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// Write never fails.
+// Write returns no error.
 func (l *log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

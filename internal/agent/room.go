@@ -123,12 +123,12 @@ func (r *room) first(to time.Duration) (first *life) {
 	return first
 }
 
-// looksAtWaits is the number of lives of a process between two checks of what its goroutines wait for. A check takes a
+// looksAtWaits is the number of lives of a process between two checks of the waits of its goroutines. A check takes a
 // tenth of the time of a life.
 const looksAtWaits = 16
 
 // settled is called when the world has settled. It looks for deadlocks in each process in which a goroutine waits for a
-// mutex, and for other waits once in looksAtWaits lives of a process.
+// mutex. Once in looksAtWaits lives of a process, it also looks for other waits.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
 		look := l.process.served%looksAtWaits == 0

@@ -30,7 +30,7 @@ type Projection struct {
 	Keys                  map[string]string // key -> path below Path; nil projects every key under its own name
 }
 
-// kubeconfig is a file whose only cluster is the world.
+// kubeconfig is a kubeconfig file in which the world is the only cluster.
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters: [{name: world, cluster: {server: "http://apiserver"}}]
@@ -45,8 +45,8 @@ const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/"
 // home is the home directory of a program. The directory is empty when a life begins.
 const home = "/home/operator"
 
-// holds returns the initial content of a process's directory. When the program opens a file, this directory is
-// searched first, then the machine. All writes of the program go to this directory.
+// holds returns the initial content of a process's directory. A file that the program opens is searched in this
+// directory first, then on the machine. All writes of the program go to this directory.
 func (b *Binary) holds() (dirs []string, files map[string]string) {
 	namespace := b.Namespace
 	if namespace == "" {
@@ -84,7 +84,7 @@ func (b *Binary) fill(root string) (err error) {
 	return err
 }
 
-// stamp returns the modification times of the initial directories and files, which show what a program changed.
+// stamp returns the modification times of the initial directories and files. They show what a program changed.
 func (b *Binary) stamp(root string) (stamp []time.Time) {
 	dirs, files := b.holds()
 	seen := map[string]bool{}
@@ -126,7 +126,7 @@ func (b *Binary) environment(root string) []string {
 		"THREELAWS_ROOT=" + root, "THREELAWS_DIR=" + b.Repository}, b.Env...)
 }
 
-// Replica describes what is different in one replica of a program.
+// Replica contains the values that differ between the replicas of a program.
 type Replica struct {
 	Pod  string   // the name of its pod, which is its host name
 	Env  []string // "NAME=value"
@@ -144,7 +144,7 @@ func (b *Binary) replica(number int) Replica {
 	return Replica{Pod: name + "-" + strconv.Itoa(number)}
 }
 
-// project writes the files of those Secrets and ConfigMaps that have changed since the last call.
+// project writes the files of the Secrets and ConfigMaps that have changed since the last call.
 func (l *life) project() {
 	for i := range l.binary.Projections {
 		p := &l.binary.Projections[i]
@@ -164,8 +164,7 @@ func (l *life) project() {
 	}
 }
 
-// write writes the files of a volume. It removes the files of those Keys that the object lacks; a nil object has no
-// keys.
+// write writes the files of a volume. It removes a file if the object lacks its key. A nil object has no keys.
 func (p *Projection) write(dir string, obj runtime.Object) error {
 	data := map[string][]byte{}
 	switch o := obj.(type) {

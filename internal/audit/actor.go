@@ -31,9 +31,9 @@ type Actor struct {
 	Name string // the user; for a controller of kube-controller-manager, always its service account
 	Sort Sort
 
-	known    *Controller // the controller, for an actor of sort Known
+	known    *Controller // the known controller, if Sort is Known
 	manager  string      // its name in managedFields, which client-go by default derives from the user agent
-	controls []string    // the owner kinds, in the form of [groupKind], for which it creates dependents
+	controls []string    // the kinds, in the form of [groupKind], of the owners for which it creates dependents
 	reports  []string    // the kinds whose status it writes
 	reads    lookedAt
 }
@@ -43,7 +43,7 @@ type Rules struct {
 	Human, Program, Office *regexp.Regexp // patterns of user names; nil matches no name
 }
 
-// unknown is the actor of requests whose user is not in the log. It is never reported.
+// unknown is the actor of requests without a user in the log. It is never reported.
 const unknown = "(unknown)"
 
 const accountPrefix = "system:serviceaccount:"
@@ -194,8 +194,8 @@ func account(user string) string {
 	return user
 }
 
-// Controller describes a controller of kube-controller-manager for judging a log. Process is the controller's name.
-// Only the part of the Contract that needs no more than an [Object] is used.
+// Controller describes a controller of kube-controller-manager for judging a log. Process is the controller's name. The
+// Auditor uses only the parts of the Contract that work on an [Object].
 type Controller struct {
 	law.Actor
 	Accounts []string // its service accounts in kube-system
@@ -221,8 +221,8 @@ func (a *Auditor) controllerOf(ref *metav1.OwnerReference) *Controller {
 	return nil
 }
 
-// claimable reports whether a known controller adopts objects of a kind by selector. An object that is created without
-// a ControllerRef may be meant for such a controller.
+// claimable reports whether a known controller adopts objects of a kind by selector. If such an object is created
+// without a ControllerRef, this controller may be meant to adopt it.
 func (a *Auditor) claimable(kind string) bool {
 	return slices.ContainsFunc(a.Controllers, func(c Controller) bool {
 		return c.Selector != nil && slices.ContainsFunc(c.Owns, func(d schema.GroupVersionKind) bool {

@@ -16,15 +16,15 @@ type change struct {
 	kind          string
 	before, after *Object // nil if the object does not exist before or after the write
 
-	met     bool // the state before is unknown, so the write is not judged
-	assumed bool // before was derived from the response: its owners are known, its contents are not
+	met     bool // the object's state before the write is unknown, so the write is not judged
+	assumed bool // before was derived from the response: its owners are known, its spec and status are not
 	family  bool // the object belongs to the actor, directly or through its owners
 	says    edit
 	edited  string // "Kind.group" of an object that a program edited; "" for kinds of known controllers
 	index   int    // index of the record of this change
 }
 
-// wholes lists the subresources whose responses contain the object itself.
+// wholes lists the subresources with responses that contain the object itself.
 var wholes = map[string]bool{"": true, "status": true, "finalize": true, "ephemeralcontainers": true, "resize": true,
 	"approval": true}
 
@@ -65,7 +65,7 @@ func (a *Auditor) changes(e *event, who *Actor) []*change {
 	return []*change{c}
 }
 
-// lost handles a write whose body is not in the log: the known state of the object may now be out of date.
+// lost handles a write without a body in the log: the known state of the object may now be outdated.
 func (a *Auditor) lost(e *event) {
 	a.leave(whyBodies, e)
 	if n := a.store.at(e.place); n != nil {
@@ -132,15 +132,15 @@ func (c *change) fill() {
 	}
 }
 
-// unspoken returns the object as it was before a write that sets only some fields. The other fields are taken from the
-// version after the write.
+// unspoken returns the object as it was before a write that sets only some fields, such as a patch. It takes the other
+// fields from the version after the write.
 func (c *change) unspoken() *Object {
 	b, n, put := *c.before, c.after, c.verb != "patch"
 	if put || !c.asked.owners {
 		b.OwnerReferences = n.OwnerReferences
 	}
 	if is := n.controller(); c.who.Sort == Known && c.asked.text != "" && is != nil && !sameController(c.before, n) {
-		// A patch that adopts removes only the references that it contains. Others that are missing were removed
+		// A patch that adopts removes only the references that it contains. Other missing references were removed
 		// earlier.
 		b.OwnerReferences = slices.DeleteFunc(slices.Clone(b.OwnerReferences), func(r metav1.OwnerReference) bool {
 			stays := slices.ContainsFunc(n.OwnerReferences,

@@ -52,9 +52,9 @@ func claim(o *Object) (sum uint64) {
 	return sum
 }
 
-// existence adds a creation or a deletion to the history of whether an object with this name exists. It ignores
-// objects with generated names, and objects with a controller, which are counted as dependents. A write by a system
-// component clears the history.
+// existence records that an object with this name was created or deleted. It ignores objects with generated names. It
+// also ignores objects with a controller, which the method dependents counts. A write by a system component clears the
+// history.
 func (f *fights) existence(c *change) {
 	makes, ends := c.before == nil, c.says.deletes
 	if active(c.before) != nil || active(c.after) != nil {
@@ -90,7 +90,7 @@ func (f *fights) dependents(a *Auditor, c *change) {
 	f.count(a, c, is, 1)
 }
 
-// active returns the controller that counts the object as a dependent. It returns nil for a terminating object.
+// active returns the controller of an object, or nil if the object is terminating.
 func active(o *Object) *metav1.OwnerReference {
 	if o.deleting() {
 		return nil

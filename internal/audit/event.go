@@ -14,7 +14,7 @@ import (
 // line is not kept in memory.
 type event struct {
 	at          time.Time // stageTimestamp
-	order       uint64    // sort key: the resource version that the write made, otherwise the latest one before the event
+	order       uint64    // sort key: the resource version that the write made, or the latest version before the event
 	user, agent string
 	verb        string
 	uri         string // only the query of requestURI
@@ -35,7 +35,7 @@ type event struct {
 
 type place struct{ group, resource, namespace, name string }
 
-// stray is the reason why a line is skipped.
+// stray is the reason for skipping a line.
 type stray string
 
 const (
@@ -66,8 +66,8 @@ type envelope struct {
 	watched                                                                                           bool
 }
 
-// parse parses a line. For a skipped line it returns nil and the reason, for an irrelevant line nil and straySilent.
-// For a broken line it returns an event if the readable part identifies the object.
+// parse parses a line. For a skipped line it returns nil and the reason. For an irrelevant line it returns nil and
+// straySilent. For a broken line it returns an event if the readable part identifies the object.
 func (p *parser) parse(line []byte) (*event, stray) {
 	var v envelope
 	err := v.read(p, line)

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a value that the writes of several actors bring back to an earlier state again and again. The value may be
-// a field, the owners and labels of an object, the number of dependents of an owner, or the existence of an object.
+// A fight is a value that several actors change in a cycle: their writes restore an earlier state again and again. The
+// value may be a field, the owners and labels of an object, an owner's number of dependents, or an object's existence.
 
 const (
 	roundsOfFight = 3         // a cycle that repeats this often is a fight
@@ -29,7 +29,7 @@ type track struct {
 	path   fight.Path[*Actor]
 	rounds []*Fight
 	count  int                               // dependents added minus removed, in the history of an owner
-	owners map[uint64]*metav1.OwnerReference // in the history of an object's owners: the controller for each state
+	owners map[uint64]*metav1.OwnerReference // in the history of an object's owners: the controller in each state
 }
 
 type fights struct {
@@ -39,11 +39,11 @@ type fights struct {
 
 func newFights() *fights { return &fights{tracks: lru.New(mostTracks)} }
 
-// Fight is a cycle that repeats.
+// Fight is a repeating cycle of writes by several actors.
 type Fight struct {
 	What      string    `json:"what"`            // "data.mode of t/cm/shared"
 	Between   []string  `json:"between"`         // the participants, violators first
-	Violators []string  `json:"violators"`       // Between without the owner's controller and system components, or all
+	Violators []string  `json:"violators"`       // the participants that blame selects
 	Owner     string    `json:"owner,omitempty"` // "" if there is no owner, or if there are several in turn
 	Rounds    int       `json:"rounds"`
 	Writes    int       `json:"writes"`
@@ -67,8 +67,8 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// visit adds a state to the history. If the history contains the state already, visit returns the cycle, unless the
-// cycle was slow. Otherwise it returns nil. A write by a person restarts the history.
+// visit adds a state to the history. If the history already contains the state, visit returns the cycle, unless it was
+// slow. Otherwise visit returns nil. A write by a person restarts the history.
 func (t *track) visit(v visit) []visit {
 	if v.By.Sort == Human {
 		if last, ok := t.path.Last(); !ok || last.State != v.State {
@@ -83,7 +83,7 @@ func (t *track) visit(v visit) []visit {
 	return circle
 }
 
-// round counts a round of a cycle. It ignores a round of only one actor, and a round of system components only.
+// round counts a round of a cycle. It ignores rounds of a single actor, and rounds of only system components.
 func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	var who []*Actor
 	for _, v := range circle {
@@ -120,9 +120,9 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	}
 }
 
-// of records the owner of the contested object. The parameter held contains the different controllers of the object in
-// the cycle, if the history is about controllers. A single controller is the owner, and with several there is no owner.
-// If held is empty, the owner is the object's controller at the last write of the cycle.
+// of sets the owner of the contested object. If the history is about controllers, held lists the object's controllers
+// in the cycle. A single controller is the owner; with several there is no owner. If held is empty, the owner is the
+// object's controller at the cycle's last write.
 func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
 	if r.shared = len(held) > 1; r.shared {
 		return
@@ -154,7 +154,7 @@ func (t *track) control(state uint64, o *Object) {
 	t.owners[state] = o.controller()
 }
 
-// final returns the fights that remain at the end of the log, with their violators.
+// final returns the fights at the end of the log, with their violators.
 func (f *fights) final() []*Fight {
 	out := []*Fight{}
 	for _, r := range f.found {
@@ -165,9 +165,9 @@ func (f *fights) final() []*Fight {
 	return out
 }
 
-// blame finds the violators of a fight, and reports whether it is a fight. The owner's controller is not a violator,
-// because it only restores its own object. Neither are system components. If no participant is left, all of them are
-// violators, unless fewer than two are controllers: then it is no fight.
+// blame sets the violators of a fight, and reports whether it is a fight. The owner's controller is not a violator,
+// because it only restores its own object. System components are not violators either. If no participant is left, all
+// participants are violators, unless fewer than two are controllers: then it is no fight.
 func (r *Fight) blame() bool {
 	var violators, others []string
 	controllers := 0

@@ -47,10 +47,10 @@ type Auditor struct {
 	turn        int
 	kept        kept
 	fought      int      // the number of fights found
-	told        []string // the keys of left, in order of first occurrence
+	told        []string // the keys of left, in order of their first occurrence
 }
 
-// Left counts the writes that were not judged for one reason.
+// Left counts the writes that were not judged for the same reason.
 type Left struct {
 	Why   string `json:"why"`
 	Count int    `json:"count"`
@@ -96,7 +96,7 @@ func (a *Auditor) Run(s *Source, progress func() (stop bool)) error {
 	return nil
 }
 
-// lately is the number of event IDs kept in memory to find events that log collectors deliver twice.
+// lately is the number of event IDs in memory. They show events that log collectors deliver twice.
 const lately = 1 << 13
 
 func (a *Auditor) twice(id uint64) bool {
@@ -218,7 +218,7 @@ func (a *Auditor) show(c *change, r *sim.Record) {
 				a.kept.found = append(a.kept.found, c.index)
 			}
 		}
-		a.judge.Since(a.index) // findings has the violations; the judge need not keep them
+		a.judge.Since(a.index) // the judge need not keep the violations that findings has
 	}
 }
 
@@ -261,7 +261,7 @@ func sameController(a, b *Object) bool {
 	return (x == nil) == (y == nil) && (x == nil || x.UID == y.UID)
 }
 
-// vanish removes an object that does not exist according to the log, although no write deleted it.
+// vanish removes an object that no longer exists, although the log contains no deletion.
 func (a *Auditor) vanish(n *entry) {
 	a.store.remove(n)
 	a.forgotten(n)

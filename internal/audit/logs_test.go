@@ -131,8 +131,8 @@ func TestRecordedLogs(t *testing.T) {
 	}
 }
 
-// If an object is taken over by a request without a resource version, this is reported if the log contains the request.
-// It is not reported if the log was derived from a watch, which does not show preconditions.
+// A takeover without a resource version in its request violates API-6. This is reported only if the log contains the
+// request. A log that was derived from a watch does not show preconditions.
 func TestWatchedRequests(t *testing.T) {
 	s := newStory()
 	s.web()
@@ -170,8 +170,8 @@ func TestALogMayBeginAnywhere(t *testing.T) {
 	}
 }
 
-// If two actors repeatedly take a pod from each other, the only finding is a fight that names both. The last taker is
-// not reported, because it is chance that it was the last.
+// If two actors repeatedly take a pod from each other, the only finding is a fight between both. A takeover is not
+// reported in addition, because it is chance which actor was last.
 func TestTakenToAndFro(t *testing.T) {
 	s := newStory()
 	s.does("alice", "create", "App/a", nil)

@@ -141,7 +141,7 @@ func TestLossCausesNoFalsePositive(t *testing.T) {
 	}
 }
 
-// What is skipped is reported once, with the number of lines and the first place.
+// Each reason for skipping lines is reported once, with the number of lines and the first place.
 func TestEachFindingIsReportedOnce(t *testing.T) {
 	lines := whole(t, "steal")
 	junk := append([][]byte{[]byte("no JSON\n"), []byte("{\"kind\":\"Event\",\"apiVersion\":\"v1\"}\n")}, lines...)

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Object is one version of an object, from a body in the log. Fields that no law reads stay raw.
+// Object is one version of an object, from a body in the log. Fields that no law reads stay unparsed.
 type Object struct {
 	metav1.ObjectMeta
 	Body uint64 // a digest of everything except the metadata
@@ -107,7 +107,7 @@ func (n names) parseObject(b []byte, managers bool) *Object {
 	return o
 }
 
-// rescale sets spec.replicas from a Scale. If one of them has no spec.replicas, the object's content becomes unknown.
+// rescale sets spec.replicas from a Scale. If the object or the Scale lacks this field, the content becomes unknown.
 func (o *Object) rescale(scale *Object) {
 	if replicas := member(member(scale.spec, "spec"), "replicas"); replicas != nil {
 		if old := member(member(o.spec, "spec"), "replicas"); old != nil {
@@ -203,7 +203,7 @@ func (n names) parseOwner(b []byte) (r metav1.OwnerReference) {
 	return r
 }
 
-// long is the maximal length in bytes of a label or annotation value. A digest replaces longer values.
+// long is the maximal length in bytes of a label or annotation value. Longer values are replaced by a digest.
 const long = 200
 
 func (n names) parseMap(b []byte) map[string]string {
@@ -257,7 +257,7 @@ func (o *Object) gone() bool {
 }
 
 // undeleted returns the object as it was before its deletion was requested. It also removes the finalizers of deletion
-// policies, even if a client set them earlier.
+// policies (orphan, foregroundDeletion), even if a client set them earlier.
 func (o *Object) undeleted() *Object {
 	c := *o
 	c.DeletionTimestamp, c.DeletionGracePeriodSeconds = nil, nil

@@ -202,7 +202,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	}
 	finding := func(marks []render.Mark, race bool) {
 		for _, m := range marks {
-			m.Race = race // under strict judging, a violation counts even if the actor did not know
+			m.Race = race // under strict judging, a violation counts even if the actor did not know the latest state
 			mark(m)
 		}
 	}
@@ -233,7 +233,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	return s
 }
 
-// alike removes both bodies of a record if only one is known, because all fields of the body would be shown as changed.
+// alike drops both bodies if only one is known. Otherwise all fields of this body would be shown as changed.
 func alike(r *sim.Record) {
 	before, _ := r.Before.(*Object)
 	after, _ := r.After.(*Object)

@@ -126,8 +126,8 @@ type ViolationGroup struct {
 	Owner    string    `json:"owner,omitempty"` // the owner of the first object, as it was before the write
 	Story    []line    `json:"story"`           // what happened to the first object
 
-	kind  string // the owner's kind
-	what  string // for a finding of ownedLaw: change.edited of the write; otherwise ""
+	kind  string // the owner's kind; see [groupKind]
+	what  string // for a finding of ownedLaw: the edited kind ("Kind.group"); otherwise ""
 	who   *Actor
 	marks []render.Mark // marks on the first few records of the group
 }
@@ -187,8 +187,8 @@ func (f *findings) add(c *change, b *law.Violation) (first bool) {
 // ownedLaw is the ID of the clause that forbids editing or deleting an object that another controller owns.
 const ownedLaw = "LAW-2"
 
-// final returns the findings that remain at the end of the log. It drops a finding of ownedLaw if the log
-// later shows that the actor creates dependents for the owner's kind, or is responsible for the edited kind.
+// final returns the findings at the end of the log. It drops a finding of ownedLaw if the log later shows that the
+// actor creates dependents for the owner's kind, or is responsible for the edited kind.
 func (f *findings) final() []*ViolationGroup {
 	out := []*ViolationGroup{}
 	for _, found := range f.list {
@@ -278,8 +278,8 @@ func ownerName(ref *metav1.OwnerReference) string { return sim.Short(ref.Kind) +
 
 const mostLines = 5
 
-// told adds a change to an object's story. It leaves out an update that changes no owner references, no labels
-// and no spec, and does not begin a deletion.
+// told adds a change to an object's story. It leaves out an update that changes no owner references, no labels and no
+// spec, and does not delete the object.
 func (n *entry) told(c *change) {
 	if c.before != nil && !c.says.owner && !c.says.labels && !c.says.spec && !c.says.deletes && !c.says.refs {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// role says how the laws treat the actor of a change. process is the name under which the judge knows the actor. One
-// actor can have several such names, with different rules. owner is the owner for which the actor acts, if known.
+// role selects the rules for the actor of a change. process is the actor's name in the judge. An actor can have several
+// names, with different rules. owner is the object that the actor reconciles, if known.
 type role struct {
 	process string
 	owner   sim.Ref
@@ -23,7 +23,7 @@ type role struct {
 const (
 	exempt    = "(the log)"  // exempt from all rules
 	noKind    = "(none)"     // the kind of an actor for which no kind is known
-	unrelated = " elsewhere" // suffix of the name of an actor that has no right to write the object
+	unrelated = " elsewhere" // suffix of an actor's name for objects that the actor has no right to write
 )
 
 // roleOf returns the role of a change's actor, and adds the actor to the judge.
@@ -94,7 +94,7 @@ func (a *Auditor) roleOfUpdate(c *change) role {
 
 const whyOwner = "writes of programs to objects whose owner, or whose owner's controller, is not in the log"
 
-// makerFor returns the role of a program that acts as the controller of the owner's kind.
+// makerFor returns the role of a program that acts as the controller of the owner in ref.
 func (a *Auditor) makerFor(c *change, ref *metav1.OwnerReference) role {
 	s := law.Actor{Process: c.who.Name + " for " + groupKind(ref), Controller: c.who.Name, For: schema.GroupVersionKind{Kind: ref.Kind}}
 	s.Owns = a.made[s.Process]
@@ -124,7 +124,7 @@ func (a *Auditor) introduce(s law.Actor) {
 	}
 }
 
-// inFamily reports whether an object belongs to the actor, directly or through its owners. This holds if the actor
+// inFamily reports whether an object belongs to the actor, directly or through its owners. This is so if the actor
 // created the object or one of its owners, wrote the object's owner references, or creates dependents for the kind of
 // an owner.
 func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
@@ -139,7 +139,7 @@ func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 			return true
 		}
 	}
-	for range 8 { // limits the length of owner chains, which may be cycles
+	for range 8 { // owners may form a cycle, so the length of the chain is limited
 		if c.who.makes(groupKind(ref)) {
 			return true
 		}
@@ -176,10 +176,10 @@ func (a *Auditor) object(uid types.UID) (*Object, sim.Ref) {
 var forOthers = map[string]bool{"status": true, "ephemeralcontainers": true, "resize": true, "approval": true,
 	"finalize": true}
 
-// allowed reports whether any client may make this write to an object of another controller. Allowed are writes to the
-// subresources in forOthers, and changes of annotations, finalizers, other owner references, and labels that no
-// selector uses. A repeated deletion of a terminating object is also allowed. If the old contents are unknown, a
-// request that contains only metadata and status is allowed.
+// allowed reports whether any client may make this write to an object of another controller. Writes to the subresources
+// in forOthers are allowed. So are changes of annotations, finalizers, other owner references, and labels that no
+// selector uses. A repeated deletion of a terminating object is allowed too. If the old contents are unknown, a request
+// with only metadata and status is allowed.
 func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	if forOthers[c.sub] {
 		return true
@@ -197,7 +197,7 @@ func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	return !d.labels || !a.unselects(c, owner)
 }
 
-// unselects reports whether a change of labels changes whether the owner's selector matches; false for an unknown one.
+// unselects reports whether a change of labels changes whether the owner's selector matches. Unknown means false.
 func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	known := a.controllerOf(owner)
 	o, _ := a.object(owner.UID)
@@ -211,8 +211,8 @@ func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	return sel != nil && sel.Matches(labels.Set(c.before.Labels)) != sel.Matches(labels.Set(c.after.Labels))
 }
 
-// anothers reports whether the log shows that an object belongs to another actor. For this, the log must contain the
-// object's owners, and must show which controller works for the first owner's kind.
+// anothers reports whether the log shows that an object belongs to another actor. This requires that the log contains
+// the owners of the object, and shows the controller of the first owner's kind.
 func (a *Auditor) anothers(c *change, owner *metav1.OwnerReference) bool {
 	ref := owner
 	for range 8 {
@@ -238,12 +238,12 @@ func (a *Auditor) controls(kind string, but *Actor) bool {
 	return false
 }
 
-// settled is the age of a version after which every writer is assumed to know it.
+// settled is the time after a change of controller within which a writer may not know the change.
 const settled = time.Minute
 
 // saw returns the version before the write if the actor certainly knew it, otherwise nil. The actor knew it if the
-// request contains a resource version. It also knew it if the object always had the same controller, or the controller
-// was set long ago or before the actor's last read of the object.
+// request contains a resource version, or if the object always had the same controller. The actor also knew it if the
+// controller was set long ago, or before the actor's last read of the object.
 func (a *Auditor) saw(c *change) any {
 	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
 		return nil

@@ -40,7 +40,7 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// nests contains the bytes that matter for finding the end of an object or a list.
+// nests contains the bytes that skipNested must examine to find the end of an object or a list.
 var nests = [256]bool{'"': true, '{': true, '}': true, '[': true, ']': true}
 
 func skipNested(b []byte, i int) int {
@@ -96,7 +96,7 @@ func space(b []byte, i int) int {
 }
 
 // members calls f with each member of a JSON object, until f returns false. Values are raw JSON. members returns an
-// error if the text is not an object, or if the object ends too early.
+// error if the text is not an object, or is truncated.
 func members(b []byte, f func(key, value []byte) bool) error {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {

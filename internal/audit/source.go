@@ -18,8 +18,8 @@ const longest = 64 << 20
 
 const strayLong stray = "lines of more than 64 MB"
 
-// Source merges the events of several files by time. The files may come from several API servers, or from an API server
-// that rotates its log. If a file is not sorted, the result is sorted only as far as the file is.
+// Source merges the events of several files by time. The files may come from several API servers, or from the rotated
+// log of one. If a file is not sorted by time, the merged events are not sorted either.
 type Source struct {
 	Read  int64 // bytes read from disk so far
 	Lines int   // lines read so far
@@ -96,7 +96,7 @@ func (s *Source) Add(name string, r io.Reader) error {
 	return nil
 }
 
-// bare returns an error in which the file's name occurs once, in front.
+// bare returns the error with the file's name once, at the beginning.
 func bare(name string, err error) error {
 	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
@@ -247,18 +247,18 @@ func Size(name string) int64 {
 	return info.Size()
 }
 
-// These constants are the sizes of the two sorting windows, in events. An API server writes a line when a request is
-// answered, so the lines of concurrent requests can be in another order than their resource versions.
+// The sizes of the two sorting windows, in events. An API server logs a request when it is answered. So the lines of
+// concurrent requests can be in another order than their resource versions.
 const (
 	timeWindow    = 2048
 	versionWindow = 512
 )
 
-// sorter sorts events by the resource versions that their writes made. An event without such a version is placed after
-// the latest version that was made before it.
+// sorter sorts events by the resource versions that their writes made. An event without such a version comes after the
+// latest version that was made before the event.
 //
-// The first window sorts by time, so that events without a version get their place. The second window sorts by version.
-// If an API server keeps some resources in another etcd, the versions of each etcd are in order.
+// The first window sorts by time, to place the events without a version. The second window sorts by version. If an API
+// server keeps some resources in a separate etcd, each etcd's versions are in order.
 type sorter struct {
 	byTime    queue
 	byVersion queue
@@ -304,7 +304,7 @@ func (s *sorter) add(e *event, next func(*event)) {
 	}
 }
 
-// timed moves one event from the first window to the second, and calls next with the events that no longer fit there.
+// timed moves one event from the first window to the second, and passes next the events that exceed the second window.
 func (s *sorter) timed(next func(*event), window int) {
 	q := heap.Pop(&s.byTime).(*queued)
 	if q.order == 0 {

@@ -2,19 +2,19 @@
 // sim/law.
 //
 // A [Source] delivers the events in files in order of time. An [Auditor] orders the writes by resource version, and
-// derives each object before and after a write. It decides who acted (actor.go) and with which right (roles.go), and
-// passes the writes to a [law.Judge]. Fights are found separately (fight.go), because a log has no
-// state of a whole world that could recur. A [Report] lists the findings, the actors, and what could not be judged.
+// derives each object before and after a write. It finds the actor of a write (actor.go) and the rules for this actor
+// (roles.go), and passes the write to a [law.Judge]. It finds fights itself (fight.go), because a log does
+// not contain the state of a whole world. A [Report] lists the findings, the actors, and the writes not judged.
 //
 // # No false positives
 //
-// A log knows less than a simulated world. It may begin in the middle, writes or their bodies may be missing, and it
-// does not say what a writer had read. Anything uncertain is therefore not judged:
+// A log contains less than the history of a simulated world. It may begin at any time. Writes or their bodies may be
+// missing. It does not show what a writer had read. So writes are not judged if any of these facts is uncertain:
 //
-//   - The object before a write comes from the log only if nothing can have happened in between: the request names the
-//     version, or is a patch that leaves the owners alone.
-//   - An unknown actor must only follow two rules. It does not take, edit or delete what another's controller
-//     controls, if that controller is known. It sets a ControllerRef if others could adopt what it creates.
+//   - The state before a write is taken from the log only if no other write can be missing: the request contains the
+//     version, or is a patch that does not change the owners.
+//   - Only two rules apply to an unknown actor. It must not take, edit or delete objects of another known controller.
+//     If others could adopt an object that it creates, it must set a ControllerRef.
 //   - Writes by people and by system components (nodes, the scheduler, the garbage collector) are never violations.
 package audit
 
@@ -25,8 +25,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Limits of the cached cluster state, so that a log of any length takes the same memory: a number of objects, and bytes
-// of their bodies. The objects written longest ago are dropped first, and come back with their next write.
+// Limits of the cached cluster state, so that memory use does not depend on the log's length: objects, and bytes of
+// bodies. The objects with the oldest writes are dropped first. Their next write adds them again.
 const (
 	mostObjects = 100_000
 	mostBodies  = 48 << 20
@@ -37,15 +37,15 @@ type entry struct {
 	place place
 	now   *Object // its latest version; nil if no longer known
 	kind  string
-	late  bool // now may be out of date: the result of a later write is not in the log
+	late  bool // now may be outdated: the log lacks the result of a later write
 
 	epoch    int       // store.epoch when now was stored
 	maker    *Actor    // its creator; nil if the creation is not in the log
 	since    time.Time // when it got its current controller; zero if before the log or unknown
 	constant bool      // it has had this controller since its creation
-	lines    []line    // its first change and its latest changes
+	lines    []line    // its first change and its last few changes
 
-	specBy, statusBy []*Actor // the first few writers of everything except status, and of status
+	specBy, statusBy []*Actor // the first few writers of the status (statusBy) and of everything else (specBy)
 	use, bodies      *list.Element
 }
 
@@ -63,7 +63,7 @@ type store struct {
 	uses    *list.List // *entry values, most recently used first
 	bodies  *list.List // *entry values that have bodies, last written first
 	bytes   int
-	epoch   int                  // the number of lost writes whose object is unknown
+	epoch   int                  // the number of lost writes to unknown objects
 	kinds   map[[2]string]string // the kind by group and resource
 }
 
@@ -90,7 +90,7 @@ func (s *store) kindOf(p place, o *Object) string {
 	return s.kinds[key]
 }
 
-// put stores a version as the latest of a place. gone lists the entries that were evicted to make room.
+// put stores the latest version of an object. gone lists the entries that put evicted to limit the memory.
 func (s *store) put(p place, kind string, o *Object) (n *entry, gone []*entry) {
 	n = s.objects[p]
 	if n == nil {
@@ -142,7 +142,7 @@ func (s *store) remove(n *entry) {
 	delete(s.objects, n.place)
 }
 
-// doubt marks all objects as possibly out of date: a write to an unknown object was lost.
+// doubt marks all objects as possibly outdated, because the log lacks a write and its object.
 func (s *store) doubt() {
 	s.epoch++
 }
@@ -159,7 +159,7 @@ func (l lookedAt) note(p place, at time.Time) {
 	l[p] = at
 }
 
-// since reports whether an object, or a list that contains the object, was read after a time.
+// since reports whether the actor has read an object, or a list that contains it, after a time.
 func (l lookedAt) since(p place, t time.Time) bool {
 	all := place{group: p.group, resource: p.resource, namespace: p.namespace}
 	every := place{group: p.group, resource: p.resource}

@@ -29,8 +29,8 @@ const (
 	hpa     = "system:serviceaccount:kube-system:horizontal-pod-autoscaler"
 )
 
-// does adds a request for "kind/name" or "kind/name/subresource". set contains the new values of the object by their
-// paths ("metadata.labels.app"). For a patch, it is the patch.
+// does adds a request for "kind/name" or "kind/name/subresource". set contains new values by path
+// ("metadata.labels.app"). For a patch, set is the patch.
 func (s *story) does(user, verb, what string, set map[string]any) {
 	s.at = s.at.Add(300 * time.Millisecond)
 	parts := strings.Split(what, "/")

@@ -198,7 +198,7 @@ func patchOf(before, after map[string]any) map[string]any {
 	return patch
 }
 
-// verdictOf returns the violated laws, of those that both judges evaluate.
+// verdictOf returns the violated laws.
 func verdictOf(r *audit.Report) []string {
 	said := map[string]bool{}
 	for _, b := range r.Violations {
@@ -213,7 +213,7 @@ func verdictOf(r *audit.Report) []string {
 // share is the sampling rate: one file in 23. With SOAK=1, all files are used.
 const share = 23
 
-// beyond lists worlds with violations that a log cannot distinguish from right writes.
+// beyond lists worlds with violations that look like right writes in a log.
 var beyond = map[string]string{
 	"created-by-is-the-fallback.txtar":              "an old CronJob controller goes by an annotation",
 	"api-server-forgets-the-controller-field.txtar": "the server drops the field that the controller wrote",
@@ -259,8 +259,8 @@ func TestLogsAgreeWithWorlds(t *testing.T) {
 		worlds, silent, both, missed)
 }
 
-// held runs a file, and judges its log. It returns the violated laws, of those that apply to logs. Without a log it
-// returns nil.
+// held runs a file, and judges its log. It returns the violated laws that apply to logs, in the world and in the log.
+// Without a log it returns nil.
 func held(t *testing.T, file string, o *scenarios.Options) (world, log map[string]bool) {
 	var records []sim.Record
 	world = map[string]bool{}

@@ -71,8 +71,8 @@ func (l *Log) read(each func(*Record) error) error {
 	return l.file.Truncate(whole)
 }
 
-// Append writes a record to the file and adds it to the result. It returns an error if another process has written to the
-// file. For example, the Pod of a lost node can still run when its replacement has started.
+// Append writes a record to the file and adds it to the result. It returns an error if another process has written to
+// the file. For example, the Pod of a lost node can still run when its replacement has started.
 func (l *Log) Append(r *Record) error {
 	if err := l.Add(r); err != nil {
 		return err

@@ -24,7 +24,7 @@ type Head struct {
 	Block    int    `json:"block,omitempty"`  // the size of a block of schedules; each law keeps one failure per block
 }
 
-// Record is one addition to a result. Its numbers are those of the schedules in Ranges.
+// Record is one addition to a result. Its numbers count the schedules in Ranges.
 type Record struct {
 	Ranges   [][2]int       `json:"ranges,omitempty"` // half-open: random schedules that were run, or begun shards
 	Ended    []int          `json:"ended,omitempty"`  // the completed shards of an exhaustive search

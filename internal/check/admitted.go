@@ -14,8 +14,8 @@ import (
 )
 
 // standalone runs a whole program in a world without the sample, and records the objects that it creates. No law
-// applies to these objects, because they have no owner. Then standalone creates the sample, so that the program's
-// webhooks are called. It returns an error if a webhook refuses the sample.
+// applies to these objects, because they have no owner. Then standalone creates the sample, so that the webhooks of the
+// program are called. It returns an error if a webhook refuses the sample.
 func (s *operator) standalone() error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -34,7 +34,7 @@ func (s *operator) standalone() error {
 	return s.admit(r)
 }
 
-// itself reports whether the program also creates an object in a world without the sample.
+// itself reports whether the program creates an object even in a world without the sample.
 func (s *operator) itself(o sim.Ref) bool {
 	return slices.Contains(s.own, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
@@ -129,8 +129,8 @@ func bare(m manifest) manifest {
 	return c
 }
 
-// finishes lists, for kinds that complete (a Job ends, a Pod becomes ready), the controllers that complete their
-// objects. Other controllers, such as that of Deployments, are added only by With: faults hit them and laws judge them.
+// finishes lists the controllers that complete the objects of a kind, such as ending a Job. Other controllers, such as
+// the Deployment controller, run only if With lists them. Then faults affect them and laws judge them.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
 	"Job":                   {"job", "kubelet"},
@@ -138,8 +138,8 @@ var finishes = map[string][]string{
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 }
 
-// finish adds the controllers that complete the objects that the tested controller created in a run without faults. It
-// reports whether it added any.
+// finish adds the controllers that complete the objects that the tested controller has created in a run. It reports
+// whether it added any.
 func (s *operator) finish(r *quiet) bool {
 	var more []string
 	for _, rec := range r.writes() {

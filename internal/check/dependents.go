@@ -30,8 +30,8 @@ type label struct {
 // stray is the name of the copies without an owner.
 const stray = "threelaws-stray"
 
-// adoption creates copies of dependents without an owner, and finds the labels that a copy needs to be adopted. If
-// copies of only some kinds are adopted, no selector is assumed, because the controller uses more than labels.
+// adoption tests whether the controller adopts copies of dependents, and finds the labels that a copy needs for this.
+// If it adopts copies of only some kinds, no selector is assumed, because the controller uses more than labels.
 func (f *found) adoption(s *operator) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
@@ -59,7 +59,7 @@ func (f *found) adoption(s *operator) error {
 	return f.letting(s)
 }
 
-// fits reports whether a selector selects all dependents of the sample and of the second owner in one world.
+// fits reports whether each owner's selector matches the owner's dependents. The world has two owners if possible.
 func (f *found) fits(s *operator, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
@@ -144,8 +144,8 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	return sel
 }
 
-// source returns the label key with the owner's field that determines its value in dependents. If no field does, the
-// label has the same value for all owners.
+// source returns a label key with the field of the owner that contains the label's value. If no field does, all owners
+// have the same value.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {
@@ -199,7 +199,7 @@ func (sel *selector) String() string {
 	return "objects with the labels " + strings.Join(parts, ", ")
 }
 
-// letting tests whether the controller releases a dependent whose labels were changed.
+// letting tests whether the controller releases a dependent after its labels were changed.
 func (f *found) letting(s *operator) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil
@@ -229,8 +229,8 @@ func others(m manifest) map[string]any {
 	return set
 }
 
-// noted says when the controller creates a deleted dependent again: at once, when its owner changes, at a restart, or
-// never.
+// noted says when the controller creates a deleted dependent again: at once, after an edit of its owner, after a
+// restart, or never.
 type noted int
 
 const (
@@ -240,8 +240,8 @@ const (
 	never
 )
 
-// deletedOnes finds the kinds whose dependents are not created again after a deletion, or only later. Examples are
-// requests, runs and backups: the owner records that they were created.
+// deletedOnes finds the kinds whose deleted dependents are created again late or never. An example of never is a
+// backup: its owner records that it was created.
 func (f *found) deletedOnes(s *operator) error {
 	if s.lasts > 0 {
 		return nil // the controller creates objects at certain times, so a new object proves nothing
@@ -267,8 +267,8 @@ func (f *found) deletedOnes(s *operator) error {
 	return nil
 }
 
-// recreates deletes dependents of the settled sample, and reports when the sample has as many as before. It returns
-// atOnce if this cannot be tested.
+// recreates deletes dependents of the settled sample. It returns when the sample has as many dependents again. If this
+// cannot be tested, it returns atOnce.
 func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 	if len(deleted) == 0 {
 		return atOnce, nil

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// edit is a change of the sample's spec. It changes one field, or is a patch from Operator.Edits.
+// edit is a change of the sample's spec: a change of one field, or a patch from Operator.Edits.
 type edit struct {
 	path     []string // the path that a merge patch replaces: the field, or the list around it; nil for a given patch
 	from, to any      // the values at path before and after the edit; for a given patch, the patches in both directions
@@ -20,8 +20,8 @@ type edit struct {
 	was, is  any      // the values of the field before and after the edit
 	had, has int      // the number of dependents before and after the edit
 	back     int      // the number of dependents after the edit is undone
-	marks    []mark   // for a removal: the values that dependents have because of the field
-	made     *end     // an owner that was created with the edit; nil if that was not tried
+	marks    []mark   // for a removal: the values that dependents have only because of the field
+	made     *end     // an owner that was created with the edited spec; nil if that was not tried
 }
 
 func another(v any) any {

@@ -14,11 +14,11 @@ import (
 // mostEdits is the maximal number of edits that are tried on a sample, in addition to Operator.Edits.
 const mostEdits = 16
 
-// mostFollowed is the number of edits with a reaction after which no more edits of a hosted program are tried, if scale
-// and change are known. Each edit takes several slow runs.
+// When scale and change are known, and mostFollowed edits had a reaction, no more edits of a hosted program are tried.
+// Each edit takes several slow runs.
 const mostFollowed = 3
 
-// edits finds the fields of the sample that the controller reacts to, and how many dependents each edit results in.
+// edits finds the fields of the sample to which the controller reacts, and the number of dependents after each edit.
 func (f *found) edits(s *operator) error {
 	stored, idle := shown(f.base.stored, s.owner.GroupVersionKind()), ""
 	if s.lasts > 0 { // actions at certain times are no reaction to an edit
@@ -73,7 +73,7 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
-// late returns why a case is skipped: the lack of time if it ended the edits early, otherwise why.
+// late returns why a case is skipped: if the time ended the edits early, the lack of time, otherwise the argument why.
 func (f *found) late(why string) string {
 	if f.hurried {
 		return "no time was left to edit all fields of its sample's spec"
@@ -81,8 +81,8 @@ func (f *found) late(why string) string {
 	return why
 }
 
-// The method two increases a number of dependents that is 1 in the sample: a case that scales down to none shows
-// nothing. The result is the run of the edited sample, or nil if no such edit gives the sample more dependents.
+// The method two changes a field from 1 to 2 if this gives the sample more dependents. A case that scales from one
+// dependent to none would show nothing. The result is the run of the edited sample, or nil if there is no such field.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil
@@ -183,14 +183,14 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	case s.over() != nil:
 		return false, s.over()
 	case err != nil:
-		return e.path == nil, nil // cases undo their edits; only a given edit is tried without undoing it
+		return e.path == nil, nil // cases must undo their edits; only given edits are used without undoing them
 	case r.settled:
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return true, nil
 }
 
-// waitsSo reports whether the controller only retries if the sample is created with an edit. It sets e.made.
+// waitsSo creates the sample with an edit (e.made). It reports whether the controller then retries without writing.
 func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	if s.lasts > 0 {
 		return false, nil
@@ -204,7 +204,7 @@ func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 
-// deeds lists verb, kind and subresource of the controller's writes since r.began, except writes to the sample's kind.
+// deeds lists the verb, kind and subresource of the controller's writes since r.began. It omits the sample's kind.
 func (r *quiet) deeds() (text string) {
 	for _, rec := range r.writes() {
 		if rec.Object.Kind != r.s.owner.GetKind() {

@@ -21,8 +21,8 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 	}
 }
 
-// inherited finds finalizers in the sample's manifest that the controller removes, for example those that an earlier
-// version added. In the test, the sample has another finalizer too. If the controller removes it, nothing is found.
+// inherited finds finalizers in the sample's manifest that the controller removes, such as finalizers of an earlier
+// version. The test adds a finalizer of another program. If the controller removes that too, inherited finds nothing.
 func (f *found) inherited(s *operator) error {
 	listed := s.owner.GetFinalizers()
 	if len(listed) == 0 {
@@ -47,8 +47,8 @@ func (f *found) inherited(s *operator) error {
 	return nil
 }
 
-// handed finds finalizers that one controller of the operator adds and another one removes. It adds these
-// finalizers to those of the controller that removes them.
+// handed finds finalizers that one controller of the program adds and another one removes. It records them as
+// finalizers of the controller that removes them.
 func (f *found) handed(s *operator, r *quiet) {
 	ours := func(process string) bool {
 		return process == r.process || slices.ContainsFunc(s.Others, named(process))

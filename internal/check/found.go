@@ -12,10 +12,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// found holds what runs without faults show about a controller.
+// found contains facts about a controller from runs without faults.
 type found struct {
 	creates    []creation
-	owns       []schema.GroupVersionKind // kinds that it creates and owns, or creates and should own
+	owns       []schema.GroupVersionKind // kinds that it creates with a ControllerRef, or should
 	writes     []string                  // kinds of objects that it updates, as "Widget/status"
 	watches    []string
 	finalizers []string
@@ -40,7 +40,7 @@ type found struct {
 	releases bool // it releases a dependent whose labels are changed
 	unmarked bool // its webhooks refuse the label and the annotation that a case adds to the sample
 	selector *selector
-	raised   *edit   // the edit that the method two made to the sample; nil if there was none
+	raised   *edit   // the edit by the method two; nil if there was none
 	scale    *edit   // an edit that changes the number of dependents
 	change   *edit   // an edit to which it reacts, but that keeps the number of dependents
 	more     []*edit // further edits to which it reacts
@@ -191,8 +191,8 @@ func (f *found) names(s *operator) error {
 	return nil
 }
 
-// alone finds the kinds of the operator's CRDs that a whole program reconciles even without the sample. An ownerless
-// copy of such a kind is no orphan.
+// alone finds the kinds of the operator's CRDs that a whole program reconciles even without the sample. An object of
+// such a kind without an owner is not an orphan.
 func (f *found) alone(s *operator) error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -309,8 +309,8 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// deletions finds out for each deletion policy whether the controller itself deletes dependents, and objects without a
-// reference.
+// deletions finds for each deletion policy which objects the controller itself deletes: dependents, or objects without
+// a reference.
 func (f *found) deletions(s *operator) error {
 	for _, policy := range policies {
 		r, err := s.run(s.owner)

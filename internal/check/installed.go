@@ -55,7 +55,7 @@ func (s *operator) put(m manifest) error {
 	return create(s.server, m)
 }
 
-// inOrder returns the objects with namespaces first and webhook configurations last, because webhooks would be called
+// inOrder returns the objects with namespaces first and webhook configurations last. The server would call the webhooks
 // for all objects after them.
 func inOrder(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	rank := func(o *unstructured.Unstructured) int {

@@ -107,8 +107,8 @@ func (s *operator) program() error {
 	return nil
 }
 
-// worksOn sets the default name and kind of the program. The default kind is that of the sample's first custom object.
-// If there is none, it is the kind of the first object.
+// worksOn sets the default name and kind of the program. The default kind is the kind of the sample's first custom
+// object. If the sample has none, it is the kind of the sample's first object.
 func (s *operator) worksOn() {
 	c := &s.Controller
 	c.Name = cmp.Or(c.Name, "program")

@@ -61,7 +61,7 @@ func strict(what string, err error) *refused {
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// known lists the fields that the schema of a custom kind allows in place of the last word of a field's path.
+// known lists the fields in a custom kind's schema that could replace the last word of a field's path.
 func known(k *fakeapi.Kind, words []string) (names []string) {
 	_, version := k.Definition()
 	if version == nil || version.Schema == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// quiet is a run of a world. By default it is a quiet run: in the default schedule, in which no event is late.
+// quiet is a run of a world. Most are quiet runs: in the default schedule, without faults and late events.
 type quiet struct {
 	*trial.Trial
 	s       *operator
@@ -84,10 +84,10 @@ func (r *quiet) settle() {
 	r.settled, r.fights = last.Settled && r.settled, last.Fight
 }
 
-// manyWrites is a number of writes that no controller needs to react to one edit.
+// A controller that makes manyWrites writes after one user action, and does not settle, counts as writing forever.
 const manyWrites = 200
 
-// writesOn reports whether the controller keeps writing. Writes to Events and Leases do not count.
+// writesOn reports whether the controller writes without end. Writes to Events and Leases do not count.
 func (r *quiet) writesOn() bool {
 	n := 0
 	for _, rec := range r.writes() {
@@ -102,8 +102,8 @@ func (r *quiet) kindOf(rec *sim.Record) schema.GroupVersionKind {
 	return r.Server.KindOf(rec.After.(runtime.Object)).GVK
 }
 
-// does executes a user action, and runs the world until it settles. The error is a refusal of the server, or the
-// context's.
+// does executes a user action, and runs the world until it settles. The error is the server's refusal, or the error of
+// the context.
 func (r *quiet) does(req *fakeapi.Request) error {
 	r.began = r.World.History.Len()
 	if _, err := r.Request(req); err != nil {
@@ -198,7 +198,7 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 	return list
 }
 
-// idle describes what the controller did in a run in which it wrote nothing.
+// idle describes the actions of the controller in a run without writes.
 func (r *quiet) idle() string {
 	if r.s.Controller.Hosted() {
 		return r.requested()
@@ -243,8 +243,8 @@ func (r *quiet) requested() string {
 	return fmt.Sprintf("%d requests, none of which was refused", n)
 }
 
-// ticks describes when a controller creates objects of a kind, or changes one object, at equal intervals. Examples are
-// a CronJob, and the renewal of a certificate.
+// ticks describes writes at equal intervals: creations of objects of a kind, or changes of one object. Examples are a
+// CronJob's Jobs, and the renewal of a certificate.
 type ticks struct {
 	deed
 	every time.Duration
@@ -256,8 +256,8 @@ type deed struct {
 	name string // "namespace/name" of the changed object; "" if objects are created
 }
 
-// Times are ticks only if enoughTicks of them are regular, because a rollout that makes progress every ten seconds
-// ends. A world with ticks runs until the third tick.
+// A rollout may make progress every ten seconds, but it ends. So enoughTicks equal intervals are required. A world with
+// ticks runs until the third tick.
 const (
 	enoughTicks = 7
 	leastTick   = 10 * time.Second // the shortest interval of ticks; a shorter interval is a loop
@@ -337,8 +337,8 @@ func (i *Idle) Error() string {
 	return fmt.Sprintf("it did nothing for its owner: in a world with %s %s", i.Owner, i.Why())
 }
 
-// Why says what the controller did instead, without naming the owner. It ends with the last error that was logged, or
-// with the last lines if no line is an error.
+// Why describes the controller's actions without naming the owner. It ends with the last error that was logged, or with
+// the last lines if no line is an error.
 func (i *Idle) Why() string {
 	errors, others := render.Digest(i.Printed)
 	switch {

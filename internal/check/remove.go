@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// kept describes a mistake: dependents keep values after the field of the owner from which they came was removed.
+// kept is a mistake: dependents keep the values of a field after the field was removed from their owner.
 type kept struct {
 	edit  *edit
 	marks []mark
@@ -30,8 +30,8 @@ const (
 	mostProgramRemoved = 2
 )
 
-// removals removes optional fields, and finds those to whose removal the controller reacts. If adding a field adds a
-// value to a dependent, then removing the field must remove the value.
+// removals removes optional fields, and finds the fields to whose removal the controller reacts. If adding a field adds
+// a value to a dependent, then removing the field must remove that value.
 func (f *found) removals(s *operator) error {
 	if s.lasts > 0 {
 		return nil // the controller creates objects at certain times, so a new object proves nothing
@@ -58,7 +58,8 @@ func (f *found) removals(s *operator) error {
 	return nil
 }
 
-// optional lists edits that each remove a field of an object. A map precedes its fields. Items of lists stay.
+// optional lists edits that each remove a field of an object. The removal of a map comes before the removals of its
+// fields. Items of lists are not removed.
 func optional(object map[string]any, list []*edit, path ...string) []*edit {
 	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	if len(path) > 1 {
@@ -93,7 +94,7 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	if err := bare.merge(without, e.patch(e.from)); err != nil || !bare.settled {
 		return nil
 	}
-	// A controller need not remove a value that it does not add to existing dependents.
+	// A controller need not remove a value that it adds only to new dependents.
 	full := bare.controlled(without, f.owns)
 	marks = slices.DeleteFunc(marks, func(m mark) bool { return !m.in(full) })
 	left, answered, err := f.takesOut(s, e, marks, nil)
@@ -138,7 +139,7 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices
 	return left, answered, nil
 }
 
-// only lists the values in had that the same objects in plain do not have. It ignores metadata and status.
+// only lists the values in had that the objects of the same names in plain lack. It ignores metadata and status.
 func only(had, plain []manifest) (list []mark) {
 	for _, d := range had {
 		i := slices.IndexFunc(plain, d.same)

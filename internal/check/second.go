@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// beside adds a second owner: the sample under another name. If the two owners then have too few dependents, beside
-// also changes the names of dependents in the second owner's spec. It keeps this change only if the change helps.
+// beside adds a second owner: the sample under another name. If the owners then have too few dependents, beside also
+// renames the dependents in the second owner's spec. It keeps this change only if the change helps.
 func (f *found) beside(s *operator) error {
 	same := s.owner.renamed(s.owner.GetName() + "-second")
 	known := f.unknown
@@ -42,7 +42,7 @@ func (f *found) beside(s *operator) error {
 }
 
 // besides runs a world with the sample and a second owner. It reports whether each owner has at least as many
-// dependents as the sample has alone, and the two do not wait for each other.
+// dependents as the sample alone, and the owners do not wait for each other.
 func (f *found) besides(s *operator, second manifest) bool {
 	f.second, f.pair, f.seconds = manifest{}, nil, nil
 	r, err := s.run(s.owner, second)
@@ -62,7 +62,7 @@ func (f *found) besides(s *operator, second manifest) bool {
 	return !lacks && !waits
 }
 
-// differs finds fields in which owners must differ, and adds an invariant that they do.
+// differs finds fields in which owners must differ, and adds an invariant that requires different values.
 func (f *found) differs(s *operator) (err error) {
 	if f.second.Unstructured == nil || s.lasts > 0 || s.Hurry != nil && s.Hurry() ||
 		slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == differentValues }) {
@@ -74,7 +74,7 @@ func (f *found) differs(s *operator) (err error) {
 	return err
 }
 
-// shares finds objects that refer to all owners. Such an object cannot have a ControllerRef, so no law requires one.
+// shares finds objects that refer to both owners. Such an object cannot have a ControllerRef, so no law requires one.
 func (f *found) shares(s *operator) error {
 	if len(f.plain) == 0 {
 		return nil
@@ -125,10 +125,10 @@ type distinct struct {
 
 func (d distinct) String() string { return d.kind.Kind + " " + d.path }
 
-// manyOwners contains name suffixes for owners with equal specs. They suffice for values from a small pool to repeat.
+// manyOwners contains name suffixes for owners with equal specs. With five owners, values from a small pool repeat.
 var manyOwners = []string{"", "-second", "-third", "-fourth", "-fifth"}
 
-// distinctValues returns the fields whose values differ between all owners in three worlds: the owners are created at
+// distinctValues returns the fields whose values differ between all owners in three worlds. The owners are created at
 // once, at once in reverse order, and one after the other. The name of second must end in "-second".
 func (s *operator) distinctValues(second manifest, owns []schema.GroupVersionKind) ([]distinct, error) {
 	owners := []manifest{s.owner}
@@ -176,8 +176,8 @@ func (r *quiet) creates(m manifest) error {
 	return r.does(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
 }
 
-// differing returns the fields whose values differ between all owners. Fields that the user set are left out, and so
-// are values that differ only in the owner's name.
+// differing returns the fields whose values differ between all owners. It leaves out fields that the user has set, and
+// values that differ only in the owner's name.
 func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (all []distinct) {
 	var values []map[distinct]string
 	for _, m := range owners {
@@ -204,8 +204,8 @@ func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (al
 	return all
 }
 
-// chosenValues returns the fields that are numbers, or texts with digits, of an owner and of its dependents. A
-// dependent is used only if it is the only one of its kind.
+// chosenValues returns the fields of an owner and its dependents that contain numbers, or texts with digits. It uses a
+// dependent only if there is no other of its kind.
 func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	all := map[distinct]string{}
 	for i, m := range append([]manifest{owner}, dependents...) {

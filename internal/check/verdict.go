@@ -100,7 +100,7 @@ func (s *operator) ofWorld(l *law.Law) bool {
 	return slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == l.ID })
 }
 
-// told lists the names of the laws and invariants that are skipped or that these cases violated.
+// told lists the names of laws and invariants that are skipped, or that these cases have violated.
 func (s *operator) told(cases []Tried) (told []string) {
 	for name := range s.Skip {
 		told = append(told, name)
@@ -115,8 +115,8 @@ func (s *operator) told(cases []Tried) (told []string) {
 	return told
 }
 
-// asks returns the laws that a case evaluates after earlier cases; nil means all laws. A violated law is reported once,
-// in the simplest case. Later cases leave it out, and can show other violations. Laws in ending are always included.
+// asks returns the laws for a case that runs after the given cases; nil means all laws. It leaves out laws that those
+// cases violated, so that the case can show other violations. It never leaves out laws in ending.
 func (s *operator) asks(cases []Tried, c *law.Contract) []*law.Law {
 	told, all := s.told(cases), slices.Concat(law.All(), c.Laws())
 	left := slices.DeleteFunc(slices.Clone(all), func(l *law.Law) bool {
@@ -153,7 +153,7 @@ func (v *Verdict) add(controller string, cases []Tried) {
 	}
 }
 
-// compared adds the schedules whose settled state was compared with the settled state of a quiet run.
+// compared adds to v the schedules of cases that compare their settled state with a quiet run's state (SameEnd).
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c DerivedCase) bool { return c.Name == t.Name })
@@ -164,8 +164,8 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	}
 }
 
-// missing returns why a law cannot be judged or does not apply, in the form "state: reason". For a law that can be
-// judged it returns "".
+// missing returns the state and the reason of a law that cannot be judged or does not apply: "state: reason". For a law
+// that can be judged it returns "".
 func (f *found) missing(s *operator, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
 	if c.Hosted() { // only a Go test can set the Contract

@@ -34,7 +34,7 @@ func (w *wants) of(owner runtime.Object) int {
 }
 
 // want finds how many dependents an owner wants for certain field values: the number of an owner that is created with
-// these values. The number is unknown if an owner that was edited to these values has a different number.
+// them. The number is unknown if an owner that was edited to these values has a different number.
 func (f *found) want(s *operator) error {
 	if len(f.dependents) == 0 {
 		return nil
@@ -85,9 +85,9 @@ func (f *found) want(s *operator) error {
 	return nil
 }
 
-// keepsHistory counts the dependents after an edit. It reports whether their number depends on the owner's history.
-// This is so if an edited owner and a created owner with the same values have different numbers, or if undoing the edit
-// does not restore the number. In these cases no number is expected.
+// keepsHistory counts the dependents of an owner that is created with an edit. It reports whether the number depends on
+// the owner's history: an edited and a created owner have different numbers, or undoing the edit does not restore the
+// number. Then no number is expected.
 func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 	one := &wants{paths: w.paths, by: map[string]int{}}
 	unknown := len(f.unknown)
@@ -103,8 +103,8 @@ func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 	return false
 }
 
-// count runs a world in which the sample is created with the edit e, or unchanged if e is nil. It adds the number of
-// the sample's active dependents to w. If this number contradicts e, it sets w.by to nil.
+// count runs a world in which the sample is created with the edit e, or unchanged if e is nil. It stores the number of
+// the sample's active dependents in w. If this number differs from the number after the edit, it sets w.by to nil.
 func (f *found) count(s *operator, w *wants, e *edit) error {
 	if w.by == nil {
 		return nil // another count has set the number to unknown
@@ -136,7 +136,7 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 	return nil
 }
 
-// active returns the number of those dependents that their owner wants (see counts).
+// active returns the number of dependents that count (see counts).
 func (f *found) active(s *operator, dependents []manifest) (n int) {
 	for _, d := range dependents {
 		if f.counts(s, d.Unstructured) {
@@ -146,8 +146,8 @@ func (f *found) active(s *operator, dependents []manifest) (n int) {
 	return n
 }
 
-// counts reports whether an owner wants a dependent: not if it is a revision, or of a kind whose events enqueue
-// nothing. A dependent with 0 replicas counts only if the sample's own dependents are created with 0 replicas.
+// counts reports whether an owner wants a dependent. Revisions, and kinds whose events enqueue nothing, do not count. A
+// dependent with 0 replicas counts only if the sample's dependents are created with 0 replicas.
 func (f *found) counts(s *operator, dependent runtime.Object) bool {
 	gvk := dependent.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {

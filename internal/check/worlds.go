@@ -30,8 +30,8 @@ type place struct {
 // few contains the faults of most cases, with the number of each in a run.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
-// atWork contains the faults of few except stale, the start from an older list. A garbage collector that starts from an
-// older list may delete dependents that should be orphaned, if it has not seen all of them when it stops waiting.
+// atWork contains the faults in few, without stale (the start from an older list). A garbage collector with an older
+// list may not know some dependents when it stops waiting, and may delete them although they should be orphaned.
 var atWork = map[string]int{"crash": 1, "conflict": 1, "lost": 1}
 
 func every() map[string]int {
@@ -153,8 +153,8 @@ func (f *found) edit(s *operator) place {
 	return p
 }
 
-// follow is a case: while the controller works, the sample is edited, the edit is undone, and then repeated. If
-// the edit is f.scale, the last edit instead makes the sample want one dependent less, if possible.
+// follow is a case: the sample is edited while the controller works. The edit is undone, and then repeated. If the edit
+// is f.scale, the last edit instead reduces the wanted number of dependents by one, if possible.
 func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
@@ -268,8 +268,8 @@ func (s *operator) timed(user []casefile.Action) []casefile.Action {
 
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
-// less returns a value for the edit f.scale with a number that is one less than the sample's. ok is false if f.scale is
-// not an edit of a number, or if no dependent would remain.
+// less returns a value for the edit f.scale that is one less than the sample's number. ok is false if f.scale does not
+// edit a number, or if no dependent would remain.
 func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
 		return nil, false

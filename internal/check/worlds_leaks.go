@@ -15,10 +15,10 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// cleanUp says which objects the controller deletes after their owner. These objects do not refer to the owner: they
-// are cluster-scoped or in other namespaces, or the controller finds them by labels or recorded names.
+// cleanUp lists the objects that the controller deletes after their owner. These objects do not refer to the owner:
+// they are cluster-scoped or in other namespaces, or the controller finds them by labels or recorded names.
 type cleanUp struct {
-	removes []remains // kinds whose objects it deletes; with the objects that remain if another owner exists
+	removes []remains // the kinds that it deletes, and the objects that remain if another owner exists
 	there   []remains // the objects of these kinds before the deletion, if another owner exists
 	leaves  []schema.GroupVersionKind
 }
@@ -29,7 +29,7 @@ type remains struct {
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp deletes the sample in worlds with one owner and with two, and finds which objects without a reference go.
+// cleansUp deletes the sample, alone and beside another owner, and finds which objects without a reference are deleted.
 func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {
@@ -59,8 +59,8 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 	return c, nil
 }
 
-// left deletes the first owner, and returns the objects of some kinds after and before that. It returns nil if the
-// world does not settle, or if the owner stays.
+// left deletes the first owner, and returns the objects of some kinds after and before the deletion. It returns nil if
+// the world does not settle, or if the owner still exists.
 func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
@@ -93,8 +93,8 @@ func fullName(o runtime.Object) string {
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
-// cleared returns a check that a deleted owner leaves no more objects than those in without, or nil if without is
-// empty.
+// cleared returns a check that only the objects in without remain after an owner is deleted. It returns nil if without
+// is empty.
 func cleared(owner manifest, without []remains) scenarios.Func {
 	if len(without) == 0 {
 		return nil
@@ -122,8 +122,8 @@ func cleared(owner manifest, without []remains) scenarios.Func {
 	}
 }
 
-// delays is the number of other user actions before the deletion in the case deleted/early. Most random schedules
-// execute the first user actions before any controller runs.
+// delays is the number of user actions before the deletion in the case deleted/early. Most random schedules execute the
+// first user actions before any controller runs.
 const delays = 6
 
 // early is a case: the sample is deleted while its controller still creates dependents.
@@ -194,9 +194,9 @@ func (f *found) dependentUnseen(s *operator) place {
 	return p
 }
 
-// expectNothing adds the check that a deleted sample leaves no more objects than its deletion in a run without faults.
-// If the controller deletes objects itself, the case has no fault stale: a controller that starts from an older list
-// may still see the owner, and create its objects again.
+// expectNothing adds the check that a deleted sample leaves no more objects than in a run without faults. If the
+// controller deletes objects itself, the case has no fault stale: a controller with an older list may still see the
+// owner, and create its objects again.
 func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)

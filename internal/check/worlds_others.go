@@ -58,7 +58,7 @@ const hold = "example.com/threelaws-hold"
 // holdFirst is a finalizer of another program that the sample has from the start.
 const holdFirst = "example.com/threelaws-first"
 
-// barred sets why as the reason for which the cases are not run, unless it is "".
+// barred returns the cases. Unless why is "", it sets why as the reason for skipping them.
 func barred(why string, list []*place) (all []place) {
 	for _, p := range list {
 		if why != "" {
@@ -118,7 +118,7 @@ func stays(m, owner manifest) scenarios.Func {
 	}
 }
 
-// taken returns the cases in which the user changes or deletes the sample's dependents.
+// taken returns the cases in which the user changes or deletes the sample's dependents, or takes their names.
 func (f *found) taken(s *operator) []place {
 	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
 	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
@@ -157,7 +157,7 @@ func (f *found) taken(s *operator) []place {
 		}
 	}
 	second := found{dependents: f.seconds}
-	for _, d := range second.each() { // the controller may map events of these to the wrong owner
+	for _, d := range second.each() { // the controller may map their events to the wrong owner
 		if !f.createsOnce(d) && !slices.Contains(f.asleep, d.GroupVersionKind()) {
 			lost.user = append(lost.user, gone(d))
 		}
@@ -185,8 +185,8 @@ func alsoOwned(d, owner manifest) casefile.Action {
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts returns the sample's first dependent of each kind, except kinds in f.asleep. The dependents are from the world
-// with a second owner, if there is one.
+// firsts returns the sample's first dependent of each kind, except kinds in f.asleep. If there is a second owner, the
+// dependents are from the world with both owners.
 func (f *found) firsts() []manifest {
 	beside := *f
 	if len(f.pair) > 0 {
@@ -199,7 +199,7 @@ func (f *found) firsts() []manifest {
 
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
 
-// copies tries whether the server accepts a copy of each dependent, each in a world of its own. It returns the first error.
+// copies returns an error if the server refuses a copy of a dependent. It tries each copy in a separate world.
 func (f *found) copies(s *operator) error {
 	for _, d := range f.each() {
 		if err := s.makes(d.copied(d.GetName())); err != nil {

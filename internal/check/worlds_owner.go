@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ends returns the cases about the end of the sample. For each deletion policy there are two cases: the sample is
-// deleted, and the sample is deleted and recreated. Other cases follow.
+// ends returns the cases in which the sample is deleted. For each deletion policy, one case deletes the sample, and
+// another one also recreates it. Further cases follow.
 func (f *found) ends(s *operator) (all []place) {
 	for _, policy := range policies {
 		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
@@ -66,8 +66,8 @@ func (f *found) again(s *operator) []casefile.Action {
 	return []casefile.Action{casefile.Action{Manifests: next.text()}, patch(f.of, back)}
 }
 
-// held is a case: a finalizer of another program delays the deletion of the sample. If the controller has finalizers,
-// it could remove this finalizer by overwriting the list. So the user adds it to an existing list, by a JSON patch.
+// held is a case: a finalizer of another program delays the sample's deletion. A controller that overwrites the list of
+// finalizers could remove it. So the user adds it to an existing list, by a JSON patch.
 func (f *found) held(s *operator) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
@@ -140,8 +140,8 @@ func (f *found) stillThere() scenarios.Func {
 	}
 }
 
-// In the following cases the world settles before the decisive step, so every controller has seen the latest state.
-// Therefore they also test whole programs, for which it is not known when they read an object.
+// In the following cases the world settles before the decisive step, so every controller has seen the latest state. So
+// they can also test whole programs, although it is unknown when a program reads an object.
 
 // terminating is a case: while the sample is terminating, it is edited, and an orphan that fits the sample is created.
 func (f *found) terminating(s *operator) place {
@@ -234,8 +234,8 @@ func (f *found) replaced(s *operator) place {
 	return p
 }
 
-// surplus returns the dependents with fixed names that the sample loses when it wants fewer, in the world with a second
-// owner.
+// surplus returns the dependents with fixed names that the sample no longer has when it wants fewer. The world has a
+// second owner.
 func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
 	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil

@@ -13,12 +13,12 @@ import (
 // Clause is one sentence that a program can be checked against.
 type Clause struct {
 	ID string // "ADOPT-4"; the law that checks the clause has the same ID
-	// Invariant is the ID of the invariant that checks the clause, if the clause concerns only some controllers: an
-	// invariant in their contracts, see package controllers.
+	// Invariant is the ID of the invariant that checks the clause, if the clause concerns only some controllers. The
+	// invariant is in their contracts; see package controllers.
 	Invariant string
 	Category  Category
-	// Sentence is what must hold, in Markdown. If a law or an invariant checks the clause, Sentence contains only what recorded cases
-	// check in addition.
+	// Sentence is the rule, in Markdown. If a law or an invariant checks the clause, its sentence is the rule. Then
+	// Sentence contains only additional rules that recorded cases check.
 	Sentence string
 	Source   string   // document and section
 	About    About    // the actors that the clause concerns

@@ -23,8 +23,8 @@ const most = 1000
 
 // List holds the requested faults. The zero value is empty. A List may be used by several goroutines.
 type List struct {
-	// Tell, if it is not nil, is called for each fault that strikes, before clients can see the effect. line is the
-	// fault's line; what describes the effect and the client. Tell must not call methods of the list.
+	// Tell, if it is not nil, is called for each fault that strikes, before clients see the effect. line is the fault's
+	// line. what describes the effect and the client. Tell must not call methods of the list.
 	Tell func(line, what string)
 
 	mu      sync.Mutex
@@ -109,8 +109,8 @@ func (l *List) do(r *rule) (done []Shown) {
 	return []Shown{r.shown()}
 }
 
-// released lists the hold faults that a release ends: those with the same client pattern, or all for the pattern *. If
-// the release names a kind, only faults on this kind end.
+// released lists the hold faults that a release ends: the faults with the same client pattern, or all faults for the
+// pattern *. If the release names a kind, only faults on this kind end.
 func released(rules []*rule, by *rule) (gone []*rule, err error) {
 	var held []string
 	for _, r := range rules {
@@ -182,9 +182,9 @@ func (s Shown) String() string {
 	return fmt.Sprintf("%3d  %s  (%s)", s.ID, s.Line, struck)
 }
 
-// Strike returns the effect of the faults on a request or on the opening of a watch. The server calls it before it
-// executes the request. nil means no fault. If several faults would make the request fail, only the first one does, but
-// every matching fault counts the request.
+// Strike returns the effect of the faults on a request or on the opening of a watch; nil means no fault. The server
+// calls it before it executes the request. If several faults would make the request fail, only the first one does.
+// Every matching fault counts the request.
 func (l *List) Strike(req *fakeapi.Request, isWatch bool) *Strike {
 	if l == nil {
 		return nil

@@ -199,8 +199,8 @@ func (a *answer) can(req *fakeapi.Request, verb string) bool {
 	return !reads(verb)
 }
 
-// status returns the error with the text that the real server uses in these cases: conflict (409), too many requests
-// (429), slow store (500), shutdown (503), timeout (504).
+// status returns the error with the real server's text for these cases: conflict (409), too many requests (429), slow
+// store (500), shutdown (503), timeout (504).
 func (a *answer) status(req *fakeapi.Request) *apierrors.StatusError {
 	switch a.code {
 	case http.StatusConflict:

@@ -35,7 +35,7 @@ func (k *check) key(text string) string {
 	return string(k.sort) + text
 }
 
-// lag is the maximal delay of one watch relative to another.
+// lag is the maximal delay of one watch compared with another.
 const lag = 2 * time.Second
 
 func (c *Cluster) patient(_ *entry, since, now time.Time) bool { return now.Sub(since) >= c.Patience }
@@ -105,8 +105,8 @@ func (c *Cluster) Tick(now time.Time) {
 	}
 }
 
-// Pending reports whether a report may become due soon without any change, or a kind is not listed yet. It ignores
-// objects that are still within the time that they may be terminating.
+// Pending reports whether an open problem may be reported later without a further change, or a kind is not listed yet.
+// It ignores terminating objects (Stuck).
 func (c *Cluster) Pending() bool {
 	for _, sorts := range c.open {
 		for s := range sorts {
@@ -139,7 +139,7 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 func nobody(*entry) string { return "" }
 
 // referrer returns the manager of the last change in the story that is a creation, or that changed only owner
-// references other than the controller. Without such a change, it returns the creator.
+// references other than the controller. If there is no such change, it returns the creator.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
 		if l := e.lines[i]; l.Did == "create" || l.Change == "owners" {
@@ -159,7 +159,7 @@ type hold struct {
 
 const mostNamed = 3
 
-// stuck describes what a terminating object waits for.
+// stuck describes why a terminating object still exists, such as its finalizers.
 func (c *Cluster) stuck(e *entry) string {
 	o := e.now
 	if !o.terminating() {
@@ -191,7 +191,7 @@ func (c *Cluster) stuck(e *entry) string {
 	return "it was deleted and is still there; it waits for " + strings.Join(parts, ", and ")
 }
 
-// blocking lists dependents that block the deletion of an owner, and what each of them waits for.
+// blocking lists the dependents that block an owner's deletion, with the finalizers of terminating ones.
 func (c *Cluster) blocking(e *entry) string {
 	var names []string
 	for d := range c.dependents[e.now.UID] {

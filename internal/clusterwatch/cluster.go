@@ -7,10 +7,9 @@
 //
 // # Who wrote
 //
-// A watch event contains an object, but not the client that changed it. metadata.managedFields contains the manager
-// that wrote a field last. So a change is attributed to the manager that owns the changed fields afterwards
-// (object.go). managedFields does not show who removed a field or deleted an object. Changes by an unknown manager are
-// not reported.
+// A watch event contains an object, but not the client that changed it. metadata.managedFields contains the last
+// manager of each field. So a change is attributed to the manager that owns the changed fields afterwards (object.go).
+// managedFields does not show who removed a field or deleted an object. Changes by an unknown manager are not reported.
 //
 // # What is not reported
 //

@@ -12,9 +12,9 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a value that the writes of several managers bring back to an earlier state again and again. The value may
-// be a field, the owners and labels of an object, the existence of an object, or the number of objects that several
-// owners select.
+// A fight is a value that several managers change in a cycle: their writes restore an earlier state again and again.
+// The value may be a field, the owners and labels of an object, the existence of an object, or the number of objects
+// that several owners select.
 
 const (
 	roundsOfFight = 3         // a cycle is reported after this many rounds
@@ -29,15 +29,15 @@ type track struct {
 	key  string
 	path fight.Path[string] // By is the manager; "" if unknown
 
-	count int    // objects created minus objects gone, if the value is a number of objects
-	terms string // the numbers of objects that the owners want, for such a value
+	count int    // for a number of objects: objects created minus objects deleted
+	terms string // for a number of objects: the numbers that the owners want
 }
 
 // knownFight is a fight that was found.
 type knownFight struct {
 	Finding
-	lead  string   // key of the history whose rounds are counted; for several fields, that of the first
-	also  []string // the further fields of the fight
+	lead  string   // the key of the history whose rounds are counted; if there are several fields, of the first field
+	also  []string // the other fields of the fight
 	hands bool     // a person takes part
 	next  int      // the number of rounds at which it is reported next
 }
@@ -61,8 +61,8 @@ func (f *fights) track(key string) *track {
 	return t
 }
 
-// come adds a state to the history. If this closes a cycle, it returns the cycle and the managers that wrote in it. For
-// a cycle that is too slow it returns nil.
+// come adds a state to the history. If this closes a cycle, it returns the cycle and its managers. For a slow cycle it
+// returns nil.
 func (t *track) come(v fight.Visit[string]) (circle []fight.Visit[string], who []string) {
 	circle = t.path.Visit(v)
 	if circle == nil || v.At.Sub(circle[0].At) > slowest {
@@ -175,7 +175,7 @@ func (o *Version) claim() (sum uint64) {
 	return sum
 }
 
-// fields adds the changed fields to their histories. It does nothing for an object with only one manager.
+// fields adds changed fields to their histories. It ignores objects that have only one manager.
 func (c *Cluster) fields(x *change) {
 	other := func(m metav1.ManagedFieldsEntry) bool { return m.Manager != x.new.ManagedFields[0].Manager }
 	if !slices.ContainsFunc(x.new.ManagedFields, other) {
@@ -196,7 +196,7 @@ func (c *Cluster) fields(x *change) {
 	}
 }
 
-// writer returns the manager that wrote a field last, or the manager of the whole change if nobody owns the field now.
+// writer returns the last manager of a field. If no manager owns the field now, it returns the manager of the change.
 func (l *leaf) writer(x *change) string {
 	if who := newest(l.by); who != "" {
 		return who
@@ -207,8 +207,8 @@ func (l *leaf) writer(x *change) string {
 // collector is the name of the garbage collector in a fight. It deletes objects whose owners do not exist.
 const collector = "(the garbage collector)"
 
-// exists adds to the history of whether an object with this name exists. The manager that deletes an object is unknown,
-// unless only the garbage collector can have deleted it.
+// exists adds a creation or a deletion to the history of an object's name. The manager of a deletion is unknown, unless
+// only the garbage collector can have deleted the object.
 func (c *Cluster) exists(x *change) {
 	var v fight.Visit[string]
 	o := x.new
@@ -229,8 +229,8 @@ func (c *Cluster) exists(x *change) {
 	}
 }
 
-// counts adds to the history of the number of objects without a controller that several owners select. If these owners
-// want different numbers, controllers without ControllerRef create and delete such objects forever.
+// counts adds to the history of the number of objects without a controller that several owners select. If the owners
+// want different numbers, and their controllers set no ControllerRef, such objects are created and deleted forever.
 func (c *Cluster) counts(x *change) {
 	was, is := x.old.loose(), x.new.loose()
 	if was && is && x.old.claim() == x.new.claim() || !was && !is {

@@ -14,7 +14,6 @@ import (
 // Sort is a kind of problem.
 type Sort string
 
-// The kinds of problems.
 const (
 	Fight         Sort = "fight"          // several managers bring a value back to an earlier state again and again
 	Takeover      Sort = "takeover"       // an object's controller was replaced by another
@@ -36,7 +35,7 @@ type Finding struct {
 	Last   time.Time `json:"last"`
 	Rounds int       `json:"rounds,omitempty"` // the rounds of a fight
 	Writes int       `json:"writes,omitempty"`
-	Goes   bool      `json:"goesOn,omitempty"` // the fight was reported before, and continues
+	Goes   bool      `json:"goesOn,omitempty"` // the fight continues after an earlier report
 	Story  []Line    `json:"story,omitempty"`
 }
 

@@ -84,7 +84,7 @@ func Parse(k *ServedKind, content map[string]any) (*Version, error) {
 	return v, err
 }
 
-// lighten drops fieldsV1, which only a comparison with the previous version needs, and the body unless whole is set.
+// lighten drops fieldsV1, which is needed only until versions are compared, and the body unless whole is set.
 func (v *Version) lighten(whole bool) {
 	for i := range v.ManagedFields {
 		v.ManagedFields[i].FieldsV1 = nil
@@ -94,8 +94,8 @@ func (v *Version) lighten(whole bool) {
 	}
 }
 
-// reports reports whether several programs report the state of such objects. This is not a fight: for example, a
-// kubelet and the node controller may disagree about a node.
+// reports reports whether several programs write the status of this kind. Their disagreement is not a fight: for
+// example, a kubelet and the node controller may disagree about a node.
 func (k *ServedKind) reports() bool { return k.Group == "" && (k.Kind == "Node" || k.Kind == "Pod") }
 
 func (k *ServedKind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
@@ -147,7 +147,7 @@ func (o *Version) owned() (out []set) {
 	return out
 }
 
-// keyed returns the names of the keys by which the managers identify entries of a list, or nil for an atomic list.
+// keyed returns the fields that identify the entries of a list for the managers, or nil for an atomic list.
 func keyed(sets []set) []string {
 	for _, s := range sets {
 		for k := range s.fields {
@@ -195,8 +195,8 @@ func items(list any, by []string) (out []item, ok bool) {
 	return out, true
 }
 
-// writer returns the manager that made a change: the last one that wrote a changed field. If fields were only removed,
-// it returns the manager of the newest entry of managedFields that the old version does not have. "" means unknown.
+// writer returns the manager of a change: the last writer of a changed field. If fields were only removed, it is the
+// manager of the newest entry in managedFields that the old version lacks. "" means unknown.
 func (c *change) writer() string {
 	var all []set
 	for _, l := range c.leaves {

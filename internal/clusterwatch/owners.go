@@ -79,7 +79,7 @@ func (c *Cluster) foreign(e *entry) string {
 }
 
 // neverOwned reports whether an object has owner references, but no owner in the right place is known to have existed.
-// The garbage collector deletes such an object, if it has no finalizers.
+// The garbage collector deletes such an object if it has no finalizers.
 func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]
@@ -103,8 +103,8 @@ var traces = []string{"pod-template-hash", "controller-revision-hash", "pod-temp
 // adoptable kind, the object has a controller.
 const controllerManager = "kube-controller-manager"
 
-// orphan reports an object that a controller created, and that has no owner now and is not selected by any owner. It
-// does not report an object that was created without an owner.
+// orphan reports an object that a controller created, that has no owner now, and that no owner selects. It does not
+// report an object that was created without an owner.
 func (c *Cluster) orphan(e *entry) string {
 	o := e.now
 	if !c.strays[e] || o.terminating() || o.ended {
@@ -153,8 +153,8 @@ func (c *Cluster) handed(e *entry, x *change) {
 	}
 }
 
-// again reports a controller that released an object and then took it back although the labels did not change. If the
-// labels changed, taking the object back may be right.
+// again reports a controller that released an object and took it back, although the labels did not change. If the
+// labels changed, this may be right.
 func (c *Cluster) again(e *entry, x *change) {
 	if !maps.Equal(e.had.labels, x.new.Labels) || x.at.Sub(e.had.at) > slowest {
 		return
@@ -212,7 +212,7 @@ func (k *ServedKind) claimable() bool {
 	return slices.Contains(claimed, k.Kind) && (k.Group == "" || k.Group == "apps")
 }
 
-// selects reports whether an owner would adopt an object that has no controller.
+// selects reports whether an owner would adopt an object without a controller.
 func (o *Version) selects(x *Version) bool {
 	return o.selector != nil && !o.terminating() && o.Namespace == x.Namespace &&
 		slices.Contains(claims[[2]string{o.of.Group, o.of.Kind}], x.of.Kind) &&

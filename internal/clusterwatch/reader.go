@@ -129,8 +129,8 @@ func (r *Reader) Run(ctx context.Context, c *Cluster, done func() bool) error {
 	return nil
 }
 
-// passedOver lists resources that are read only if Kinds contains them. They have no owners, or are written by several
-// programs by design, or should be readable for few users.
+// passedOver lists resources that are read only if Kinds contains them. They have no owners, or several programs write
+// them by design, or they are secret.
 var passedOver = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io", "secrets"}
 
 // discover returns the requested kinds that can be listed and watched. The first call also calls Note for each

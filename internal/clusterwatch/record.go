@@ -13,8 +13,8 @@ import (
 )
 
 // Record writes the changes of a cluster as an audit log (audit.k8s.io/v1, one JSON event per line) for "threelaws
-// judge". The user of an event is derived from the manager; that of a deletion is unknown. The request of an update is
-// a merge patch from the old to the new object.
+// judge". The user of an event is derived from the manager. The user of a deletion is unknown. The request of an update
+// is a merge patch from the old to the new object.
 type Record struct {
 	To  io.Writer
 	Err error // the first write error
@@ -22,7 +22,7 @@ type Record struct {
 	n int
 }
 
-// unknownUser is the user of changes whose manager is unknown. The judge treats it as a person, who may do anything.
+// unknownUser is the user of changes by an unknown manager. The judge treats it as a person, who may write anything.
 const unknownUser = "(unknown)"
 
 type auditEvent struct {
@@ -62,7 +62,7 @@ type auditStatus struct {
 	Code int `json:"code"`
 }
 
-// found writes an event for an object that existed already. It is a creation by an unknown user.
+// found writes a creation event by an unknown user, for an object that already existed.
 func (r *Record) found(at time.Time, o *Version) {
 	if r == nil {
 		return
@@ -115,7 +115,7 @@ func (r *Record) note(x *change) {
 	r.write(e)
 }
 
-// ending reports whether an object is terminating and nothing delays its removal. Its deletion is already recorded.
+// ending reports whether an object is terminating and is removed at once. Then its deletion is already recorded.
 func (o *Version) ending() bool {
 	grace := o.DeletionGracePeriodSeconds
 	return o.terminating() && len(o.Finalizers) == 0 && (grace == nil || *grace == 0)
@@ -181,8 +181,8 @@ var accounts = map[string]string{"ReplicaSet": "replicaset-controller", "Deploym
 	"ReplicationController": "replication-controller", "StatefulSet": "statefulset-controller",
 	"DaemonSet": "daemon-set-controller", "Job": "job-controller", "CronJob": "cronjob-controller"}
 
-// controllerName returns the controller of kube-controller-manager that created an object, which is the controller of
-// its owner's kind. For other writes the controller is not known: the result is an exempt account.
+// controllerName returns the account of the controller of kube-controller-manager that made a change. The creator of an
+// owned object is its owner's controller. For other writes the result is an exempt account.
 func (x *change) controllerName() string {
 	if x.old == nil && x.new.controller() != nil {
 		if a := accounts[x.new.controller().Kind]; a != "" {

@@ -1,7 +1,7 @@
 package explore
 
-// Bytes makes choices from the bytes of a fuzzer. Each choice of up to 256 alternatives takes one byte. After the last
-// byte it picks 0. A choice with only one alternative takes no byte, so every byte matters to the fuzzer.
+// Bytes makes choices from the bytes of a fuzzer. A choice of up to 256 alternatives takes one byte. After the last
+// byte, every choice is 0. A choice with only one alternative takes no byte, so every byte affects the run.
 type Bytes struct {
 	Data []byte
 	pos  int

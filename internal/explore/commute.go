@@ -20,7 +20,7 @@ func (c *Conflict) Error() string {
 }
 
 // Commute tests the footprints that [Exhaust] relies on. In each of several uniform runs it picks two enabled actions
-// that are declared independent. It executes them in both orders and compares the states. It returns the number of
+// that are declared independent, executes them in both orders, and compares the states. It returns the number of
 // compared pairs and the first [*Conflict].
 func Commute(p Runner, runs int, seed uint64) (pairs int, err error) {
 	for i := range runs {
@@ -67,9 +67,9 @@ func compareOrders(a, b *swap) *Conflict {
 	return &Conflict{Step: a.steps, First: a.pair[0].Key(), Second: a.pair[1].Key(), Why: why}
 }
 
-// swap is the source of choices for Commute. In the first run it follows the uniform schedule of the seed, and picks a
-// pair of independent actions; each pair has the same probability. In a replay it takes the two actions in the order of
-// the field pair, and then ends the run.
+// swap is the source of choices for Commute. The first run follows the uniform schedule of the seed, and picks one of
+// its pairs of independent actions with equal probability. A replay takes the two actions in the order of the field
+// pair, and then ends the run.
 type swap struct {
 	seed    *sim.Seed
 	draw    *sim.Seed
@@ -81,14 +81,14 @@ type swap struct {
 	steps   int
 	missing bool
 	ended   bool
-	short   bool // the program ended the run at a violation or a bound, possibly before both actions were taken
+	short   bool // the program ended the run, possibly before both actions were taken
 	state   uint64
 }
 
 // ComparesStates returns true: the states after the pair are compared.
 func (s *swap) ComparesStates() bool { return true }
 
-// Ended reports whether the run was ended after the pair, or because an action of the pair was not enabled.
+// Ended reports whether swap ended the run: after the pair, or because an action of the pair was not enabled.
 func (s *swap) Ended() bool { return s.ended }
 
 // Pick draws uniformly. From the pair on it returns 0, because the two orders would draw different values.
@@ -99,7 +99,7 @@ func (s *swap) Pick(n int, label string) int {
 	return s.seed.Pick(n, label)
 }
 
-// Next follows the seed up to the pair of actions, and then takes the two actions of the pair.
+// Next follows the seed until the pair is enabled, and then takes the two actions of the pair.
 func (s *swap) Next(w *sim.World, enabled []sim.Action) int {
 	s.calls++
 	switch {
@@ -129,7 +129,7 @@ func (s *swap) take(w *sim.World, enabled []sim.Action, a sim.Action) int {
 	return -1
 }
 
-// look considers every pair of enabled independent actions. It chooses one pair of the run uniformly.
+// look considers every pair of enabled independent actions. Over the whole run, each pair is equally likely.
 func (s *swap) look(w *sim.World, enabled []sim.Action) {
 	for i, a := range enabled {
 		f := w.Footprint(a)

@@ -14,7 +14,7 @@ type Coverage struct {
 	Finals      int // distinct final states, if the program sets [Outcome.State]; included in States
 	Schedules   int // complete executions
 	Runs        int // all runs, also pruned ones
-	Transitions int // decisions that were explored, without those of replayed prefixes
+	Transitions int // decisions that were explored, not counting replayed prefixes
 	Pruned      int // runs that ended in a state that was already explored
 	Asleep      int // runs that ended because every enabled action was asleep
 	MaxSteps    int // steps of the longest run
@@ -66,7 +66,7 @@ func (c *Coverage) stop(why string) {
 	}
 }
 
-// noSchedule is why a search is incomplete if no schedule ended.
+// noSchedule is the reason for an incomplete search if no schedule ended.
 const noSchedule = "no schedule came to its end"
 
 // conclude decides whether the search is complete. A whole search is incomplete if no schedule ended and no run

@@ -11,12 +11,12 @@
 //
 // # Exhaustive search
 //
-// [Exhaust] is a depth-first search over decisions. It prunes in two ways. It does not expand a state twice. And of two
-// actions that are independent by their [sim.Footprint] it explores only one order, with the sleep sets of P.
-// Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (1996), chapter 5. The two are combined
-// as described there. The sleep set is stored with the state. When the state recurs, the search explores the actions
-// that were asleep and are awake now, and stores the intersection of both sets. Sleep sets alone save transitions, not
-// states, so every reachable state is still visited.
+// [Exhaust] is a depth-first search over decisions. It prunes in two ways. First, it does not expand a state twice.
+// Second, it explores only one order of two actions that are independent by their [sim.Footprint]. For this it uses the
+// sleep sets of P. Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (1996), chapter 5,
+// which also describes the combination of both. A sleep set is stored with each state. When the state recurs, the
+// search explores the actions that were asleep and are awake now, and stores the intersection of both sets. Sleep sets
+// save transitions, not states, so every reachable state is still visited.
 //
 // A state consists of:
 //   - [sim.World.StateHash] and the digests of the observers,

@@ -7,7 +7,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Disagreement reports that two runs of one schedule differ. So the program depends on more than its choices.
+// Disagreement reports that two runs of one schedule differ: the program depends on more than its choices.
 type Disagreement struct {
 	Index         int    // index of the run
 	Seed          uint64 // the seed of the run
@@ -41,7 +41,7 @@ also, in the test's own process: a global counter or cache that outlives the run
 		`selects unless threelaws test (go test with the overlay) built the test`
 }
 
-// trace contains what is compared between two runs of a schedule.
+// trace contains the data by which two runs of a schedule are compared.
 type trace struct {
 	trail    []uint64
 	sent     []int // number of requests before each entry of trail
@@ -63,7 +63,7 @@ func traceOf(r *Recorder, out *Outcome) trace {
 	return t
 }
 
-// clone copies the parts of the trace that are in the recorder's memory. The requests are not copied.
+// clone copies the slices that are in the recorder's memory. It does not copy the requests.
 func (t trace) clone() trace {
 	t.trail, t.sent = slices.Clone(t.trail), slices.Clone(t.sent)
 	t.entries = slices.Clone(t.entries)
@@ -94,8 +94,8 @@ func disagree(a, b trace) *Disagreement {
 	return d
 }
 
-// differ describes two runs whose hashes differ before the i-th decision about an action. The decision before it
-// differs, or had different effects.
+// differ describes two runs whose hashes differ before the i-th decision about an action. The decision before it, or
+// the effects of that decision, differ.
 func (t trace) differ(u trace, i int) *Disagreement {
 	step, first := t.decision(i - 1)
 	_, second := u.decision(i - 1)

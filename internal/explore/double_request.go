@@ -11,7 +11,7 @@ import (
 // maxFields is the maximal number of fields of a request that are shown.
 const maxFields = 5
 
-// differing describes the first request that only one of two runs sent. It returns "" if the runs sent equal requests.
+// differing describes the first difference between the requests of two runs. It returns "" if there is none.
 func differing(a, b []sim.Request) (step int, text string) {
 	i := 0
 	for i < min(len(a), len(b)) && same(a[i], b[i]) {
@@ -47,7 +47,7 @@ func same(a, b sim.Request) bool {
 	return a.Step == b.Step && a.Process == b.Process && a.Digest == b.Digest
 }
 
-// alone returns the requests in a that belong to this step and are not in b.
+// alone returns the requests of this step that are in a and not in b.
 func alone(a, b []sim.Request, step int) (only []sim.Request) {
 	rest := slices.Clone(b)
 	for _, x := range a {

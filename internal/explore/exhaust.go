@@ -15,9 +15,9 @@ type Exhaust struct {
 	MaxRuns   int  // 0 means no bound
 	All       bool // continue after the first violation; each run still ends at its first violation
 
-	// CommutingWrites treats writes to different kinds as independent if their footprints say so. The search reaches
-	// the same states, but it explores only one of the two orders. A law that relates two kinds ("no Pod is created for
-	// a deleted ReplicaSet") then sees only that order.
+	// CommutingWrites treats writes to different kinds as independent if their footprints allow it. The search reaches
+	// the same states, but explores only one of the two orders. A law that relates two kinds ("no Pod is created for a
+	// deleted ReplicaSet") then sees only this order.
 	CommutingWrites bool
 
 	// Early bounds the number of early timers per run. A timer is early if it fires while an action other than a fault
@@ -27,15 +27,15 @@ type Exhaust struct {
 	// Fixed lists choices that the program does not vary. It is copied to [Coverage.Fixed].
 	Fixed []string
 
-	NoHashing bool // explore a state again each time it occurs; runs of a world with cycles then end only at MaxSteps
+	NoHashing bool // explore a state each time it occurs; a run of a world with cycles then ends only at MaxSteps
 	NoSleep   bool // explore every order of independent actions
 
 	// Shard is the index, from 0, of this shard of Shards; see [search.split].
 	Shard, Shards int
 	partsPerShard int // set by tests
 
-	// Due, if it is not nil, is called after each run. If it returns true, Save is called with the position of the
-	// search and the coverage so far. Save is also called at the end. If Save returns an error, the search ends.
+	// Due, if it is not nil, is called after each run. If it returns true, Save is called with the search's position
+	// and the coverage so far. Save is also called at the end. If Save returns an error, the search ends.
 	Due    func() bool
 	Save   func(m *Mark, c *Coverage) error
 	Resume *Mark // where an earlier search stopped, with the tables of all its marks; nil for a new search
@@ -46,8 +46,8 @@ type Exhaust struct {
 
 const progressEvery = 1024
 
-// Undigested is the error for an actor or an observer that has no digest, or has a part without one. Without a digest
-// of the whole state, a search cannot recognize states.
+// Undigested is the error for an actor or an observer that has no digest of its whole state. Without digests, a search
+// cannot recognize states.
 type Undigested struct{ Name string }
 
 func (u *Undigested) Error() string {
@@ -86,8 +86,7 @@ func (x Exhaust) Run() (*Coverage, error) {
 	return s.cover, s.err
 }
 
-// explore explores all alternatives of the decisions above s.base. It returns false if the search must end
-// before all are explored.
+// explore explores all alternatives of the decisions above s.base. It returns false if the search must end earlier.
 func (s *search) explore() bool {
 	for {
 		if why := s.mustStop(); why != "" {
@@ -251,7 +250,7 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// diverged ends a run whose choices differ from the decisions on the stack.
+// diverged ends a run that makes other choices than the decisions on the stack.
 func (s *search) diverged(second string) {
 	d := &s.stack[s.pos]
 	first := fmt.Sprintf("pick 0..%d %s", d.n-1, d.label)
@@ -309,8 +308,8 @@ func (s *search) end(out *Outcome) {
 	}
 }
 
-// wasLeft reports whether the run's last decision was to take no fault, and no step followed. Then that decision has
-// already counted the final state.
+// wasLeft reports whether the run's last decision was to take no fault, and no step followed. Then the state at that
+// decision is the final state, and was already stored.
 func (s *search) wasLeft(steps int) bool {
 	if s.last < 0 {
 		return false

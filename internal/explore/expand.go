@@ -67,8 +67,8 @@ func identities(into []uint64, actions []sim.Action) []uint64 {
 	return into
 }
 
-// inherit computes the sleep set at d: actions that were asleep or explored at the parent and are independent of the
-// action taken there. If not exactly one action was taken since the parent, the set is empty.
+// inherit computes the sleep set at d: the parent's sleeping and explored actions that are independent of the action
+// taken there. If not exactly one action was taken since the parent, the set is empty.
 func (s *search) inherit(d *decision, parent int) {
 	s.sleep = s.sleep[:0]
 	d.asleep = d.asleep[:0]
@@ -118,8 +118,8 @@ func offered(actions []sim.Action, a sim.Action) bool {
 	return false
 }
 
-// alternatives sets d.todo from the sleep set and from earlier visits to the state. It reports whether d.todo is
-// not empty.
+// alternatives sets d.todo to the actions to explore. These depend on the sleep set and on earlier visits to the state.
+// It reports whether there are any.
 func (s *search) alternatives(d *decision, w *sim.World) bool {
 	d.todo = d.todo[:0]
 	before, known := []uint64(nil), false
@@ -155,8 +155,8 @@ func (s *search) alternatives(d *decision, w *sim.World) bool {
 
 func (s *search) mayBeEarly() bool { return s.Early < 0 || s.early < s.Early }
 
-// wake explores a known state again: the actions that were asleep at every earlier visit and are awake now. Actions
-// that were asleep at every visit stay asleep.
+// wake explores a known state again, with the actions that were asleep at every earlier visit and are awake now.
+// Actions that were always asleep stay asleep.
 //
 // If no run returns to one of its own states, wake is not needed: every successor by a sleeping action was visited
 // before. This is not proven for worlds with cycles, so wake follows the literature on state caching.

@@ -6,9 +6,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A livelock is a cycle of states in which no enabled action is starved. A cycle contains no write to a server, because
-// every write leaves a trace in the state. The state also includes the time. Therefore a controller that waits with a
-// timer is not in a livelock.
+// A livelock is a cycle of states in which no enabled action is starved. The cycle contains no write to a server,
+// because no state recurs after a write. The state also includes the time. So a controller that waits with a timer is
+// not in a livelock.
 
 // findCycle counts a cycle if the state of d occurred earlier in the run, at least one step before. If the cycle is
 // fair, findCycle also counts a livelock.
@@ -26,7 +26,7 @@ func (s *search) findCycle(d *decision) {
 	}
 }
 
-// fair reports whether the cycle from s.stack[from] to d starves no action that is enabled at d. Faults may starve.
+// fair reports whether the cycle from s.stack[from] to d starves no action that is enabled at d. Faults do not count.
 func (s *search) fair(from int, d *decision) bool {
 	for i, a := range d.actions {
 		if a.Class != sim.Fault && s.starved(from, d.ids[i]) {

@@ -323,8 +323,8 @@ func (w *worker) one(index int) (result, bool) {
 	return r, true
 }
 
-// handOver adds a failure to the result, unless this worker has already reported the same violation in this block. The
-// indexes of a worker ascend. Therefore the first failure of all workers is the first failure of one worker.
+// handOver adds a failure to the result, unless this worker has already reported the same violation in this block. A
+// worker's indexes ascend, so the first failure of all workers is the first failure of one worker.
 func (w *worker) handOver(r *result, f Failing) {
 	if r.violation == nil {
 		return

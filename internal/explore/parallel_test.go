@@ -62,7 +62,7 @@ func TestFailureIsTheFirstAndReplays(t *testing.T) {
 	}
 }
 
-// fickle returns a program whose runs differ from the third step on.
+// fickle returns a program with runs that differ from the third step on.
 func fickle() func() Runner {
 	return func() Runner {
 		runs := 0

@@ -2,9 +2,9 @@ package explore
 
 import "slices"
 
-// round tries every kind of simplification once. It reports whether the failure became smaller. The removing passes
-// begin with large chunks, and end with single parts or entries. If a round changes nothing and the budget is not used
-// up, no single removal helps.
+// round tries every kind of simplification once, and reports whether the failure became smaller. Passes that remove
+// something begin with large chunks, and end with single parts or entries. If a round changes nothing within the
+// budget, no single removal helps.
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained
@@ -123,8 +123,7 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 	return gained
 }
 
-// postpone swaps each deviation with the decision after it and with the decision before it. In another order, the same
-// actions may need fewer deviations.
+// postpone swaps each deviation with its neighbours. In another order, the same actions may need fewer deviations.
 func (s *shrinker) postpone() bool {
 	gained := false
 	for i := 0; i+1 < len(s.best.Schedule) && !s.spent(); {

@@ -9,8 +9,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Uniform takes each enabled action with the same probability, except early timers, which are rare. The schedules are
-// those of [sim.Seed].
+// Uniform takes each enabled action with the same probability, except early timers, which are rare. It makes the same
+// schedules as [sim.Seed].
 type Uniform struct{ seed *sim.Seed }
 
 // NewUniform returns the uniform schedule of a seed.
@@ -22,16 +22,16 @@ func (u *Uniform) Pick(n int, label string) int { return u.seed.Pick(n, label) }
 // Next draws among the enabled actions as [sim.World.Draw] does.
 func (u *Uniform) Next(w *sim.World, enabled []sim.Action) int { return w.Draw(u.seed, enabled) }
 
-// PCT runs the enabled thread with the highest priority. A thread is a worker, the stream of events of one kind to one
-// process, or another actor. A thread gets a random priority when it first occurs. At depth-1 random steps, the
-// priority of the thread that is about to run is set below all others, but above the timers.
+// PCT runs the enabled thread with the highest priority. A thread is a worker, the event stream of one kind to one
+// process, or another actor. A thread gets a random priority when it first occurs. At depth-1 random steps, the thread
+// that is about to run gets a new priority: below all other threads, but above the timers.
 //
 // A timer has the lowest priority, so that time passes only when all threads wait. With a small probability, a timer is
 // raised: it gets a random priority. The probability decreases with the distance by which the timer moves the clock. A
 // raised timer fires when all threads with a higher priority wait or were lowered.
 //
 // Faults have no priority. Up to three faults are taken, at random steps. After twice the expected number of steps, the
-// rest of the run is uniform. Otherwise a thread that never waits would starve the others for ever.
+// rest of the run is uniform, because a thread that never waits would starve the others for ever.
 type PCT struct {
 	seed    *sim.Seed
 	depth   int

@@ -45,8 +45,8 @@ type Failing struct {
 	block int // see [Config.Block]
 }
 
-// Ended reports whether the source of choices ended the run. Then the world may not have settled even if Step returned
-// false.
+// Ended reports whether the source of choices ended the run. Then Step may have returned false although the world has
+// not settled.
 func Ended(c sim.Choices) bool {
 	e, ok := c.(interface{ Ended() bool })
 	return ok && e.Ended()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Drawn is the result of an exploration. Unless Enough or ctx ends the exploration, Drawn depends only on the program
-// and the plan, not on the workers' number or speed. Otherwise it contains the runs before the first missing run.
+// Drawn is the result of an exploration. Unless Enough or ctx ended the exploration, it depends only on the program and
+// the plan, not on the workers' number or speed. Otherwise it contains the runs before the first missing run.
 type Drawn struct {
 	From      int // index of the first run
 	Runs      int

@@ -14,7 +14,7 @@ type Shrinkable struct {
 	// Without returns the program without the removed parts, or nil if the remaining parts are not a program. removed
 	// has the length of Parts. Without must not retain it.
 	Without func(removed []bool) Runner
-	// Keep reports whether a decision is essential for the failure. A run without an essential decision fails for
+	// Keep reports whether a decision is essential for the failure. A run without any essential decision fails for
 	// another reason, so it is rejected. If Keep is nil, no run is rejected.
 	Keep func(*Entry) bool
 	// Enough, if not nil, reports whether to stop shrinking before the budget is used.
@@ -29,8 +29,8 @@ type Shrunk struct {
 	Removed   []bool   // for each part, whether it was removed
 	Parts     int      // the number of remaining parts
 	Runs      int      // the number of runs of the program
-	// Minimal means that no single part, fault, deviation or decision can be removed: then the run no longer violates
-	// the law. Minimal is false if the budget or the time did not suffice to prove this.
+	// Minimal means that the removal of any single part, fault, deviation or decision makes the run pass. Minimal is
+	// false if the budget or the time did not suffice to prove this.
 	Minimal bool
 }
 
@@ -155,8 +155,8 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	return true
 }
 
-// shrinkSteps is the maximal number of steps in all runs together. It limits the time for long runs, such as those that
-// never settle. For them it suffices to remove parts and faults, but not single decisions.
+// shrinkSteps is the maximal number of steps in all runs together. Long runs, such as runs that never settle, reach it.
+// For them it suffices to remove parts and faults, but not single decisions.
 const shrinkSteps = 1_000_000
 
 // spent reports whether to stop. It is false before the first run, which is the schedule given to [Shrink].

@@ -13,8 +13,8 @@ import (
 // Several shards may explore the same state, because each shard has its own table of states.
 //
 // No state is lost. A shard prunes a state only if it has expanded the state itself, or if a part begins at the state.
-// In the second case, the shard of that part expands it. All tables contain the same sleep set for such a state, and
-// each shard explores the actions that another path wakes.
+// In the second case, the shard with that part expands the state. All shards store the same sleep set for such a state.
+// Each shard explores the actions that another path wakes.
 
 // split divides the search into at least partsPerShard parts for each shard, so that the shards have similar sizes. It
 // makes fewer parts if the search is small, or if the prefixes have more than maxPrefixes states.
@@ -112,7 +112,7 @@ func (m *Mark) Add(next *Mark) {
 	m.Table, m.Finals = append(m.Table, next.Table...), append(m.Finals, next.Finals...)
 }
 
-// States returns the states in the table, then the final states. A state may occur twice. The error says that the table
+// States returns the states in the table, then the final states. A state may occur twice. An error means that the table
 // is truncated.
 func (m *Mark) States() (states []uint64, err error) {
 	for i := 0; i < len(m.Table); {

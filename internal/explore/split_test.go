@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// notes collects what a search saves, in place of a result file.
+// notes collects the saved data of a search, in place of a result file.
 type notes struct {
 	mark  *Mark
 	cover Coverage

@@ -25,7 +25,7 @@ type toyWorld struct {
 	law     string // the variable that must equal wanted at the end; "" for none
 	wanted  int
 	acts    func(w *sim.World, vars map[string]int) // a user action after the world has settled
-	claim   bool                                    // use wrong footprints: all actions are independent
+	claim   bool                                    // declare all actions independent, which is wrong
 }
 
 type toyThread struct {

@@ -51,7 +51,7 @@ func (v *visited) narrow(state uint64, keep []uint64) {
 	v.note(state, set[:n])
 }
 
-// final stores a final state. The final states of violations are not added to marks. A run ends at a violation, so
+// final stores a final state. Marks do not contain the final states of violations: a run ends at a violation, so
 // equivalent orders may end in different states. Which of these orders is explored depends on earlier runs.
 func (v *visited) final(state uint64, violation bool) {
 	if !violation && !v.finals[state] && v.journal != nil {

@@ -14,12 +14,12 @@ import (
 )
 
 // Detector finds fights in a world. In a fight, the world's abstract state (without names, UIDs and versions) recurs.
-// Between the two occurrences there is a committed write and no user action or fault, and every process with enabled
-// actions has acted. The driver of the world calls Observe, and adds a Fighting record for a fight.
+// In between there is a committed write, but no user action or fault, and every process with enabled actions has acted.
+// The driver of the world calls Observe, and adds a Fighting record for a fight.
 type Detector struct {
-	// Busy returns the processes that have an enabled action now. They must have acted within the cycle; otherwise the
-	// schedule causes the cycle by starving them. If Busy is nil, every process that acted since the last outside
-	// action must also have acted within the cycle.
+	// Busy returns the processes that have an enabled action now. If such a process has not acted within the cycle, the
+	// schedule causes the cycle by starving it. If Busy is nil, the cycle must contain every process that has acted
+	// since the last outside action.
 	Busy  func() []string
 	Limit int // maximal number of writes in memory; then the detector starts again; 0 means 65536
 
@@ -89,7 +89,7 @@ func (d *Detector) recurs(hash uint64) (cycle []int, found bool) {
 	return cycle, true
 }
 
-// fair reports whether every process that must act (see Busy) acted after the write from and not after the write to.
+// fair reports whether every process that must act (see Busy) acted after the write from and by the write to.
 func (d *Detector) fair(from, to int) bool {
 	var acted threads
 	for i := range d.writes[from+1 : to+1] {
@@ -181,9 +181,9 @@ func ParseCycle(s string) []int {
 	return out
 }
 
-// Path is the history of one value, for example a field, an owner or a number, with at most longestPath states. When a
-// state recurs, the states since its first occurrence are removed, so that a later cycle does not contain them. A is
-// the type of an actor.
+// Path is the history of one value, such as a field, an owner or a number. It has at most longestPath states. When a
+// state recurs, the states since its first occurrence are removed, so that later cycles do not contain them. A is the
+// type of an actor.
 type Path[A comparable] struct {
 	visits []Visit[A]
 }

@@ -7,14 +7,14 @@ import (
 	"runtime"
 )
 
-// within matches a function of a package that runs controllers, or that controllers call to send a request, wait or
+// within matches the functions of packages that run controllers, or that controllers call to send requests, wait or
 // panic.
 var within = regexp.MustCompile(`^(runtime|sync|time|internal/[a-z/]+|context|iter|golang\.org/x/sync/errgroup|` +
 	`sigs\.k8s\.io/controller-runtime/[^.]*|github\.com/threelaws/threelaws/` +
 	`(sim|sim/host|sim/bubble|fakeapi|controllerruntime))\.`)
 
-// Within reports whether a function, given as in [runtime.Frame], is in a package that within matches. Other functions
-// are taken to be a controller's.
+// Within reports whether a function, named as in [runtime.Frame], is matched by within. All other functions count as
+// functions of controllers.
 func Within(function string) bool { return within.MatchString(function) }
 
 // Place formats a source line with the last two elements of the file's path, which are the same on every machine.
@@ -23,7 +23,7 @@ func Place(file string, line int) string {
 }
 
 // Raised returns the line of the controller that caused the current panic, in the form of [Place]. It returns "" if no
-// function below the panic is a controller's. If each is not nil, Raised calls it with every function on the stack.
+// controller's function is below the panic. If each is not nil, Raised calls it with every function on the stack.
 func Raised(each func(function string)) (at string) {
 	var pcs [128]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

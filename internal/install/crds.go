@@ -38,9 +38,9 @@ func defines(o Object) bool {
 		len(versions) > 0
 }
 
-// findCRDs uses the CRDs of --crds and the install manifests. Without --crds, it adds CRDs from config/crd/bases, and
-// if there are still none, from the first other place that has any. Examples come last: their CRDs may be of other
-// operators.
+// findCRDs uses the CRDs of --crds and of the install manifests. Without --crds, it adds the CRDs in config/crd/bases.
+// If there are still none, it uses the first other place with CRDs. Examples come last, because their CRDs may belong
+// to other operators.
 func (f *finder) findCRDs(context.Context) error {
 	installed := f.CRDs
 	if len(f.opts.CRDs) > 0 {
@@ -88,8 +88,8 @@ func inCRDFolder(file string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return part == "crd" || part == "crds" })
 }
 
-// takeCRDs adds the CRDs in those files for which the function place returns true, and notes their directories. It does
-// not parse a CRD whose name it has already, because CRDs can be large.
+// takeCRDs adds the CRDs in the files for which place returns true, and notes their directories. CRDs can be large, so
+// it does not parse a CRD with a known name.
 func (f *finder) takeCRDs(place func(file string) bool) {
 	had := len(f.CRDs)
 	taken, copies := map[string]int{}, map[string]bool{}
@@ -158,8 +158,8 @@ func (f *finder) scope(o Object) (scope string, custom bool) {
 // required matches a required module in a go.mod.
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 
-// remoteCRDs returns the CRDs of a module in place of a remote manifest. The module must be from the repository in the
-// manifest's URL, and go.mod must require it. Its CRDs have the version with which the operator is built.
+// remoteCRDs returns the CRDs of a module in place of a remote manifest. go.mod must require the module, which must be
+// from the repository in the manifest's URL. So the CRDs have the version with which the operator is built.
 func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	u, err := url.Parse(manifest)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// variableOf is an environment variable. Its value may depend on the pod.
+// variableOf is an environment variable. Its value can be a field of the pod.
 type variableOf struct {
 	name, value string
-	field       string // the path of the pod's field that has the variable's value; "" to use value
+	field       string // the path of a pod's field that contains the value; "" to use value
 }
 
 // Process contains the arguments and the environment of the operator in one pod.
@@ -197,7 +197,7 @@ func (f *finder) data(kind, namespace, name string) (map[string]string, bool) {
 	return nil, false
 }
 
-// key returns the escaped value of a key of a Secret or ConfigMap. If there is none, why is the reason, or "optional".
+// key returns the escaped value of a key in a Secret or ConfigMap. Without a value, why is the reason, or "optional".
 func (f *finder) key(kind, namespace, name, key string, optional bool) (value, why string) {
 	data, ok := f.data(kind, namespace, name)
 	if value, has := data[key]; has {

@@ -94,8 +94,8 @@ func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 
 const originAnnotation = "config.kubernetes.io/origin"
 
-// lineOf returns the line of the document from which an object was rendered. The object's name may have a prefix and a
-// suffix that the document's name does not have.
+// lineOf returns the line of the document from which an object was rendered. kustomize may have added a prefix and a
+// suffix to the document's name.
 func (f *finder) lineOf(o Object) int {
 	line, longest := 0, -1
 	for _, d := range f.documents(o.File) {
@@ -142,9 +142,8 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 	return yaml.Marshal(fields)
 }
 
-// checkLocal returns an error if a kustomization has a missing file, a chart, or a remote base, for which kustomize
-// would run git. It adds notes about remote files, which are left out. files are the local files that the kustomization
-// lists, without patches.
+// checkLocal returns an error if a kustomization lists a missing file, a chart, or a remote base, for which kustomize
+// would run git. It leaves out remote files, with a note. files are the listed local files without patches.
 func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
 		return nil, nil

@@ -180,9 +180,9 @@ func (f *finder) kustomizations() []manifests {
 	return f.complete(found)
 }
 
-// complete returns the manifests whose workload fits the operator best or nearly best (see score). The most complete
-// ones come first. If two are equally complete, the one with fewer objects comes first, because the operator does not
-// need the additional objects.
+// complete returns the manifests with the workloads that fit the operator best or nearly best (see score). The most
+// complete manifests come first. Of equally complete manifests, those with fewer objects come first, because the
+// operator does not need the additional objects.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
 	for _, m := range all {
@@ -316,8 +316,8 @@ func (f *finder) place(context.Context) error {
 	return nil
 }
 
-// boundNamespace returns the namespace that a role binding has for the operator's service account. In another namespace
-// the account would have no permissions. It returns "" if the workload has a namespace, or if there is no such binding.
+// boundNamespace returns the namespace of the operator's service account in a role binding. In another namespace the
+// account would have no permissions. It returns "" if the workload has a namespace, or if there is no such binding.
 func (f *finder) boundNamespace(all []Object) string {
 	if f.picked == nil || f.picked.GetNamespace() != "" {
 		return ""

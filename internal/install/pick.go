@@ -57,8 +57,8 @@ func isWorkload(o Object) bool {
 	return o.GroupVersionKind().Group == "apps" && slices.Contains(workloadKinds, o.GetKind())
 }
 
-// pick returns the workload with the container that fits the main package best, or nil if there is no workload with an
-// image. It returns an error if several workloads fit equally well, or if --workload names none of those with an image.
+// pick returns the workload whose container fits the main package best, or nil if no workload has an image. It returns
+// an error if several workloads fit equally well, or if no workload with an image has the name in --workload.
 func (f *finder) pick(objects []Object) (*picked, error) {
 	var best []*picked
 	var all []string
@@ -168,8 +168,8 @@ func words(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
-// dropWebhooks removes webhooks that another workload serves. The program of that workload does not run, so every call
-// of such a webhook would fail.
+// dropWebhooks removes the webhooks of other workloads. Their programs do not run, so every call of these webhooks
+// would fail.
 func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil

@@ -206,8 +206,8 @@ func (d document) wrong(err error) error {
 	return fmt.Errorf("%s:%d: bad YAML: %s", d.file, line, text)
 }
 
-// search returns the objects in the files for which wanted is true, also those in a List. It calls wanted for each
-// document before it parses it, and for each parsed object with only its apiVersion and kind. It notes invalid YAML, except in templates.
+// search returns the objects in the files for which wanted returns true, including items of a List. It calls wanted
+// with each unparsed document, and with the apiVersion and kind of each object. It notes bad YAML, but no templates.
 func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	var all []Object
 	for _, name := range files {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// recipe contains what a Dockerfile says about the operator's image.
+// recipe contains the parts of a Dockerfile that describe the operator's image.
 type recipe struct {
 	file   string // the Dockerfile, relative to the repository
 	builds []build

@@ -69,9 +69,9 @@ func (f *finder) describe(context.Context) error {
 	return nil
 }
 
-// command returns the command line of a container, with the rules of the kubelet: command replaces the image's entry
-// point and arguments, and args replaces only the image's arguments. If a shell or another program starts the operator,
-// the command line begins at the operator's program.
+// command returns the command line of a container, by the kubelet's rules: command replaces the image's entry point and
+// arguments, and args replaces only the arguments. If a shell or another program starts the operator, the command line
+// begins with the operator's program.
 func (f *finder) command(container *corev1.Container) []string {
 	command, args := slices.Clone(container.Command), container.Args
 	if r := f.names.image; len(command) == 0 && r != nil {

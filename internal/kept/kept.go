@@ -69,8 +69,8 @@ func Replay(g *scenarios.Registry, path string) *Replayed {
 	return r
 }
 
-// violates reports whether a failure is a violation of a law or of an expectation. A file may end while a watch is
-// paused. Then a right controller retries and does not settle, which is not a violation.
+// violates reports whether a failure is a violation of a law or of an expectation. If a file ends while a watch is
+// paused, a right controller may retry without settling. This is not a violation.
 func violates(run *scenarios.Run, f *scenarios.Failure) bool {
 	return f.Code != scenarios.ExitNotSettled || slices.ContainsFunc(run.Violations(), func(m render.Mark) bool {
 		return m.Law == f.Violation.Law

@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// World contains what a Feed reads while the world is locked.
+// World contains the data that a Feed reads while the world is locked.
 type World struct {
 	History  *sim.History
 	Broken   []render.Mark       // all violations until now
@@ -76,8 +76,8 @@ func (f *Feed) placeOf(id string) (p place) {
 	return place{epoch, parts}
 }
 
-// since reads the world. It returns, as JSON, the parts that a page at place p does not have yet, and the page's new
-// place. If there are no new parts, it returns nil.
+// since returns, as JSON, the parts that a page at place p lacks, and the page's new place. It reads new records from
+// the world. If there are no new parts, it returns nil.
 func (f *Feed) since(p place) ([]byte, place, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,9 +153,9 @@ func (f *Feed) Over(api http.Handler) http.Handler {
 	})
 }
 
-// RefusalOf returns why a request must be refused, or "". It accepts requests from pages of this server, from the
-// address bar of a browser, and from programs. A browser also sends requests for pages of other origins. Such a request
-// has an Origin or Sec-Fetch-Site header, or a foreign host name that resolves to this server.
+// RefusalOf returns why a request must be refused, or "". It refuses requests of pages of other origins, except links
+// to the page. Such requests have an Origin or Sec-Fetch-Site header, or a foreign host name that resolves to this
+// server. It accepts requests of this server's pages, of the address bar, and of programs.
 func RefusalOf(r *http.Request) string {
 	name := r.Host
 	if h, _, err := net.SplitHostPort(name); err == nil {

@@ -213,7 +213,7 @@ func TestForeignRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// reluctant is a connection whose client does not read.
+// reluctant is a connection with a client that does not read.
 type reluctant struct {
 	*httptest.ResponseRecorder
 

@@ -6,10 +6,10 @@ import "strings"
 // most is the maximal number of wrong letters for words of any length.
 const most = 3
 
-// Word returns the valid word that is nearest to the typed word, or "". A third of the letters may be wrong, rounded up,
-// but at most three. If there is no such word, a typed word of at least three letters may be an abbreviation. Then Word
-// returns the first valid word that begins with the typed word, or that has fewer than twice as many letters and
-// contains the letters of the typed word in the same order.
+// Word returns the valid word that is nearest to the typed word, or "". A third of the letters may be wrong, rounded
+// up, but at most three. If there is no such word, a typed word of at least three letters may be an abbreviation. Then
+// Word returns the first valid word that begins with it. It also accepts a valid word that contains its letters in the
+// same order and has fewer than twice as many letters.
 func Word(word string, valid []string) string {
 	best, distance := "", min((len(word)+2)/3, most)+1
 	low := strings.ToLower(word)

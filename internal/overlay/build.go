@@ -29,8 +29,8 @@ type Build struct {
 // hijack is the file that is added to a main package.
 const hijack = "package main\n\nimport \"threelaws/agent\"\n\nfunc init() { agent.Host(main) }\n"
 
-// connect is the file that is added to a test package. It connects the package of this module that the test imports
-// with the agent in the overlay.
+// connect is the file that is added to a test package. The test imports package agent of this module. The file connects
+// it with the agent in the overlay.
 const connect = `package %s
 
 import (

@@ -2,9 +2,9 @@
 // the standard library in three ways: it is deterministic in a bubble, it isolates a hosted process, and it contains
 // the agent.
 //
-// In a bubble of testing/synctest, these depend only on the bubble's seed: the order of maps, of selects, and of timers
-// that are due at the same time, math/rand, and preemption. In a process that a world hosts (see package wire),
-// requests to the API server go to the world, and listeners are in memory. The process opens no network connection.
+// In a bubble of testing/synctest, only the bubble's seed determines math/rand, preemption, and the order of maps, of
+// selects, and of simultaneous timers. In a process that a world hosts (see package wire), requests to the API server
+// go to the world. Listeners are in memory, and the process opens no network connection.
 package overlay
 
 import (
@@ -33,7 +33,7 @@ type Files struct {
 	Replace map[string]string // file of GOROOT -> file that replaces it
 }
 
-// UnknownError is the error for a toolchain on whose sources the patches were not tested.
+// UnknownError is the error for a toolchain with source files on which the patches were not tested.
 type UnknownError struct {
 	Version string   // "go1.28.0"
 	Files   []string // files with unknown checksums
@@ -54,8 +54,8 @@ func Versions() []string {
 	panic("overlay: sums.txt has no line of versions")
 }
 
-// Make writes the overlay of a toolchain to a cache directory, unless it is there already. Files in the module cache
-// must not be replaced. So if the toolchain is in the module cache, Make first copies it and sets t.Root to the copy.
+// Make writes the overlay of a toolchain to a cache directory, unless the overlay is there already. Files in the module
+// cache must not be replaced. So Make copies a toolchain in the module cache, and sets t.Root to the copy.
 func Make(t *Toolchain, cache string) (path string, err error) {
 	patched, err := patchAll(*t)
 	if err != nil {

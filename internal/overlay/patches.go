@@ -49,8 +49,8 @@ func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path returns an edit of a function in package os. The edited function passes one of its parameters, a path, through
-// hostedPath, which returns another path in a hosted process. name is the name of this parameter.
+// path returns an edit of a function in package os. The edit passes the parameter name, a path, through hostedPath,
+// which returns the path for a hosted process.
 func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }
@@ -61,8 +61,8 @@ const maps = "internal/runtime/maps"
 
 var hash = edit{pattern: true, old: `\bm\.seed\b([^ ]| [^=]| =[=])`, new: "0x1d8e4e27c47d124f$1"}
 
-// If the keys of a map are addresses, which differ between runs, iteration uses the insertion order (for more than
-// eight entries). placed records the order at every place where a table gets an entry.
+// Keys that are addresses differ between runs. Maps with such keys and more than eight entries iterate in insertion
+// order. placed records the order at every place where a table gets an entry.
 var placed = edit{pattern: true, old: `(?m)^(\t{3,})(g\.ctrls\(\)\.set\(i, ctrl\(h2.*\)\))$`,
 	new: "${1}${2}\n${1}t.hostedPlace(typ.GroupSize, g, i)"}
 

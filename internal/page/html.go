@@ -131,7 +131,7 @@ func Index(title string, rows []Row) []byte {
 func (r *Row) link(class, words string) link {
 	l := link{Words: words, Why: r.Why, Class: class}
 	if r.Page != "" {
-		to := url.URL{Path: "./" + r.Page} // the prefix prevents that a file name is parsed as a URL
+		to := url.URL{Path: "./" + r.Page} // otherwise a file name with a colon would be parsed as a URL
 		l.Page = to.String()
 	}
 	return l

@@ -20,8 +20,8 @@ type Lane struct {
 
 const mostLanes = 12
 
-// lanes assigns the timeline's objects and their owners to lanes. Owners come first; the other objects follow in the
-// order in which they appear. lanes makes three assignments: a lane per object, per generated name, and per kind.
+// lanes assigns the timeline's objects and their owners to lanes, in three ways: a lane per object, per generated name,
+// and per kind. Owners come first. The other objects follow in the order in which they appear.
 func (m *maker) lanes() {
 	order := m.matter()
 	prefix := m.generated()

@@ -11,9 +11,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Live is the growing run of a world that is still running. It grows in parts, so that a page can request only the
-// parts that it does not have. [Live.Begin] must be called from time to time. It restarts the run, so that the page
-// does not grow without limit.
+// Live is the run of a world that is still running. It grows in parts, so that a page requests only the parts that it
+// lacks. [Live.Begin] must be called from time to time. It restarts the run, so that the page does not grow without
+// limit.
 type Live struct {
 	maker
 
@@ -23,7 +23,7 @@ type Live struct {
 	lines  []render.Line
 	shared int           // the number of kinds that several controllers reconcile
 	marks  []render.Mark // all violations, with indexes in the history
-	breaks []Break       // the violation of each mark; its text stays when its record has left the run
+	breaks []Break       // the violation of each mark; its text stays when the run no longer has the record
 	parts  []reach
 	next   int // index in the history of the next record
 }
@@ -36,8 +36,8 @@ type reach struct {
 	Lines    int `json:"lines"`
 }
 
-// Part contains the changes of a run since an earlier part. For lists that grow, it contains how many elements to keep,
-// and what to append. Other lists are complete.
+// Part contains the changes of a run since an earlier part. A growing list consists of the number of elements to keep,
+// in Keep, and the elements to append. Other lists are complete.
 type Part struct {
 	Run
 
@@ -61,7 +61,7 @@ func (l *Live) Len() int {
 	return len(l.run.Records) - l.world
 }
 
-// Begin restarts the run with the last records of a history; first is the index of the first record. standing contains
+// Begin restarts the run with the last records of a history. first is the index of the first of them. standing contains
 // a creation record for each object that exists now. Begin undoes the records to get the initial world. Earlier
 // violations stay in the run.
 func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
@@ -117,8 +117,8 @@ func (l *Live) grow(records []sim.Record) {
 	l.next += len(records)
 }
 
-// finish updates the lines of the records that begin at the index from, and what depends on all records: violations and
-// lanes. It returns the number of lines that did not change.
+// finish updates the lines of the records from the index from on. It also updates the violations and the lanes, which
+// depend on all records. It returns the number of lines that did not change.
 func (l *Live) finish(from int) int {
 	h := l.src.History
 	marks := l.inSight()
@@ -176,7 +176,7 @@ func (l *Live) inSight() []render.Mark {
 	return marks
 }
 
-// broke sets the run's violations, the last one first. A violation whose line is no longer in the run keeps its text.
+// broke sets the run's violations, the last one first. A violation keeps its text when its line has left the run.
 func (l *Live) broke(marks []render.Mark) {
 	l.run.Breaks = []Break{}
 	for i := range marks {

@@ -39,8 +39,8 @@ func Failure(name string, p *render.Page) Source {
 // mostFound is the maximal number of records of the run before minimizing. A page should be small enough to be sent.
 const mostFound = 2000
 
-// Counterexample returns the page of a failure. It shows the minimized run. It also shows the run before minimizing,
-// unless that run is too long, or has as many records. found, if not nil, returns the text page of that run, or nil.
+// Counterexample returns the page of a failure, with the minimized run. The page also has the run before minimizing, if
+// that has another length and at most mostFound records. found, if not nil, returns its text page, or nil.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("minimized", p)
 	if found == nil {

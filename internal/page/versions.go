@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Version is a stored version of an object as lines of YAML. Its lines are encoded as a change of the version Base:
-// either the lines in Put are replaced, or Lines are inserted between the first Head lines and the last Tail lines.
+// Version is a stored version of an object, as lines of YAML. They are encoded as changes of the version Base: either
+// Put replaces lines, or Lines are inserted between the first Head lines and the last Tail lines.
 type Version struct {
 	Object int   `json:"r"`
 	By     int   `json:"c,omitempty"` // the record that stored it, counted from 1; 0 if it existed before the run
@@ -134,8 +134,8 @@ func shared(a, b []int) (head, tail int) {
 	return head, tail
 }
 
-// yamlOf returns a version of an object as lines of YAML. It leaves out managedFields and a CRD's spec.versions, which
-// are long. Otherwise these would be most of the page of an operator with large CRDs.
+// yamlOf returns a version of an object as lines of YAML. It leaves out managedFields, and the spec.versions of a CRD,
+// which would be most of the page of an operator with large CRDs.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
 	if err != nil { // the object has no Go type: use its JSON

@@ -1,4 +1,4 @@
-// Package quiet advances time for whole programs, whose timers are not timers of the world. It detects when the
+// Package quiet advances time for whole programs, because the world does not have their timers. It detects when the
 // programs settle.
 package quiet
 
@@ -8,21 +8,20 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Time passes in steps whose length grows. If a program makes a request, the step ends at once. The programs have
-// settled when the longest step has passed without a request; all steps together take seven minutes. This is longer
-// than the timeout of expectations in upstream controllers (five minutes), and longer than the delay before the
-// sixteenth retry in client-go's queues. A program that acts even later without an event needs a settle step with an
-// explicit time.
+// Time passes in steps of growing length. A request of a program ends a step at once. The programs have settled when
+// the longest step has passed without a request. All steps together take seven minutes. This is longer than the timeout
+// of expectations in upstream controllers (five minutes), and than the delay before the sixteenth retry in client-go's
+// queues. For a program that acts even later without an event, a settle step needs an explicit time.
 //
-// Between two requests of a program, there may be a pause as long as between late retries in client-go's queues. Then
-// one of its keys may wait even longer. The program has settled only when nothing has changed for longer than the
-// longest delay of these queues. By then, the key was retried once more. Changes of Event objects do not count.
+// If a program retries a key, the pause between two requests may be as long as a late retry delay in client-go's
+// queues. The key may then wait even longer. Such a program has settled only when no object has changed for longer than
+// the longest delay, because the key was retried after the last change. Changes of Events do not count.
 const (
 	firstWait = 5 * time.Millisecond // the first retry delay in client-go's queues
 	longer    = 4
 	lastWait  = firstWait << 16
 
-	late    = firstWait << 13    // after such a pause between two retries, a key may wait longer than lastWait
+	late    = firstWait << 13    // if a pause is this long, the next retry may come later than lastWait
 	longest = 1010 * time.Second // the longest delay in client-go's queues, plus the time of the retry
 )
 
@@ -49,8 +48,8 @@ type Quiet struct {
 // New returns the Quiet of a world.
 func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.History} }
 
-// Stir records activity and begins a new step. Without Next, the step has the length firstWait. With Next, it reaches
-// the next timer, but takes from firstWait to lastWait; if no timer is set, it takes lastWait.
+// Stir records activity and begins a new step. Without Next, the step has the length firstWait. With Next, it ends at
+// the next timer, but takes at least firstWait and at most lastWait. If no timer is set, it takes lastWait.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since = now
@@ -96,8 +95,8 @@ func (q *Quiet) Asked(there time.Duration) {
 	q.since = there
 }
 
-// Wake advances time again after a change that no program watches, if a key is being retried at long intervals: the
-// retry may depend on the change.
+// Wake advances time again after a change that no program watches. It does so only if a key is being retried at long
+// intervals, because the retry may depend on the change.
 func (q *Quiet) Wake() {
 	if q.retries && q.alarm == nil && q.clock.Elapsed() < q.lastChange()+longest {
 		q.Stir()

@@ -88,8 +88,8 @@ func hasClass(s *corev1.ScopedResourceSelectorRequirement, class string) bool {
 	return false
 }
 
-// bestEffort returns whether the Pod's QoS class is BestEffort. If the status has no class, it returns whether neither
-// the Pod nor a container requests or limits CPU or memory.
+// bestEffort reports whether the Pod's QoS class is BestEffort. If the status has no class, this is so if no request or
+// limit of CPU or memory is set, in the Pod or in a container.
 func bestEffort(pod *corev1.Pod) bool {
 	if pod.Status.QOSClass != "" {
 		return pod.Status.QOSClass == corev1.PodQOSBestEffort

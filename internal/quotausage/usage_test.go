@@ -36,7 +36,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// A Pod needs the sum of its containers and sidecars, or more if an init container with the sidecars before it does.
+// A Pod needs the sum of its containers and sidecars, or of an init container and earlier sidecars if this is larger.
 func TestTotalOf(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	asking := func(cpu string, sidecar bool) corev1.Container {

@@ -54,7 +54,7 @@ func ChangeOf(r *sim.Record) Change {
 		}
 	}
 	if len(details) > 0 {
-		status = nil // a deleted namespace is terminating; its status adds nothing to that
+		status = nil // a deleted namespace is terminating, and its status adds nothing to this
 	}
 	c.Detail, c.shape = word(details, append(fields, status...))
 	c.Detail = Plain(c.Detail) // labels, annotations and values may contain control characters
@@ -100,7 +100,7 @@ func VerbOf(r *sim.Record) Change {
 
 const mostFields = 6
 
-// word joins the parts of a write, once with field values and once without.
+// word joins the parts of a write, with field values (detail) and without (shape).
 func word(details []string, fields []changed) (detail, shape string) {
 	if len(details)+len(fields) == 0 {
 		return "nothing changed", "nothing changed"

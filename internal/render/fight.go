@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Cycle finds a fight at the end of a timeline: the shortest sequence of lines that repeats up to the end, at least
-// twice. A sequence of one or two lines must fill at least six lines, or the whole timeline. Generated names are equal
-// in this comparison. It returns the numbers of the first and last line of the first round; ok is false if there is no
-// fight. A sequence must have as many creations as deletions, because a cycle undoes its changes.
+// Cycle finds a fight at the end of a timeline: the shortest sequence of lines that repeats at least twice, up to the
+// end. A sequence of one or two lines must fill at least six lines, or the whole timeline. Generated names count as
+// equal. A sequence must have as many creations as deletions, because a cycle undoes its changes. The results are the
+// numbers of the first and last line of the first round; ok is false if there is no fight.
 func Cycle(lines []Line) (first, last int, ok bool) {
 	if len(lines) > cycleWindow {
 		if first, last, ok = Cycle(lines[len(lines)-cycleWindow:]); !ok {
@@ -35,7 +35,7 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// cycleWindow is the maximal number of lines that are searched. It exceeds any cycle, and a quadratic search is fast.
+// cycleWindow is the maximal number of lines to search. It exceeds every cycle. The search takes quadratic time.
 const cycleWindow = 1000
 
 // rewind finds the first round of a repetition with period p.

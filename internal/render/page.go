@@ -27,8 +27,8 @@ type Page struct {
 	Before string `json:"before"` // ownership trees before and after the violation
 	After  string `json:"after"`
 
-	// How small the failure is after minimizing: "fails at step 5, found at 61; 2 of 40 choices differ from the default
-	// schedule; minimal". Before, it failed at step 61.
+	// The size of the failure after minimizing, and where it was before: "fails at step 5, found at 61; 2 of 40 choices
+	// differ from the default schedule; minimal".
 	Small   string `json:"small,omitempty"`
 	Replay  string `json:"replay,omitempty"`  // the command that replays the run
 	Picture string `json:"picture,omitempty"` // the command that draws the run; set by Draw
@@ -113,8 +113,8 @@ var aboutStatus = []string{"dont-share", "exact-status"}
 // concluded matches a status change by which a controller completes an object or gives up.
 var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
 
-// about returns a function that selects hidden writes that concern the violation: writes of a wrong status, writes that
-// completed an owner without its dependents, and the status writes of a fight that has no other writes.
+// about returns a function that selects hidden writes to show: wrong status, the completion of an owner without its
+// dependents, and the status writes of a fight without other writes.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)
@@ -140,7 +140,7 @@ func (b Mark) String() string {
 	return word + b.Law + ": " + b.Text
 }
 
-// span returns the index of the first record of a violation or its cycle, and the index of the first record after the
+// span returns the index of the first record of a violation or its cycle, and the index after the last record of the
 // violation's step.
 func (p *Page) span(h *sim.History) (first, last int) {
 	r := h.At(p.Violation.Record)
@@ -151,7 +151,7 @@ func (p *Page) span(h *sim.History) (first, last int) {
 		}
 	}
 	if w := p.lastWrite(); r.Op == sim.Settled && w != nil {
-		first = min(first, w.Records[0]) // in a settled world, the state before the last write is shown
+		first = min(first, w.Records[0]) // in a settled world, the tree shows the state before the last write
 	}
 	last = r.Index + 1
 	for h.At(last) != nil && h.At(last).Step == r.Step {
@@ -205,7 +205,7 @@ func pane(objs []Object, none string) string {
 	return Tree(objs)
 }
 
-// concerned lists the objects in the violation's records, the objects in its text, and the owners of these.
+// concerned lists the objects in the violation's records and text, and the owners of these objects.
 func (p *Page) concerned(h *sim.History, r *sim.Record, objs []Object) []sim.Ref {
 	refs := []sim.Ref{r.Object, r.For}
 	for _, i := range p.Violation.Cycle {

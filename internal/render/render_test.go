@@ -213,8 +213,8 @@ func TestRecordedEvents(t *testing.T) {
 	}
 }
 
-// A page shows what concerns the failure. Its text says that it leaves out Leases, Events, repeated refusals and long
-// values. Whole shows them.
+// A page shows the lines that concern the failure. Its text says that it leaves out Leases, Events, repeated refusals
+// and long values. Whole shows them.
 func TestBriefStory(t *testing.T) {
 	const refused = `Operation cannot be fulfilled on configmaps "shared": the object has been modified; please apply your ` +
 		`changes to the latest version and try again`

@@ -87,7 +87,7 @@ func (o *layout) table(lines []Line, change int) *Table {
 	return t
 }
 
-// step matches the beginning of a cause that names a line.
+// step matches the beginning of a cause that names a line: "because 3".
 var step = regexp.MustCompile(`^because \d+`)
 
 // mark returns the mark at the beginning of a line: "!" for a violation, "~" for a request based on a stale cache.
@@ -139,8 +139,8 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner returns the index of the commit that replaced the version of the reconciled object, r.For, that the reconcile
-// used. The second result is false if this version was the latest or is unknown, or if r.Object is the same object.
+// owner returns the index of the commit that replaced the version of r.For that the reconcile used. The second result
+// is false if this version was the latest or is unknown, or if r.Object is r.For.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false
@@ -181,7 +181,7 @@ func (c *causes) because(l *Line) string {
 	return why
 }
 
-// cause returns the nearest line among the causes of a record, or nil.
+// cause returns the line of the nearest cause of a record that has a line, or nil.
 func (c *causes) cause(r *sim.Record) *Line {
 	self := c.of[r.Index]
 	for r != nil && r.Cause >= 0 && r.Cause < r.Index {
@@ -216,7 +216,7 @@ func (c *causes) stale(r *sim.Record) string {
 	return why
 }
 
-// before returns "as it was before N" with the commit's line N, or "as it was earlier" for an unknown line.
+// before returns "as it was before N" with the number of the commit's line, or "as it was earlier" if there is none.
 func (c *causes) before(commit int, known bool) string {
 	if i, ok := c.of[commit]; ok && known {
 		return "as it was before " + strconv.Itoa(c.lines[i].N)

@@ -13,7 +13,7 @@ import (
 // Text formats the page in [Width] columns.
 func (p *Page) Text() string { return p.Wide(Width) }
 
-// Wide formats the page in width columns; the minimum is [Narrowest]. It leaves out what hardly concerns the failure.
+// Wide formats the page in width columns, at least [Narrowest]. It leaves out lines that do not concern the failure.
 func (p *Page) Wide(width int) string { return p.write(max(width, Narrowest), false) }
 
 // Whole formats the page in width columns, and leaves out nothing.
@@ -40,7 +40,7 @@ func (p *Page) write(width int, whole bool) string {
 	return strings.TrimRight(b.String()+foot, "\n") + "\n"
 }
 
-// foot formats what follows the story.
+// foot formats the parts after the story: the cycle, errors, output, owners, and commands.
 func (p *Page) foot(width int, whole bool) string {
 	var b strings.Builder
 	if cycle := Fight(p.Lines, p.Violation); cycle != "" {
@@ -146,7 +146,7 @@ type brief struct {
 	left  []string // descriptions of what was left out, with counts
 }
 
-// shorten removes lines that do not concern the failure. It never removes violations, user actions, faults, and the
+// shorten removes lines that do not concern the failure. It never removes violations, user actions, faults, or
 // lines in the cycle of a fight.
 func (p *Page) shorten() *brief {
 	b := &brief{}
@@ -247,7 +247,7 @@ func cut(text string, most int) string {
 	return text
 }
 
-// concern finds the objects that concern the failure: those in its records and text, their dependents and owners.
+// concern finds the objects that concern the failure: the objects in named, their dependents and their owners.
 func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	key := func(ref sim.Ref) string { return strings.TrimSuffix(ref.String(), "/") }
 	owners := map[string][]string{}

@@ -103,8 +103,8 @@ func unique(words []string) []string {
 	return out
 }
 
-// Replaced reports whether the next record, of the same step, makes a record redundant. The record is a deletion
-// request that is completed at once, or the crash of a restart or a switch.
+// Replaced reports whether the next record makes a record of the same step redundant. For example, a deletion that is
+// completed at once follows its request, and a restart follows its crash.
 func Replaced(h *sim.History, r *sim.Record) bool {
 	next := h.At(r.Index + 1)
 	if next == nil || next.Op != r.Op || next.Step != r.Step {

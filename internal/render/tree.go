@@ -256,8 +256,8 @@ func Owners(obj any) []Owner {
 	return owners
 }
 
-// ownerRef returns the object to which an owner reference refers. Only these core kinds are cluster-scoped owners here;
-// any other owner is in the dependent's namespace.
+// ownerRef returns the object to which an owner reference refers. Owners of a few core kinds are cluster-scoped. Every
+// other owner is in the dependent's namespace.
 func ownerRef(m metav1.Object, r metav1.OwnerReference) sim.Ref {
 	ref := sim.Ref{Kind: r.Kind, Namespace: m.GetNamespace(), Name: r.Name, UID: string(r.UID)}
 	if gv, err := schema.ParseGroupVersion(r.APIVersion); err == nil && gv.Group == "" &&

@@ -89,7 +89,7 @@ func TestMutantsNamedAreThere(t *testing.T) {
 	}
 }
 
-// Go code on pages is part of a file that tests compile or run. The test of lab/examples runs that of two pages.
+// Go code on pages is part of a file that tests compile or run. The test of lab/examples runs the code of two pages.
 func TestPagesShowWhatIsRun(t *testing.T) {
 	var run strings.Builder
 	for _, f := range []string{"scenarios/simtest/page_test.go", "cmd/threelaws/main.go", "cli/example_test.go",
@@ -159,7 +159,7 @@ func TestEveryPageIsReached(t *testing.T) {
 	}
 }
 
-// Each message of the page that says what to do is one that the program prints.
+// The program prints each message in the table of docs/use/messages.md.
 func TestMessagesArePrinted(t *testing.T) {
 	split := regexp.MustCompile(`"\s*\+\s*"`) // a long text is divided into several strings
 	var code strings.Builder

@@ -196,8 +196,8 @@ func TestEveryVariableIsUsed(t *testing.T) {
 	}
 }
 
-// mostInKnot is the maximal number of files of a package that may depend on each other in a cycle. More files would be
-// hard to read, because no order is right.
+// mostInKnot is the maximal number of files of a package that may depend on each other in a cycle. Files in a cycle are
+// hard to read, because no file can be read first.
 const mostInKnot = 12
 
 func TestNoLargeKnots(t *testing.T) {
@@ -212,7 +212,7 @@ func TestNoLargeKnots(t *testing.T) {
 	}
 }
 
-// arrows contains, for each file, the files whose declarations it uses.
+// arrows contains, for each file, the files with declarations that it uses.
 type arrows map[string][]string
 
 // uses returns the arrows of a package. Uses of fields do not count, because uses of their types do.

@@ -22,9 +22,9 @@ type edge struct {
 	why string
 }
 
-// edges is the import table: which packages a package may import in addition to the standard library. A path whose
+// edges is the import table: the packages that a package may import in addition to the standard library. A path whose
 // first element has no dot is in this module. "p/..." stands for p and all packages below it. A path in another module
-// stands for all packages below it. For a package, the first matching row counts.
+// stands for all packages below it. The first row that matches a package counts.
 var edges = []edge{
 	{".", nil, "the root holds documentation only"},
 	{"sim", nil, "the kernel schedules any subject, so it knows nothing of Kubernetes"},
@@ -210,7 +210,7 @@ var edges = []edge{
 		"values for a field come from its type, so no rule of a kind is left out"},
 }
 
-// celNeeds contains what the CEL evaluator of CRDs imports. It contains no server, store or client.
+// celNeeds contains the imports of the CEL evaluator of CRDs. It contains no server, store or client.
 var celNeeds = []string{celOfAPI, celLimits, "k8s.io/apiserver/pkg/warning", "k8s.io/apiserver/pkg/features",
 	"k8s.io/apiserver/pkg/util/feature", "k8s.io/apiserver/pkg/util/compatibility",
 	"k8s.io/apiserver/pkg/authentication/serviceaccount", "k8s.io/apiserver/pkg/authentication/user",
@@ -219,7 +219,7 @@ var celNeeds = []string{celOfAPI, celLimits, "k8s.io/apiserver/pkg/warning", "k8
 	"k8s.io/apiserver/pkg/admission", "k8s.io/apiserver/pkg/apis/apiserver", "k8s.io/apiserver/pkg/apis/audit",
 	"k8s.io/apiserver/pkg/audit", "k8s.io/apiserver/pkg/endpoints/request"}
 
-// ruleNeeds contains what the validation of Kubernetes imports, in addition to celNeeds.
+// ruleNeeds contains the imports of the validation of Kubernetes, in addition to celNeeds.
 var ruleNeeds = append([]string{apis, "k8s.io/kubernetes/pkg/api", "k8s.io/kubernetes/pkg/capabilities",
 	"k8s.io/kubernetes/pkg/features", "k8s.io/kubernetes/pkg/fieldpath", "k8s.io/kubernetes/pkg/util/parsers",
 	"k8s.io/kubernetes/pkg/volume/validation", "k8s.io/apiserver/pkg/apis/flowcontrol",

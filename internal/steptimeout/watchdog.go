@@ -17,15 +17,16 @@ import (
 
 // Dog is a watchdog for the steps of one world.
 type Dog struct {
-	steps atomic.Uint64
-	over  atomic.Bool
-	timer *time.Timer
-	seen  uint64
-	idle  int
+	asking func() string
+	steps  atomic.Uint64
+	over   atomic.Bool
+	timer  *time.Timer
+	seen   uint64
+	idle   int
 }
 
 // patience is the number of ticks in which a step must end. While the process is stopped or the machine is suspended,
-// at most one tick is counted. For hosted programs there is a more detailed report after thirty seconds.
+// at most one tick passes. Hosted programs get a more detailed report earlier, after thirty seconds.
 const patience = 45
 
 var (
@@ -39,10 +40,10 @@ var (
 	}
 )
 
-// Watch starts a watchdog. The function asking returns the invariant that is being evaluated, or "". It may be called
-// on any goroutine.
+// Watch starts a watchdog. asking returns the invariant that is being evaluated, or "". The watchdog may call it on any
+// goroutine.
 func Watch(asking func() string) *Dog {
-	d, each, began := &Dog{}, tick, make(chan struct{})
+	d, each, began := &Dog{asking: asking}, tick, make(chan struct{})
 	d.timer = time.AfterFunc(each, func() {
 		<-began
 		if n := d.steps.Load(); n != d.seen {
@@ -61,10 +62,13 @@ func Watch(asking func() string) *Dog {
 // Step records that a step has ended.
 func (d *Dog) Step() { d.steps.Add(1) }
 
-// End stops the watchdog.
+// End stops the watchdog. If an invariant is still being evaluated, its Check has ended the goroutine.
 func (d *Dog) End() {
 	d.over.Store(true)
 	d.timer.Stop()
+	if invariant := d.asking(); invariant != "" {
+		bark("invariant " + invariant + ": its Check ends the goroutine, as t.FailNow does: return what is wrong instead")
+	}
 }
 
 // head matches the first line of a goroutine's stack; the group is its state. frame matches a function and its line.

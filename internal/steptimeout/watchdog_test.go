@@ -2,6 +2,7 @@ package steptimeout_test
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,22 @@ func TestInvariantThatHangs(t *testing.T) {
 	w.Settle(trial.Limits{})
 	if text := <-told; !strings.Contains(text, "invariant endless: its Check has not returned after 90ms: it is at ") ||
 		!strings.Contains(text, "watchdog_test.go:") || strings.Contains(text, "\n") {
+		t.Errorf("reported %q", text)
+	}
+}
+
+// A Check that ends its goroutine is reported.
+func TestInvariantThatExits(t *testing.T) {
+	told := make(chan string, 1)
+	defer steptimeout.Hurry(time.Second, func(text string) { told <- text })()
+	exits := &law.Invariant{ID: "exits", Sentence: "It returns.", When: law.WhenSettled, Check: func(*law.Facts) string {
+		runtime.Goexit()
+		return ""
+	}}
+	w := trial.New(trial.Options{Laws: []*law.Law{exits.Law()}})
+	defer w.Stop()
+	go w.Settle(trial.Limits{})
+	if text := <-told; text != "invariant exits: its Check ends the goroutine, as t.FailNow does: return what is wrong instead" {
 		t.Errorf("reported %q", text)
 	}
 }

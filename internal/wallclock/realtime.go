@@ -16,8 +16,8 @@ import (
 // batch is the maximal number of steps before waiting requests are executed.
 const batch = 64
 
-// horizon is the maximal time by which the clock of a Runner with hurry may run ahead of the last request. Without this
-// limit, a controller that polls forever would keep a processor busy.
+// horizon is the maximal time by which the clock of a Runner with hurry may be ahead of the last request. Without it, a
+// controller that polls forever would keep a processor busy.
 const horizon = time.Hour
 
 // Runner runs a trial. Its lock protects the trial while Run is running.
@@ -31,7 +31,7 @@ type Runner struct {
 }
 
 // New returns a runner, and sets the world's clock to the current time. lock must call its argument while no request is
-// being executed. If hurry is set, the clock advances when nothing else can happen. Otherwise timers wait in real time.
+// executed. If hurry is set, the clock jumps to the next timer instead of waiting in real time.
 func New(t *trial.Trial, lock func(f func()), hurry bool) *Runner {
 	r := &Runner{trial: t, lock: lock, hurry: hurry, wake: make(chan struct{}, 1)}
 	r.advance()
@@ -65,8 +65,8 @@ func (r *Runner) Do(req *fakeapi.Request) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response { return r.trial.Cluster.As(who, req) })
 }
 
-// Fail handles a request that a fault makes fail, and returns the response told. If commits is set, it executes the
-// request first; if the server refuses it, Fail returns the refusal.
+// Fail handles a request that a fault makes fail, and returns the response told. If commits is set, Fail first executes
+// the request. If the server refuses it, Fail returns the refusal.
 func (r *Runner) Fail(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response {
 		return r.trial.Cluster.AsFailing(who, req, told, commits)

@@ -38,8 +38,8 @@ func adoption(uid types.UID) []byte {
 		`","controller":true,"blockOwnerDeletion":true}],"uid":"` + string(uid) + `"}}`)
 }
 
-// cycles prints how long it takes to create an orphan, adopt it, get it and delete it: through Do, through client-go,
-// and with controller-runtime's fake client. It also prints the ratio of Do to the fake client, measured in turns.
+// cycles prints the duration of a cycle: create an orphan, adopt it, get it and delete it. It measures Do, client-go,
+// and controller-runtime's fake client. It also prints the ratio of Do to the fake client, measured in turns.
 func cycles() {
 	perCycle("do", doCycle)
 	perCycle("client-go", clientCycle)

@@ -216,7 +216,7 @@ func replay(mapper meta.RESTMapper, r rival, c *vectors.Recording) error {
 	return nil
 }
 
-// outcome returns a status code as a client sees it: all success codes are equal, and a server error has no status.
+// outcome returns a status code as a client sees it: one code for all successes, none for server errors.
 func outcome(code int) int {
 	switch {
 	case code < http.StatusMultipleChoices:

@@ -138,8 +138,8 @@ func (c *checker) readDirectives(f *ast.File) {
 	}
 }
 
-// excused reports whether a directive excuses code at one of the positions: the directive is on the line above the
-// position, or at the end of the position's line. It marks the directive as used.
+// excused reports whether a directive excuses code at one of the positions. The directive must be on the line above a
+// position, or at the end of its line. excused marks the directive as used.
 func (c *checker) excused(at ...token.Pos) bool {
 	for _, pos := range at {
 		p := c.Fset.Position(pos)
@@ -227,8 +227,8 @@ func is[T ast.Node](n ast.Node) bool {
 	return ok
 }
 
-// starts returns the positions at which a directive may excuse a node: the beginnings of the node, of the innermost
-// statement around it, and of the label of this statement.
+// starts returns the positions at which a directive may excuse a node: the beginning of the node, of the innermost
+// statement around it, and of that statement's label.
 func starts(cur inspector.Cursor) []token.Pos {
 	at := []token.Pos{cur.Node().Pos()}
 	for s := range cur.Enclosing() {

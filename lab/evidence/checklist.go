@@ -40,8 +40,8 @@ func policy(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions", []string{}, recorded}
 }
 
-// outgrown returns the item about the default deletion policy of a kind whose old versions are not served. The served
-// version does not orphan by default.
+// outgrown is the policy item for a kind whose old versions are not served. The served version does not orphan by
+// default.
 func outgrown(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions, which are not served: in the served one " +
 		"the garbage collector deletes them", []string{}, recorded}
@@ -49,7 +49,7 @@ func outgrown(recorded string) item {
 
 const vectors = "fakeapi/testdata/vectors/"
 
-// gated returns the item about ControllerRefs if the garbage collector is disabled.
+// gated returns the item that requires ControllerRefs even if the garbage collector is disabled.
 func gated(id string) item {
 	return item{"has ControllerRef whether or not the garbage collector is enabled", []string{id}, ""}
 }

@@ -62,9 +62,9 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 	return r, r.shorten(ctx, g, o)
 }
 
-// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds of
-// [standard] for each controller with all eras. Older eras never settle in many scenarios. pinned holds the files that
-// name a clause without a law.
+// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds of [standard]
+// with every era. Scenarios are not run in older eras, in which many never settle. pinned holds the files that name a
+// clause without a law.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []ControllerEra, o Options,
 ) (worlds, pinned []*world, err error) {
@@ -243,8 +243,8 @@ func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	return all
 }
 
-// Lacks returns the evidence that a clause lacks, or "". A law that finds no mutant may find nothing. A clause that no
-// file names is not tested.
+// Lacks returns the evidence that a clause lacks, or "". A law must kill a mutant, because otherwise it may never
+// report anything. A scenario, test or recorded case must cover the clause.
 func (c *Cover) Lacks() string {
 	pinned := len(c.Tests) > 0 || len(c.Cases) > 0
 	switch {

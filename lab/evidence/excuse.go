@@ -9,14 +9,14 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// The controllers that have clauses of their own, by name.
+// The names of controllers that have clauses of their own.
 const (
 	collector = "garbagecollector"
 	drainer   = "namespace"
 	kubelet   = "kubelet" // its eras are variants of nodes
 )
 
-// excused returns the reason why a clause does not apply to a controller, "" if it applies.
+// excused returns the reason why a clause does not apply to a controller, or "" if it applies.
 func excused(c *clause.Clause, s *Sheet, g *scenarios.Registry) string {
 	switch c.About {
 	case clause.Keyed:
@@ -93,7 +93,7 @@ var unexercised = map[[2]string]string{
 	{"resourcequota", "WRITE-4"}: "the law checks live reads, and it has none",
 }
 
-// excuse is a reason why clauses are not exercised for the controllers and eras for which [excuse.of] returns true.
+// excuse is a reason why some clauses are not exercised. It applies to controllers and eras for which of returns true.
 type excuse struct {
 	of      func(s *Sheet) bool
 	clauses string
@@ -138,7 +138,7 @@ func aged(s *Sheet) bool { return !s.Newest }
 // selecting reports whether a sheet is of an era that uses selectors instead of ControllerRef.
 func selecting(s *Sheet) bool { return !s.Newest && !refers(s.Name, s.Era) }
 
-// reason returns the reason why a clause is not exercised for a controller, "" for none.
+// reason returns the reason why a clause is not exercised for a controller, or "".
 func reason(s *Sheet, id string) string {
 	if why := unexercised[[2]string{s.Name, id}]; why != "" {
 		return why

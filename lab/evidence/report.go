@@ -35,7 +35,7 @@ type Examination struct {
 	registry *scenarios.Registry
 }
 
-// Sheet lists the results of one controller in one era.
+// Sheet lists the results for one controller in one era.
 type Sheet struct {
 	ControllerEra
 
@@ -79,7 +79,7 @@ func (r *Examination) Wrong() (lines []string) {
 	return lines
 }
 
-// tally counts the results of one controller in one era and of one clause over all worlds.
+// tally sums the results of all worlds for one clause and one controller in one era.
 type tally struct {
 	asked, worlds, schedules, broken int
 
@@ -97,8 +97,8 @@ func newReport(g *scenarios.Registry, all []ControllerEra, o Options) *Examinati
 	return r
 }
 
-// of returns the tally of a controller for a clause. The ID is that of the clause, or of the law or invariant that
-// checks it.
+// of returns the tally of a controller for an ID: the ID of a clause, or of the law or invariant that checks the
+// clause.
 func (r *Examination) of(s *ControllerEra, id string) *tally {
 	if c := clause.ByID(id); c != nil {
 		id = c.ID
@@ -149,8 +149,8 @@ func (r *Examination) add(e *examined) {
 	}
 }
 
-// judged returns the indexes in cast of the controllers for which a result of a law counts. If controllers of older
-// eras take part, only they count: the results of other controllers prove little in such a world.
+// judged returns the indexes in cast of the controllers whose results count. In a world with controllers of older
+// eras, the results of controllers in their newest era do not count, because they prove little.
 func (w *world) judged(controller string) (who []int) {
 	old := w.old()
 	for i := range w.cast {

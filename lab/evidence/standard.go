@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// standing holds the parts of the worlds that test a controller: an object of the kind that the controller reconciles
-// (the owner), and an orphan that this object may adopt (the stray).
+// standing holds the parts of the worlds that test a controller. The owner is an object of the kind that the
+// controller reconciles. The stray is an orphan that the owner may adopt.
 type standing struct {
 	object string   // the object as kubectl names it: "rs/NAME"
 	with   []string // other controllers that the world needs

@@ -72,8 +72,8 @@ func firstSentence(text string) string {
 // mostTried is the maximum number of schedules for finding a bug with one seed.
 const mostTried = 5000
 
-// search explores the file's world with one seed until it finds the bug: a violated law, or a failed expectation if the
-// golden text of the step says so.
+// search explores the file's world with one seed until it finds the bug. The bug shows as a violated law, or as a
+// failed expectation if the golden text of the step says so.
 func (b *Bug) search(
 	ctx context.Context, g *scenarios.Registry, seed uint64, budget int,
 ) (*scenarios.Exploration, error) {

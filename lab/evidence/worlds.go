@@ -38,7 +38,7 @@ func ControllerEras(g *scenarios.Registry) []ControllerEra {
 		newest := c.Name == kubelet ||
 			!slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
 		if c.Era == "" && !newest {
-			continue // a variant without a name of its own
+			continue // no world can name this variant, because it has no era
 		}
 		all = append(all, ControllerEra{c, newest})
 	}

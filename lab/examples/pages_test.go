@@ -10,8 +10,8 @@ import (
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// Every sample in Go on the pages about reconcilers compiles in a fresh module and finds the bug of the tutorial, or
-// runs to its end. The text in testdata comes before a sample: the imports, and the operator of the page's reader.
+// Every Go sample on the pages about reconcilers compiles in a fresh module. It finds the bug of the tutorial, or runs
+// to its end. The text in testdata comes before a sample: the imports, and the operator of the page's reader.
 func TestSamplesOfPages(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
 		t.Skip("a fresh module is compiled: with SOAK in the environment only")

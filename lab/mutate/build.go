@@ -24,7 +24,7 @@ type Sources struct {
 	files     map[string][]byte // the mutated text of each file, by absolute name
 }
 
-// Load finds the mutations of packages. root is the directory of the module. patterns are those of the go command.
+// Load finds the mutations of packages. root is the directory of the module. The go command interprets patterns.
 func Load(root string, patterns ...string) (*Sources, error) {
 	pkgs, err := packages.Load(&packages.Config{Dir: root, Mode: packages.NeedName | packages.NeedFiles |
 		packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports |
@@ -73,7 +73,7 @@ func (p *Sources) add(root string, pkg *packages.Package, file *ast.File, name s
 	return nil
 }
 
-// number distinguishes mutations of one function with equal text.
+// number distinguishes mutations with the same text in the same function.
 func (p *Sources) number() {
 	seen := map[string]int{}
 	for _, m := range p.Mutations {
@@ -88,7 +88,7 @@ func (p *Sources) number() {
 func apply(src []byte, file *token.File, edits []edit) []byte {
 	type insert struct {
 		at   int
-		rank int // at one place, ends of edits come before beginnings, and among ends the inner ones first
+		rank int // at one offset, ends of edits come before beginnings, and inner ends before outer ends
 		text string
 		skip int
 	}

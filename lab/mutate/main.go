@@ -3,9 +3,9 @@
 // code that nothing tests.
 //
 // One program has all mutations ([Sources.Overlay]). Each mutation asks package switches whether it is on. Each check
-// runs once without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that reach
-// it, until one fails: scenario files, tests, laws in generated worlds, recorded cases, and the comparison with
-// upstream's controllers. The overlay adds a TestMain that serves tests from one process.
+// first runs without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that
+// reach it, until one fails. Checks are scenario files, tests, laws in generated worlds, recorded cases, and the
+// comparison with upstream's controllers. The overlay adds a TestMain that serves tests from one process.
 //
 // A survivor is a gap, or has a row in [Excuses].
 package mutate

@@ -134,8 +134,8 @@ func like(pattern, text string) bool {
 
 func (e *Excuse) String() string { return e.File + " " + e.Func + ": " + e.What }
 
-// Forgive assigns survivors the first excuse that covers them. It returns the unused excuses of the packages that were
-// tried, without excuses for several packages: a package that was not tried may need them.
+// Forgive assigns to each survivor the first excuse that covers it. It returns the unused excuses of the packages that
+// were tried. It skips excuses for several packages, because a package that was not tried may need them.
 func Forgive(fates []*Fate, table []Excuse) (stale []*Excuse) {
 	tried := map[string]bool{}
 	for _, f := range fates {

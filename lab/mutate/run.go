@@ -105,7 +105,7 @@ func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget ti
 	return nil
 }
 
-// leastTime is the part of a check's limit of processor time that does not depend on its time without a mutation.
+// leastTime is the fixed part of a check's limit of processor time. The rest depends on its unmutated time.
 const leastTime = time.Second / 2
 
 func (s *Suite) cover() error {
@@ -145,7 +145,7 @@ func (s *Suite) cover() error {
 	return err
 }
 
-// turnTo counts, for each check, the mutants of fates that it reaches. Checks that reach more of them are tried first.
+// turnTo counts, for each check, how many mutants of fates it reaches. Checks with high counts are tried first.
 func (l *list) turnTo(fates []*Fate) {
 	l.pertinent = make([]int, len(l.names))
 	for i, reaches := range l.reaches {
@@ -161,8 +161,8 @@ func (l *list) cost(check int) float64 {
 	return float64(l.took[check]) / float64(max(l.pertinent[check], 1))
 }
 
-// reaching returns the checks that reach a mutation, in the order in which they are tried: first those that killed
-// other mutants of the function, then those that reach the most mutants per time.
+// reaching returns the checks that reach a mutation in the order of trying. First come checks that killed other
+// mutants of the function, then checks that reach the most mutants per time.
 func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.Duration) []int {
 	var checks []int
 	everywhere := l.only(m.ID)

@@ -43,7 +43,7 @@ func (f *finder) isPanic(c *ast.CallExpr) bool {
 	return ok && f.pkg.TypesInfo.Uses[id] == types.Universe.Lookup("panic")
 }
 
-// valued adds a mutation to an assignment of one call: the call is omitted, and its results are zero values.
+// valued mutates an assignment of a call's results: the call is omitted, and the results are zero values.
 func (f *finder) valued(s ast.Stmt) {
 	if a, ok := s.(*ast.AssignStmt); ok {
 		f.calls(a.Rhs, s)

@@ -171,8 +171,8 @@ func drawn(more map[string]string) func() {
 	}
 }
 
-// A server does not differ from itself. Services are left out: an address in a request may be equal to one for which
-// the recorder has a placeholder.
+// A server does not differ from itself. Services are left out: a client may choose an address for which the recorder
+// already has a placeholder.
 func TestNothingDiffersFromItself(t *testing.T) {
 	defer drawn(map[string]string{})()
 	s, w := pretender(t, func(h http.Handler) http.Handler { return h }), kinds(t)

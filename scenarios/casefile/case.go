@@ -62,16 +62,16 @@ type Case struct {
 	// each write of a program.
 	Invariants []*law.Invariant
 
-	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, in which
-	// the same actions are done without faults. The order of actions differs between quiet runs; fields that differ
-	// between them are not compared. Neither are names, UIDs, times, annotations, and numbers and messages in a status.
+	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, which does
+	// the same actions without faults. The order of actions differs between quiet runs; fields that differ are
+	// ignored. Names, UIDs, times, annotations, and numbers and messages in a status are ignored too.
 	SameEnd bool
 
 	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as conversion and
 	// admission webhooks.
 	Server *fakeapi.Options
 
-	Laws   []*law.Law     // nil means all laws
+	Laws   []*law.Law     // nil means all laws; invariants are always checked
 	Faults map[string]int // the maximal number of faults in a run by the fault's name; see [host.FaultNames]
 	Strict bool           // a violation counts even if the process could not know of it (a lost race)
 
@@ -113,6 +113,13 @@ func (c *Case) Registry() *scenarios.Registry {
 	}
 	g = builtin.Complete(g)
 	g.Laws = slices.Clip(g.Laws)
+	for i := range c.Controllers {
+		for _, l := range c.Controllers[i].Contract.Laws() {
+			if !slices.ContainsFunc(g.Laws, func(k *law.Law) bool { return k.ID == l.ID }) {
+				g.Laws = append(g.Laws, l)
+			}
+		}
+	}
 	for _, v := range c.Invariants {
 		g.Laws = append(g.Laws, v.Law())
 	}
@@ -175,6 +182,15 @@ func (c *Case) checkControllers() error {
 func (c *Case) checkInvariants() error {
 	if err := law.CheckInvariants(c.Invariants); err != nil {
 		return mistake("Invariants: %v", err)
+	}
+	own := map[string]*law.Invariant{}
+	for i := range c.Controllers {
+		for _, v := range c.Controllers[i].Contract.Invariants {
+			if w := own[v.ID]; w != nil && (v.When != w.When || v.Sentence != w.Sentence) {
+				return mistake("Controllers: two have different invariants with the ID %s: give one another ID", v.ID)
+			}
+			own[v.ID] = v
+		}
 	}
 	for _, v := range c.Invariants {
 		for i := range c.Controllers {

@@ -13,7 +13,7 @@ import (
 //   - a controller under test that wrote nothing in any schedule,
 //   - a controller whose kind had no object in any settled world, or whose worlds a time limit cut off,
 //   - a controller that never reconciled a key that names an object of its kind,
-//   - a controller with Replicas that always had too few objects, which BlocksCreate excused each time,
+//   - a controller with Replicas that always had too few objects, and BlocksCreate allowed this each time,
 //   - a user action that was always refused,
 //   - an exhaustive search that was cut short.
 //
@@ -32,6 +32,8 @@ func (c *Case) Unexercised(x *scenarios.Exploration) []string {
 		} else if kind != "" && !x.Settled[name] && x.Middle != "" {
 			all = append(all, fmt.Sprintf("not judged: cut off in the middle of %s; give the world more time, or less",
 				x.Middle))
+		} else if kind != "" && !x.Settled[name] && x.Unsettled == x.Schedules {
+			continue // no schedule settled, which is reported elsewhere
 		} else if kind != "" && !x.Settled[name] {
 			all = append(all,
 				fmt.Sprintf("no %s is left at the end of any of %d schedules: %s was not checked when settled; add "+
@@ -78,9 +80,9 @@ func asked(x *scenarios.Exploration, controller, id string) bool {
 }
 
 // AlsoUnexercised lists, one per line, more that was not exercised:
-//   - an invariant or a declaration of a controller under test that no law evaluated,
-//   - the owner of objects of a kind that the controller creates but does not declare,
-//   - the owner for which a reconcile wrote, if its key names no object of the controller's kind,
+//   - invariants and declarations of a controller under test that no law evaluated,
+//   - created objects of a kind that the controller does not declare: their owner was not checked,
+//   - writes of a reconcile whose key named no object of the controller's kind: their owner was not checked,
 //   - kinds whose names exist in two API groups.
 //
 // These are often not mistakes.
@@ -92,13 +94,13 @@ func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 		under[ctl.Name] = ctl
 		for _, v := range ctl.Contract.Invariants {
 			if !asked(x, ctl.Name, v.ID) && c.Laws == nil {
-				all = append(all, fmt.Sprintf("%s, of %s: its Invariant excused every case", v.ID, ctl.Name))
+				all = append(all, fmt.Sprintf("%s, of %s: no schedule exercised this invariant", v.ID, ctl.Name))
 			}
 		}
 		for _, d := range declarations {
 			if l := law.ByID(d.law); d.says(ctl) && !asked(x, ctl.Name, d.law) && (c.Laws == nil ||
 				slices.Contains(c.Laws, l)) {
-				all = append(all, fmt.Sprintf("%s %s, of %s: %s excused every case", d.law,
+				all = append(all, fmt.Sprintf("%s %s, of %s: no schedule exercised %s", d.law,
 					l.Name, ctl.Name, d.name))
 			}
 		}

@@ -96,8 +96,8 @@ func TestRightOperators(t *testing.T) {
 	t.Run("adopting", func(t *testing.T) { Test(t, sample(widget(true, wrong{}))) })
 }
 
-// A garbage collector that starts from an older list may stop waiting for an owner before it has seen all dependents,
-// and may delete dependents that it has not orphaned. The operator is not reported for this.
+// A garbage collector with an older list may stop waiting for an owner before it has seen all dependents. It may then
+// delete dependents that it has not orphaned. The operator is not reported for this.
 func TestOrphansOfTheRight(t *testing.T) {
 	c := placed(t, prepared(t, sample(widget(false, wrong{silent: true}))), "deleted/orphan")
 	c.Schedules = 2000
@@ -191,7 +191,7 @@ func verdicts(t *testing.T, plan *check.Plan, names ...string) map[string]string
 	return got
 }
 
-// A law that was not exercised does not have the state held. Only the first case with a violation reports it.
+// A law that was not exercised is not reported as held. Only the first case with a violation reports the violation.
 func TestVerdicts(t *testing.T) {
 	got := verdicts(t, prepared(t, sample(widget(false, wrong{shares: true}))), "one-owner", "orphan", "somebody-elses")
 	for name, want := range map[string]string{

@@ -60,8 +60,8 @@ func mergesFields(a *at, owner *thing) error {
 // createsOnly creates its dependent and never changes it.
 func createsOnly(a *at, owner *thing) error { return a.ensure(owner, a.debugged(owner)) }
 
-// A field that is removed from an owner's spec must be removed from its dependents. This is not required of a
-// controller that never changes dependents.
+// A field that is removed from an owner's spec must be removed from its dependents. A controller that never changes
+// dependents is exempt.
 func TestFieldsAreRemoved(t *testing.T) {
 	for _, x := range []struct {
 		name string
@@ -184,8 +184,8 @@ func specs(a *at, owner *thing) error {
 	return a.pruneBut(owner, all...)
 }
 
-// A sample with one dependent is edited so that it has two, and no case has none. Every field to which the controller
-// reacts is edited, also in lists, unless the server refuses to undo the edit.
+// A sample with one dependent is edited so that it has two, and no case edits it to zero. Every field to which the
+// controller reacts is edited, also in lists, unless the server refuses to undo the edit.
 func TestEveryFieldIsEdited(t *testing.T) {
 	plan := plannedFor(t, specs,
 		"{replicas: 1, ignored: x, hosts: [a, b], ports: [{name: web, port: 80}], size: 1Gi, enabled: true, sealed: false}")
@@ -239,8 +239,8 @@ func listing(versioned bool) idiom {
 	}
 }
 
-// A patch of an outdated list removes a finalizer of another program. This is a violation, and not a lost race: with a
-// resource version, the same patch never does.
+// A patch of an outdated list removes a finalizer of another program. This is a violation and not a lost race, because
+// with the resource version the server would refuse the patch.
 func TestFinalizersOfOthersAreNotListedAway(t *testing.T) {
 	for law, versioned := range map[string]bool{"finalizers-hold": false, "": true} {
 		t.Run(law, func(t *testing.T) {
@@ -263,8 +263,8 @@ var sharesPlot = finalized(createsPlot("common"), func(a *at, owner *thing) erro
 	return ignoreNotFound(a.env.Client.Delete(a, plots, "", "common", metav1.DeleteOptions{}))
 })
 
-// A controller deletes an owner's objects without a reference either always or never, and the profile says which. A
-// controller that never deletes them is not reported, nor is one that shares them.
+// A controller deletes the objects that belong to an owner without a reference either always or never. The profile
+// says which. A controller that never deletes them, or shares them among owners, is not reported.
 func TestLeaks(t *testing.T) {
 	for _, x := range []struct {
 		name  string

@@ -94,8 +94,8 @@ func TestReplicaSet(t *testing.T) {
 	Test(t, given)
 }
 
-// If a controller adopts one kind by labels, but needs more than labels for another kind, the result is not that it
-// adopts by labels. A kind whose events enqueue nothing is not counted.
+// A StatefulSet adopts revisions by labels, but pods also by name. So the plan reports that it adopts, but no
+// selector. Revisions do not count as replicas, because their events enqueue no set.
 func TestFoundOfStatefulSet(t *testing.T) {
 	bare, whole := undeclared(t, "statefulset")
 	plan := prepared(t, Subject{Controller: bare, Samples: []string{sampleFile(t, statefulSet)}, With: []string{"kubelet"}})

@@ -44,8 +44,8 @@ const (
 	finished = "idiom.example.com/finished"
 )
 
-// reconciler returns a controller with this idiom. It watches the owners and these kinds. An event of such an object
-// enqueues the owner in the object's reference or label. The first kind is that of the dependents.
+// reconciler returns a controller with this idiom. It watches the owners and these kinds, of which the first is the
+// kind of the dependents. An event of a dependent enqueues the owner that the object's reference or label names.
 func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...schema.GroupVersionKind) host.Controller {
 	c := host.Controller{Name: name, For: of, Routes: []host.Route{{Kind: of,
 		Do: func(_ host.View, e host.Event, out *host.Effect) {
@@ -118,7 +118,7 @@ func living(sync idiom) idiom {
 	}
 }
 
-// errLater means that an object still exists whose event enqueues the owner.
+// errLater means that the cleanup waits for an object to be deleted. The object's next event enqueues the owner.
 var errLater = errors.New("later")
 
 // finalized returns an idiom that first adds its finalizer to the owner. If the owner is terminating, it calls cleanUp,

@@ -157,8 +157,8 @@ func TestWholeProgram(t *testing.T) {
 	}
 }
 
-// If a program has other controllers, what they create for objects of other kinds does not count as created for the
-// sample, and is not reported.
+// A program may have several controllers. Objects that they create for owners of other kinds do not count as created
+// for the sample, and are not reported.
 func TestSecondControllerOfAProgram(t *testing.T) {
 	s := whole(false, wrong{})
 	s.Run, s.Schedules = withLocks(s.Run), 20

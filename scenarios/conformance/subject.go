@@ -47,9 +47,9 @@ type Subject struct {
 	// Controller is a stepped reconciler. Name, For, Routes and New suffice. The other facts that the laws need, such
 	// as Owns, Selector, Replicas and Finalizers, are found in quiet runs unless they are declared.
 	Controller host.Controller
-	// Run is a whole, unmodified program (package bubble): a manager, an operator's main, or any function that takes a
-	// configuration and serves until ctx is done. Set either Run or Controller.New. With Run, Controller may have a
-	// Contract, and a kind For that is not the kind of the sample.
+	// Run is a whole, unmodified program (package bubble). It may be a manager, an operator's main, or any function
+	// that takes a configuration and serves until ctx is done. Set either Run or Controller.New. With Run, Controller
+	// may have a Contract, and a kind For that is not the kind of the sample.
 	Run func(ctx context.Context, config *rest.Config) error
 	// Others are other stepped reconcilers of the operator. They run too, and are judged by their own declarations.
 	Others []host.Controller

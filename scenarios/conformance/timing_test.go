@@ -54,7 +54,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// In the cases of such a controller, what is not finished at the end of the world is not reported.
+// In the cases of such a controller, unfinished work at the end of the world is not reported.
 func TestTicksAreTried(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it explores all cases")
@@ -93,8 +93,8 @@ func expires(a *at, owner *thing) error {
 	return a.remove(owner)
 }
 
-// If a controller writes the time of day at each reconcile, its own write enqueues it again, and it never settles if
-// time passes in between. Heartbeats, renewals and times to live settle, because a timer triggers them.
+// If a controller writes the time of day at each reconcile, its own write enqueues it again. If time passes in
+// between, it never settles. Heartbeats, renewals and times to live settle, because a timer triggers them.
 func TestTimePasses(t *testing.T) {
 	every := func(d time.Duration) func(time.Duration) (bool, time.Duration) {
 		return func(since time.Duration) (bool, time.Duration) {

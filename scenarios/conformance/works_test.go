@@ -112,8 +112,8 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 `
 
-// A program may have a controller for the kind of its dependents. That controller may edit objects that the program
-// does not own, but not delete them.
+// A program may have a controller for the kind of its dependents. That controller may edit objects of other owners,
+// but may not delete them.
 func TestWorksOnItsDependentsKind(t *testing.T) {
 	for _, greedy := range []bool{false, true} {
 		plan := planned(t, check.Operator{

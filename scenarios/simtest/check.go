@@ -54,6 +54,9 @@ var (
 // only the failures. With -threelaws.replay it returns nil.
 func Check(t *testing.T, c Case) *scenarios.Exploration {
 	t.Helper()
+	if _, err := c.File(t.Name()); err != nil {
+		t.Fatal(err)
+	}
 	g := c.Registry()
 	dir := failures(t)
 	if *replay != "" {
@@ -173,7 +176,10 @@ func again(t *testing.T, path string) string {
 // or if the file cannot be run.
 func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *render.Page {
 	t.Helper()
-	r := kept.Replay(g, path)
+	var r *kept.Replayed
+	if err := c.plain().Catch(func() { r = kept.Replay(g, path) }); err != nil {
+		t.Fatal(err)
+	}
 	if r.Page != nil {
 		f := &scenarios.Counterexample{Law: r.Page.Violation.Law, Text: r.Page.Violation.Text, Page: r.Page}
 		if reason := c.known(f); reason != "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Exhaustive search depends on this property: in a state, an action leads to only one state, whatever happened before.
-// The test uses random runs, so the worlds need not be small. They show what a digest omits.
+// Exhaustive search requires that an action leads from a state to exactly one state, whatever happened before. Random
+// runs test this, so the worlds need not be small. A failure shows what a digest omits.
 //
 // Only runs with the same writes in the same order are compared, because other writes change the revisions. A state
 // does not contain revisions, unless an object contains one (the status of a CronJob contains those of its Jobs).

@@ -2,6 +2,9 @@ package simtest_test
 
 import (
 	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	keepfile "github.com/threelaws/threelaws/internal/kept"
 	"github.com/threelaws/threelaws/scenarios/simtest"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -138,4 +142,28 @@ func TestInvariantOfCase(t *testing.T) {
 	if f.Law != "one-secret-per-map" || !strings.Contains(f.Said(), "cm/a has 2 Secrets") {
 		t.Errorf("found %s: %s", f.Law, f.Said())
 	}
+}
+
+// A Check that panics during the replay of a kept failure gives one line.
+func TestWrongCheckBesideAKeptFailure(t *testing.T) {
+	c := keeping(keeper(forgetful))
+	if dir := t.TempDir(); os.Getenv("THREELAWS_WRONG_CHECK") == "" {
+		x, err := c.Explore(t.Context(), "w")
+		if err != nil || len(x.Failures) == 0 {
+			t.Fatalf("not found: %v", err)
+		}
+		if _, err := keepfile.Keep(filepath.Join(dir, t.Name()), x.Failures[0]); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-threelaws.failures="+dir)
+		cmd.Env = append(os.Environ(), "THREELAWS_WRONG_CHECK=1")
+		out, _ := cmd.CombinedOutput()
+		if text := string(out); !strings.Contains(text, "invariant mine: its Check panics: oh at mistake_test.go:") ||
+			strings.Contains(text, "goroutine ") {
+			t.Errorf("%s", text)
+		}
+		return
+	}
+	c.Invariants = []*law.Invariant{{ID: "mine", Sentence: "x", When: law.AtWrite, Check: func(*law.Facts) string { panic("oh") }}}
+	simtest.Check(t, c)
 }

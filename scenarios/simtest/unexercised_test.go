@@ -63,7 +63,7 @@ func TestAlsoUnexercised(t *testing.T) {
 	}{
 		{"all asked", "", nil, func(*simtest.Case) {}},
 		{"always waits", "keeper has too few objects at the end of each of 20 schedules",
-			[]string{"NOFIGHT-3 exact-sum, of keeper: Replicas excused every case"},
+			[]string{"NOFIGHT-3 exact-sum, of keeper: no schedule exercised Replicas"},
 			func(c *simtest.Case) {
 				c.Controllers[0].Contract.Replicas = func(runtime.Object) int { return 2 }
 				c.Controllers[0].Contract.BlocksCreate = func(_, _ runtime.Object) bool { return true }
@@ -72,7 +72,7 @@ func TestAlsoUnexercised(t *testing.T) {
 			c.Controllers[0].Contract.Replicas = func(runtime.Object) int { return 1 }
 			c.Controllers[0].Contract.BlocksCreate = func(_, _ runtime.Object) bool { return true }
 		}},
-		{"its own twin", "", []string{"EXACT-3 one-for-each-identity, of keeper: Identity excused every case"},
+		{"its own twin", "", []string{"EXACT-3 one-for-each-identity, of keeper: no schedule exercised Identity"},
 			func(c *simtest.Case) {
 				c.Controllers[0].Contract.Identity = func(runtime.Object) string { return "one" }
 				c.Controllers[0].Contract.AllowDuplicate = func(_, _, _ runtime.Object) bool { return true }

@@ -13,12 +13,13 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 )
 
-// alone makes the order in which the goroutines of programs run deterministic. While a [room] is open, the Go process
-// uses one processor: on two, a handler that enqueues a key twice would race with the worker that takes it. Garbage
-// is collected between two commands of a room, because a collection stops the running goroutine and lets others run.
+// alone makes the programs' goroutines run in a deterministic order. While a [room] is open, the Go process uses one
+// processor. On two processors, a handler that enqueues a key twice would race with the worker that takes the key.
+// Garbage is collected between two commands of a room, because a collection stops the running goroutine and lets others
+// run.
 //
-// The order may still differ if the runtime preempts a goroutine, which it does after ten milliseconds of real time.
-// A command takes tenths of a millisecond, and more on a busy machine.
+// The order may still differ if the runtime preempts a goroutine after ten milliseconds of real time. A command takes
+// tenths of a millisecond, and more on a busy machine.
 type alone struct {
 	rooms   int    // number of open rooms
 	procs   int    // GOMAXPROCS of the process
@@ -33,7 +34,7 @@ var solitude = alone{sample: []metrics.Sample{{Name: "/memory/classes/heap/objec
 
 const (
 	least  = 64 << 20 // garbage is not collected in a smaller heap
-	beyond = 2 << 30  // how much a command may allocate beyond the heap before the runtime collects by itself
+	beyond = 2 << 30  // bytes that a command may allocate before the runtime collects by itself
 	often  = 16       // commands between two checks of the heap
 )
 
@@ -83,7 +84,7 @@ func (a *alone) size() uint64 {
 	return a.sample[0].Value.Uint64()
 }
 
-// settle changes settings of the Go process once, as the package's documentation lists them.
+// settle changes, once, the settings of the Go process that the package documentation lists.
 var settle = sync.OnceFunc(func() {
 	utilruntime.ErrorHandlers = nil
 	utilruntime.PanicHandlers = append([]func(context.Context, any){toldOfPanic}, utilruntime.PanicHandlers...)

@@ -22,8 +22,8 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// crowd is a program in which one event wakes many goroutines. Each goroutine allocates garbage, and creates a Secret
-// whose name is its position in the order.
+// crowd is a program in which one event wakes many goroutines. Each goroutine allocates garbage, and creates a Secret.
+// The Secret's name is the goroutine's position in the order.
 func crowd(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	var mu sync.Mutex
@@ -165,8 +165,8 @@ func busy(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// A program that causes its own events also receives other events: the default schedule delivers the oldest event
-// first.
+// A program that causes its own events also receives other events, because the default schedule delivers the oldest
+// event first.
 func TestOldestIsNotifiedFirst(t *testing.T) {
 	w := started(t, program("busy", busy), sim.Zero{}, nil)
 	defer w.Stop()

@@ -97,7 +97,7 @@ func TestProgramNeverWaits(t *testing.T) {
 	w.Stop()
 }
 
-// A goroutine waits for an answer and holds a mutex that another goroutine waits for.
+// A goroutine holds a mutex while it waits for an answer, and another goroutine waits for the mutex.
 func TestMutexAcrossARequest(t *testing.T) {
 	holds := func(ctx context.Context, cfg *rest.Config) error {
 		client := kubernetes.NewForConfigOrDie(cfg)
@@ -163,7 +163,7 @@ func TestGoroutinesOutliveTheProgram(t *testing.T) {
 	}
 }
 
-// The report of leaked goroutines begins with those of the program's own code.
+// The report of leaked goroutines begins with the goroutines in the program's own code.
 func TestOwnGoroutinesAreShownFirst(t *testing.T) {
 	text := misuse(t, func(ctx context.Context, _ *rest.Config) error {
 		for range 5 {
@@ -178,7 +178,8 @@ func TestOwnGoroutinesAreShownFirst(t *testing.T) {
 	}
 }
 
-// lives runs a program whose first run ends as ends says. It returns the reason in the history, and the violations.
+// lives runs a program. Its first run calls ends, and ends with the result. lives returns the reason in the history,
+// and the violations.
 func lives(t *testing.T, ends func(context.Context) error) (why string, broken []string) {
 	t.Helper()
 	n := 0

@@ -22,8 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// greeter is an ordinary client-go program. For each ConfigMap it creates a Secret of that name, which the ConfigMap
-// owns.
+// greeter is an ordinary client-go program. For each ConfigMap it creates an owned Secret of the same name.
 func greeter(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -180,8 +179,8 @@ func readsBoth(ctx context.Context, cfg *rest.Config) error {
 	return ctx.Err()
 }
 
-// Two requests for different versions of one kind are distinct. The schedule decides which is answered first,
-// whichever was sent first.
+// Two requests for different versions of one kind are distinct. The schedule decides which request is answered first,
+// even if the other request was sent first.
 func TestTwoVersionsAreTwoRequests(t *testing.T) {
 	for seed := range uint64(20) {
 		runs := map[uint64]bool{}

@@ -15,8 +15,8 @@ import (
 // bubble until all its goroutines wait. Then the schedule decides which pending request is executed or answered.
 // Requests are ordered by content, and equal requests by the start of their goroutines.
 //
-// A reconcile must not return while one of its goroutines waits for an answer, and it must not wait forever. Both
-// violate never-panic. In Sync and in New, time.Sleep and time.Now use the world's clock.
+// A reconcile that returns while one of its goroutines waits for an answer violates never-panic. So does a reconcile
+// that waits forever. In Sync and in New, time.Sleep and time.Now use the world's clock.
 //
 // Concurrent costs some microseconds per step, and limits the Go process to one processor.
 func Concurrent(ctl host.Controller) host.Controller {
@@ -82,7 +82,7 @@ func (s *shift) Ended() (error, bool) {
 	return s.life.err, s.life.over
 }
 
-// Kill ends the reconcile. If it has returned and has no pending request, Kill only makes later requests fail.
+// Kill ends the reconcile. If the reconcile has returned and has no pending request, only its later requests fail.
 func (s *shift) Kill() {
 	r, l := s.room, s.life
 	r.syncs = slices.DeleteFunc(r.syncs, func(o *shift) bool { return o == s })
@@ -96,7 +96,7 @@ func (s *shift) Kill() {
 	}
 }
 
-// stuck ends a reconcile that has no pending request and still waits after virtual time has passed.
+// stuck ends a reconcile that still waits after virtual time has passed, although it has no pending request.
 func (s *shift) stuck() {
 	l := s.life
 	l.mu.Lock()

@@ -92,7 +92,8 @@ func batches(ctx context.Context, env *host.Env, key string) error {
 
 var faultsOfSyncs = map[string]int{"crash": 1, "lost": 1, "error": 1, "relist": 1, "conflict": 1}
 
-// hashes runs all seeds, and returns the hash of each run. ends counts which Secret was answered last.
+// hashes runs all seeds, and returns the hash of each run. ends counts, for each Secret, how often it was answered
+// last.
 func hashes(t testing.TB, seeds uint64) (all []uint64, ends map[string]int) {
 	ends = map[string]int{}
 	for seed := range seeds {
@@ -147,7 +148,7 @@ func TestConcurrentRequestsArePending(t *testing.T) {
 	}
 }
 
-// Equal requests are ordered by the start of their goroutines, whichever goroutine runs first.
+// Equal requests are ordered by the start of their goroutines, not by the order in which the goroutines run.
 func TestEqualRequestsAreInTheOrderOfTheirGoroutines(t *testing.T) {
 	for range 20 {
 		var mu sync.Mutex
@@ -224,7 +225,7 @@ func TestSyncThatCannotEndWell(t *testing.T) {
 					done <- struct{}{}
 				}()
 			}
-			<-done // but not for the other one
+			<-done // but not for the other goroutine
 			return nil
 		}, []string{"a goroutine that it started runs on", "get secrets/ default/y"}},
 		"nothing can happen any more": {func(ctx context.Context, env *host.Env, key string) error {

@@ -9,9 +9,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Controller returns a controller that hosts run, a program that runs until its context ends. If the program returns,
-// it is restarted after a delay, as by a kubelet. The parameter as holds the controller's name and what the laws may
-// expect of it: For, Owns, and other fields if they are known.
+// Controller returns a controller that hosts the program run. The program runs until its context ends. If it returns
+// earlier, it is restarted after a delay, as by a kubelet. The parameter as holds the controller's name and what the
+// laws may expect of it: For, Owns, and other fields if they are known.
 func Controller(as host.Controller, run func(ctx context.Context, cfg *rest.Config) error) host.Controller {
 	return host.Hosting(as, func(c *host.Cluster, process string) host.Program {
 		return &hosted{room: roomOf(c, as.Name), name: process, run: run}

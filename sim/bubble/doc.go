@@ -1,5 +1,6 @@
-// Package bubble hosts whole, unmodified programs that take a [rest.Config] and run until their context ends: a
-// manager, an operator's main, a program with client-go's informers, or the controllers of kube-controller-manager.
+// Package bubble hosts whole, unmodified programs that take a [rest.Config] and run until their context ends. Examples
+// are a manager, an operator's main, a program with client-go's informers, and the controllers of
+// kube-controller-manager.
 //
 //	widgets := bubble.Controller(host.Controller{Name: "widgets"}, func(ctx context.Context, cfg *rest.Config) error {
 //		client, err := kubernetes.NewForConfig(cfg)
@@ -14,12 +15,12 @@
 //
 // # Determinism
 //
-// Go makes some choices of a program at random. For example, client-go's caches list in the order of a map, so a
-// program that deletes the listed objects does this in a different order each time. client-go's informers select their
-// next event at random. A test built by "threelaws test" makes no random choices: maps, selects and timers of a bubble
-// have a fixed order. Under plain "go test", [NewInformer] returns a deterministic informer for managers that accept
-// one. [Informers], [MetadataInformers] and [DynamicInformers] are factories of such informers. If two runs of a
-// schedule differ, the error shows the first differing request, field by field.
+// Go makes some choices of a program at random. For example, client-go's caches list in map order. So a program that
+// deletes all listed objects deletes them in a different order each time. client-go's informers select their next event
+// at random. A test built by "threelaws test" makes no random choices: maps, selects and timers of a bubble have a
+// fixed order. Under plain "go test", [NewInformer] returns a deterministic informer for managers that accept one.
+// [Informers], [MetadataInformers] and [DynamicInformers] are factories of such informers. If two runs of a schedule
+// differ, the error shows the first differing request, field by field.
 //
 // The first bubble changes some settings of the Go process. It removes utilruntime's error handlers, because they write
 // logs and read the wall clock. It adds a panic handler. client-go's feature WatchListClient is off, because its lists
@@ -28,18 +29,18 @@
 // # Programs that cannot be hosted
 //
 // A program cannot be hosted if it never waits, or if it waits for a channel from outside, a file or the real network.
-// It also cannot be hosted if a goroutine holds a mutex while it waits for an answer, and another goroutine waits for
-// that mutex. Such a program is reported after half a minute of real time, with the goroutines that caused this.
-// Nothing can end these goroutines. Therefore the Go process does not host a program of that name again. While one of
-// these goroutines runs, the Go process hosts no program at all.
+// Hosting also fails if a goroutine holds a mutex while it waits for an answer, and another goroutine waits for that
+// mutex. Such a program is reported after half a minute of real time, with the goroutines that caused this. Nothing can
+// end these goroutines. Therefore the Go process does not host a program of that name again. While one of these
+// goroutines runs, the Go process hosts no program at all.
 //
-// A panic ends the program and violates never-panic in three cases: on the program's main goroutine, in a reconcile
-// that controller-runtime recovers, and on a goroutine that defers HandleCrash of apimachinery. The goroutines of
-// client-go and kube-controller-manager defer HandleCrash. If HandleCrash has no context, the panic is attributed to
-// the program that has just received a response or an event. If time has passed instead, the panic is attributed to the
-// only program of the world. Any other panic ends the Go process, as usual. If a panic leaves a mutex locked and
-// another goroutine waits for that mutex, this is reported after half a minute.
+// A panic ends the program and violates never-panic on the program's main goroutine, in a reconcile that
+// controller-runtime recovers, and on a goroutine that defers HandleCrash of apimachinery. The goroutines of client-go
+// and kube-controller-manager do this. If HandleCrash has no context, the panic is attributed to the program that has
+// just received a response or an event. After a timer, the panic is attributed to the world's program if there is only
+// one. Any other panic ends the Go process, as usual. If a panic leaves a mutex locked and another goroutine waits for
+// that mutex, this is reported after half a minute.
 //
-// The bubble does not notice that a program reads from a source outside, such as a file, if the source answers at once.
-// This shows only if two runs of a schedule differ.
+// The bubble does not notice that a program reads from an outside source, such as a file, if the source answers at
+// once. Such a read is found only if two runs of a schedule differ.
 package bubble

@@ -41,7 +41,7 @@ func (r *room) stacks() []string {
 	return all
 }
 
-// hung describes the goroutines of a bubble that does not settle. runs reports whether one of them never waits.
+// hung describes the goroutines of a bubble that does not settle. runs is true if a goroutine never waits.
 func (r *room) hung() (why host.Misuse, runs bool) {
 	var at, holders []string
 	reasons := map[string]bool{}
@@ -97,8 +97,8 @@ func reason(state string) string {
 	return other
 }
 
-// from returns the sort key of a stack. It is 0 if the innermost function outside [goroutine.Within] is the program's,
-// and 1 if that function is in k8s.io or there is none.
+// from returns the sort key of a stack: 0 if the innermost function outside [goroutine.Within] is the program's. It is
+// 1 if that function is in k8s.io, or if there is no such function.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -123,11 +123,11 @@ func leaked(stacks []string) host.Misuse {
 		strings.Join(stacks, "\n\n") + more)
 }
 
-// givenUp holds the rooms whose programs never settled. The value is true if a goroutine of the room still runs; such
-// a goroutine leaves no processor for others. roomsMu guards the map.
+// givenUp holds the rooms whose programs never settled. The value is true if a goroutine of the room still runs, so
+// that it uses the only processor. roomsMu guards the map.
 var givenUp = map[*room]bool{}
 
-// giveUp abandons a room, because nothing can end its goroutines. If they settle later, the room is closed.
+// giveUp abandons a room, because nothing can end its goroutines. If the goroutines settle later, the room is closed.
 func (r *room) giveUp(runs bool) {
 	r.forget()
 	roomsMu.Lock()
@@ -187,8 +187,7 @@ func whence() string {
 // goroutine.
 var frame = regexp.MustCompile(`(?m)^(created by )?(\S[^\n]*)\n\t(\S+):(\d+)`)
 
-// waiting returns, for each goroutine of the bubble, what it waits for and where. The text is the same in two runs of
-// one schedule.
+// waiting describes what each goroutine of the bubble waits for, and where. Two runs of one schedule give equal texts.
 func (r *room) waiting() string {
 	var all []string
 	for _, g := range r.stacks() {

@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// NewInformer returns a shared informer, like cache.NewSharedIndexInformer. Its cache lists in the order of names,
-// and it calls its handlers in a fixed order. client-go's own informer selects at random between receiving a
-// notification and passing one on. For a manager of controller-runtime, set cache.Options.NewInformer to NewInformer.
+// NewInformer returns a deterministic shared informer, to replace cache.NewSharedIndexInformer. Its cache lists in the
+// order of names, and it calls its handlers in a fixed order. client-go's own informer makes random choices between
+// notifications. For a manager of controller-runtime, set cache.Options.NewInformer to NewInformer.
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)
-	if of != nil { // groups may use the same type name, and untyped objects have one type
+	if of != nil { // two groups may have equal type names, and all untyped objects have one type
 		name += " of " + reflect.Indirect(reflect.ValueOf(of)).Type().PkgPath() + " " +
 			of.GetObjectKind().GroupVersionKind().String()
 	}
@@ -149,8 +149,8 @@ func (i *informer) store(d cache.Delta, initial bool) error {
 	return err
 }
 
-// replace stores a list and the list's resource version, which may be newer than the version of every object in it.
-// Clients that wait until the cache contains their own writes use this version. Handlers get deletions first.
+// replace stores a list and its resource version, which may be newer than every listed object. Clients use this version
+// to wait until the cache contains their own writes. Handlers get deletions first.
 func (i *informer) replace(list cache.ReplacedAllInfo, initial bool) error {
 	listed, told := map[string]bool{}, []notice{}
 	for _, o := range list.Objects {

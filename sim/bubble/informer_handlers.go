@@ -63,7 +63,7 @@ type handler struct {
 
 	resync time.Duration // 0 for never
 	next   time.Time     // the time of the next resync
-	due    bool          // unchanged objects are reported too; true until the first resync check, as in client-go
+	due    bool          // the handler also gets unchanged objects; true until the first resync check, as in client-go
 
 	mu     sync.Mutex
 	more   *sync.Cond
@@ -72,8 +72,8 @@ type handler struct {
 	closed bool
 }
 
-// HasSynced reports whether the handler has received all objects of the informer's first list, or all objects that the
-// cache contained when the handler was added later.
+// HasSynced reports whether the handler has received all objects of the informer's first list. A handler that was added
+// later must have received all objects that the cache contained at that time.
 func (h *handler) HasSynced() bool { return h.synced.isOpen() }
 
 func (h *handler) HasSyncedChecker() cache.DoneChecker { return h.synced }
@@ -176,18 +176,17 @@ func (i *informer) AddEventHandlerWithOptions(of cache.ResourceEventHandler, o c
 	return h, nil
 }
 
-// after returns how long a handler waits that is added to a running informer: at most a millisecond. A manager's
-// sources check every tenth of a second whether their cache is filled, and then add their handlers. Timers that are due
-// at the same instant fire in random order. With equal delays, this order would decide which kind's objects come first
-// in the queue.
+// after returns the delay of a handler that is added to a running informer: at most a millisecond. The delay differs
+// between kinds. A manager's sources check every tenth of a second whether their cache is filled, and then add their
+// handlers. Timers that are due at the same time fire in random order, so equal delays would order the kinds at random.
 func (i *informer) after() time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(i.synced.name))
 	return time.Duration(1 + h.Sum32()%uint32(time.Millisecond))
 }
 
-// look sets how often the informer checks for resyncs, and the period of a new handler. An informer without resyncs
-// never checks. A running informer does not check more often because of a new handler.
+// look sets the resync period of a new handler, and the period of the informer's resync checks. An informer without
+// resyncs never checks. The checks of a running informer do not become more frequent for a new handler.
 func (i *informer) look(newcomer *handler) {
 	every := &i.config.FullResyncPeriod
 	switch {

@@ -85,8 +85,8 @@ func laterStory(t *testing.T, make maker, resync time.Duration) (told []string) 
 	return told
 }
 
-// story gives an informer additions, changes, deletions and gaps of a watch. Handlers are added before and after the
-// start, with and without resyncs, and one is removed. It returns the notifications.
+// story gives an informer additions, changes, deletions and gaps of a watch. It adds handlers before and after the
+// start, with and without resyncs, and removes one handler. It returns the notifications.
 func story(t *testing.T, make maker, resync time.Duration) (told []string) {
 	synctest.Test(t, func(t *testing.T) {
 		from := source.NewFakeControllerSource()
@@ -154,7 +154,8 @@ func (g inParts) Enabled(f clientfeatures.Feature) bool {
 	return f != clientfeatures.AtomicFIFO && f != clientfeatures.UnlockWhileProcessingFIFO && g.Gates.Enabled(f)
 }
 
-// NewInformer's informer gives handlers the same notifications as client-go's, and has the same resource version.
+// An informer of NewInformer gives handlers the same notifications as client-go's informer, and has the same resource
+// version.
 func TestInformerIsAnInformer(t *testing.T) {
 	isAnInformer(t)
 	was := clientfeatures.FeatureGates()
@@ -209,7 +210,7 @@ func polled(t *testing.T, all func(ctx context.Context) map[string]cache.SharedI
 	return told
 }
 
-// ofTypes returns informers of four types, two of which have the same name.
+// ofTypes returns informers of four types. Two of the types have the same name.
 func ofTypes(ctx context.Context) map[string]cache.SharedIndexInformer {
 	all := map[string]cache.SharedIndexInformer{}
 	for kind, of := range map[string]runtime.Object{"pod": &corev1.Pod{}, "cm": &corev1.ConfigMap{},
@@ -242,8 +243,8 @@ func ofResources(context.Context) map[string]cache.SharedIndexInformer {
 	return all
 }
 
-// The Go runtime fires timers of the same instant in random order. Handlers that such timers add are still notified
-// in one order.
+// The Go runtime fires timers of the same instant in random order. Handlers that such timers add are nevertheless
+// notified in a fixed order.
 func TestLateHandlersAreNotifiedInOrder(t *testing.T) {
 	for name, all := range map[string]func(context.Context) map[string]cache.SharedIndexInformer{"types": ofTypes,
 		"resources": ofResources} {

@@ -41,8 +41,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Informers returns a factory of shared informers, like informers.NewSharedInformerFactory, but [NewInformer] makes its
-// informers. These informers make no random choices.
+// Informers returns a factory of deterministic informers: see [NewInformer]. It replaces
+// informers.NewSharedInformerFactory.
 func Informers(client kubernetes.Interface, resync time.Duration) informers.SharedInformerFactory {
 	return &factory{SharedInformerFactory: informers.NewSharedInformerFactory(client, resync), client: client,
 		resync: resync, running: newRunning[reflect.Type]()}
@@ -50,7 +50,7 @@ func Informers(client kubernetes.Interface, resync time.Duration) informers.Shar
 
 // factory replaces every informer of client-go's factory.
 type factory struct {
-	informers.SharedInformerFactory // never started; gives the type and the indexers of each informer
+	informers.SharedInformerFactory // never started; the source of each informer's type and indexers
 	*running[reflect.Type]
 
 	client kubernetes.Interface
@@ -224,7 +224,7 @@ type byResource struct {
 func (f byResource) ForResource(of schema.GroupVersionResource) informers.GenericInformer {
 	return generic{f.get(of, func() cache.SharedIndexInformer {
 		i := unused(f.make(of).Informer())
-		i.synced = newGate("informer of " + of.String()) // because an untyped object does not name its kind
+		i.synced = newGate("informer of " + of.String()) // an untyped object does not name its kind
 		return i
 	}), of.GroupResource()}
 }
@@ -243,7 +243,7 @@ func DynamicInformers(client dynamic.Interface, resync time.Duration) dynamicinf
 		dynamicinformer.NewDynamicSharedInformerFactory(client, resync).ForResource}
 }
 
-// made holds the arguments of one of client-go's own informers.
+// made holds the arguments of a client-go informer.
 type made struct {
 	lw        cache.ListerWatcher
 	of        runtime.Object
@@ -251,8 +251,8 @@ type made struct {
 	transform cache.TransformFunc
 }
 
-// madeOf reads the arguments of one of client-go's informers from its unexported fields, because client-go's
-// factories return only informers. It panics if another version of client-go has other fields.
+// madeOf reads the arguments of a client-go informer from its unexported fields, because client-go's factories do not
+// return these arguments. It panics if the version of client-go has other fields.
 func madeOf(i cache.SharedIndexInformer) (m made) {
 	of := reflect.ValueOf(i)
 	if of.Type().String() != "*cache.sharedIndexInformer" {
@@ -265,7 +265,7 @@ func madeOf(i cache.SharedIndexInformer) (m made) {
 	return m
 }
 
-// read copies the field with this name to the variable *into. The parameter of is a pointer to the struct.
+// read copies a field to *into. The parameter of is a pointer to the struct.
 func read[T any](of reflect.Value, name string, into *T) {
 	f := of.Elem().FieldByName(name)
 	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {
@@ -274,7 +274,7 @@ func read[T any](of reflect.Value, name string, into *T) {
 	*into = *(*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// unused returns a new informer with the arguments of one of client-go's informers.
+// unused returns a new informer with the arguments of a client-go informer.
 func unused(i cache.SharedIndexInformer) *informer {
 	m := madeOf(i)
 	of := NewInformer(m.lw, m.of, m.resync, i.GetIndexer().GetIndexers()).(*informer)

@@ -78,7 +78,7 @@ func (l *life) call(ctx context.Context, run func(context.Context) error) (err e
 }
 
 // end kills the program. First its context ends, so that queues and other users of the context stop. Then all its
-// requests fail. In the other order, a goroutine with a failed request could block on a queue with a mutex locked.
+// requests fail. If requests failed first, a goroutine could lock a mutex and block on a queue.
 func (l *life) end() {
 	l.room.in(l.stop)
 	l.room.in(l.fail)
@@ -140,8 +140,8 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 	}
 }
 
-// lapsed returns the error of a request whose context has ended. If the program is being killed, lapsed waits until
-// fail is called, because queues have been shut down by then.
+// lapsed returns the error of a request whose context has ended. While the program is being killed, lapsed waits for
+// the call of fail: by then, queues have been shut down.
 func (l *life) lapsed(ctx context.Context) error {
 	l.mu.Lock()
 	killed := l.killed
@@ -193,7 +193,7 @@ func (l *life) queried() []host.Query {
 	return query
 }
 
-// taken returns the program's new requests: those since taken was last called.
+// taken returns the program's requests since the last call of taken.
 func (l *life) taken() []*host.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,9 +231,9 @@ func (l *life) send(s *host.Stream, e watch.Event) {
 
 type lifeKey struct{}
 
-// toldOfPanic is a panic handler of utilruntime. It ends the program whose goroutine panicked: the program receives no
-// more events, the goroutine exits, and the Go process continues. If a manager has recovered the panic itself, the
-// goroutine does not exit. toldOfPanic does nothing for a reconcile, or if the program is unknown.
+// toldOfPanic is a panic handler of utilruntime. It ends the program of the goroutine that panicked: the program
+// receives no more events, the goroutine exits, and the Go process continues. If a manager has recovered the panic
+// itself, the goroutine continues. toldOfPanic does nothing for a reconcile or an unknown program.
 func toldOfPanic(ctx context.Context, why any) {
 	l, is := ctx.Value(lifeKey{}).(*life)
 	if !is {

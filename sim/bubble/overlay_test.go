@@ -36,7 +36,7 @@ func overlaid(t *testing.T) bool {
 	return slices.Equal(first, order()) && slices.Equal(first, order())
 }
 
-// copier creates a Secret for each ConfigMap. It goes through its cache in the order of a map.
+// copier creates a Secret for each ConfigMap. It reads its cache in map order.
 func copier(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	factory := informers.NewSharedInformerFactory(client, 0)

@@ -46,8 +46,8 @@ func asks(ctx context.Context, cfg *rest.Config) error {
 	return waits(ctx, cfg)
 }
 
-// Panics of a killed program because of its failed requests are not reported, whether the world has other programs or
-// not.
+// If a killed program panics because its requests fail, the panic is not reported. This holds with and without other
+// programs in the world.
 func TestKilledPrograms(t *testing.T) {
 	for _, beside := range []bool{false, true} {
 		t.Run(fmt.Sprint("beside another ", beside), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestKilledPrograms(t *testing.T) {
 	}
 }
 
-// With two programs, a panic is attributed to the one that has just started, or received an answer or an event.
+// With two programs, a panic is attributed to the program that has just started, or received an answer or an event.
 func TestOneOfTwoPanics(t *testing.T) {
 	ouch := func(any) { panic("ouch") }
 	adds := cache.ResourceEventHandlerFuncs{AddFunc: ouch}
@@ -160,8 +160,8 @@ func TestPanicsOfManyWorlds(t *testing.T) {
 	all.Wait()
 }
 
-// The line of a panic is where it was first raised, not where it was raised again. The world can be stopped although
-// goroutines still wait for the panicked one.
+// The reported line is the line that first raised the panic, not a line that raised it again. The world can be stopped
+// although goroutines still wait for the panicked goroutine.
 func TestPanicIsPassedOn(t *testing.T) {
 	_, _, line, _ := runtime.Caller(0)
 	_, broken := lives(t, func(context.Context) error {

@@ -17,8 +17,8 @@ import (
 // patience limits the real time of one command. A program that has not settled after that time counts as hung.
 var patience = 30 * time.Second
 
-// room is the bubble with the programs of one cluster. Its main goroutine executes commands: the functions that it
-// receives from do. After each command it waits until all goroutines of the programs wait.
+// room is the bubble with the programs of one cluster. Its main goroutine receives functions from the channel do and
+// executes them as commands. After each command it waits until all goroutines of the programs wait.
 type room struct {
 	cluster host.Place
 	handler *httpapi.Handler
@@ -28,7 +28,7 @@ type room struct {
 	left    chan struct{} // closed when the bubble is gone
 	leaked  []string      // stacks of the goroutines that existed when the bubble ended
 	name    string        // the bubble's name in stacks
-	hangs   bool          // a command took longer than patience, so the bubble is not used any more
+	hangs   bool          // a command took longer than patience, so the bubble is no longer used
 	watch   *time.Timer   // fires when a command takes longer than patience
 	stirred chan struct{} // signals, inside the bubble, that a program has sent a request or returned
 	seeds   int64
@@ -45,7 +45,7 @@ type room struct {
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
-	bubbles sync.Map   // name -> room; roomsMu is no guard: a holder of roomsMu may wait for a reader of this map
+	bubbles sync.Map   // name -> room; not guarded by roomsMu: a holder of roomsMu may wait for a reader
 	turn    sync.Mutex // held during a command: the rooms share math/rand's source, so only one runs at a time
 )
 

@@ -43,7 +43,7 @@ func tries(ctx context.Context, cfg *rest.Config) error {
 }
 
 // After many failures, a retry waits for a quarter of an hour. If an object has changed, the world settles only after
-// the retry. A key that always fails does not keep the world from settling.
+// the retry. A world with a key that always fails settles too.
 func TestLateRetryIsWaitedFor(t *testing.T) {
 	w := trial.New(trial.Options{})
 	defer w.Stop()
@@ -74,8 +74,8 @@ func polls(ctx context.Context, cfg *rest.Config) error {
 	}
 }
 
-// A program that repeats a refused creation for ever settles if another instance of it has created the object, or if at
-// least a second passes each time.
+// A program that repeats a refused creation forever settles in two cases: another instance has created the object, or
+// at least a second passes before each repetition.
 func TestRefusedCreations(t *testing.T) {
 	for _, c := range []struct {
 		wait     time.Duration
@@ -105,15 +105,14 @@ func TestRefusedCreations(t *testing.T) {
 	}
 }
 
-// Settle waits for a retry with the longest backoff of client-go's queues, even if there are regular requests
-// meanwhile.
-// Then it ends after twenty minutes, although the requests go on.
+// Settle waits for a retry with the longest backoff of client-go's queues, even with regular requests in between. Then
+// it ends after twenty minutes, although the requests go on.
 func TestLongestBackOffIsWaitedFor(t *testing.T) {
 	w := trial.New(trial.Options{})
 	t.Cleanup(w.Stop)
 	w.Start("retries", program("retries", func(ctx context.Context, cfg *rest.Config) error {
 		client := kubernetes.NewForConfigOrDie(cfg)
-		go polls(ctx, cfg) // its error is that of the ended context
+		go polls(ctx, cfg) // it returns the error of the ended context
 		time.Sleep(1000 * time.Second)
 		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: "default"}}
 		if _, err := client.CoreV1().ConfigMaps("default").Create(ctx, made, metav1.CreateOptions{}); err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Timed returns a copy of ctl for which time.Now and timers follow the world's time in New, in handlers and in Sync.
-// If a Sync sleeps, its time is ahead of the world's for a while. Programs and [Concurrent] controllers do not need
-// Timed.
+// Timed returns a copy of ctl in which New, handlers and Sync use the world's time for time.Now and timers. If a Sync
+// sleeps, its time is ahead of the world's time for a while. Programs and [Concurrent] controllers do not need Timed.
 func Timed(ctl host.Controller) host.Controller {
 	if !ctl.Hosted() && ctl.Goroutines == nil {
 		ctl.Inside = insideOf

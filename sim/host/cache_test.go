@@ -23,7 +23,7 @@ func podVersion(ns, name, app string, n uint32) *version {
 	}})
 }
 
-// The cache gives the same answers as client-go's, but in key order.
+// The cache gives the same answers as client-go's cache, but in key order.
 func TestIndexerAnswersLikeClientGo(t *testing.T) {
 	byApp := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Labels["app"], "any"}, nil }
 	mine := newIndexer(btree.NewFreeListG[*version](8))

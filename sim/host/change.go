@@ -45,7 +45,7 @@ func (c *change) abstract() uint64 {
 	return sim.Mix(^c.before.abstract)
 }
 
-// stream holds, in order, the changes that a watch has sent and its informer has not received.
+// stream holds the changes that a watch has sent and that its informer has not received yet, oldest first.
 type stream struct {
 	changes []change
 	gone    int  // number of delivered entries at the beginning of changes

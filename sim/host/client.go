@@ -54,7 +54,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	if w == nil && k == nil {
 		panic(p.outsideSync(req))
 	}
-	if req.Kind == nil { // the server refuses it and says why
+	if req.Kind == nil { // the server's refusal names the reason
 		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
 		return resp, nil
 	}
@@ -92,9 +92,9 @@ func notServed(gvk schema.GroupVersionKind) error {
 	return err
 }
 
-// object returns the kind and the metadata of an object that the caller passes, and the object to send. It converts an
-// unstructured object of a built-in kind to its Go type, because the server stores one form of each kind. If the
-// conversion fails, the error is a 400, as for any body that the server cannot decode.
+// object returns the kind and the metadata of obj, and the object to send. It converts an unstructured object of a
+// built-in kind to its Go type, because the server stores only one form of each kind. If the conversion fails, the
+// error has code 400, as for any body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {

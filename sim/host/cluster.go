@@ -117,7 +117,7 @@ func (c *Cluster) Process(name string) *Process {
 	return nil
 }
 
-// As executes a request at once, as a step of its own, for a client that is not a process: a user or a third party.
+// As executes a request of a user or a third party at once, as a step of its own.
 func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	c.world.Do(who+" "+string(req.Verb), func() { resp = c.Request(who, req) })
 	return resp
@@ -131,8 +131,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing is like As, but returns the parameter told. It executes the request only if commits is set. If the server
-// then refuses the request, AsFailing returns the refusal.
+// AsFailing is like As, but returns the response in the parameter told. It executes the request only if commits is set.
+// If the server refuses the executed request, AsFailing returns the refusal.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {
@@ -161,9 +161,9 @@ func (c *Cluster) digest(h *sim.Hash) {
 	}
 }
 
-// AbstractHash returns a digest of contents, caches and pending work. It leaves out names, UIDs, versions and times
-// that differ between two rounds of a fight. If a hash recurs and an object was written in between, the processes may
-// repeat the same writes without end (NOFIGHT-1).
+// AbstractHash returns a digest of contents, caches and pending work. It leaves out names, UIDs, versions and times,
+// because these differ between two rounds of a fight. If a hash recurs and an object was written in between, the
+// processes may repeat their writes without end (NOFIGHT-1).
 func (c *Cluster) AbstractHash() uint64 {
 	var h sim.Hash
 	for _, s := range c.order {
@@ -175,7 +175,7 @@ func (c *Cluster) AbstractHash() uint64 {
 	return uint64(h)
 }
 
-// kind returns the version of a kind that processes watch. It panics if the server does not serve the kind. If a CRD
+// kind returns the [fakeapi.Kind] that processes use for gvk. It panics if the server does not serve gvk. After a CRD
 // is changed or deleted, processes continue to use the Kind that they used first.
 func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	if k := c.server.Kind(gvk); k != nil {

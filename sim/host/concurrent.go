@@ -28,8 +28,8 @@ type concurrentKey struct{}
 
 func (p *Process) concurrent() bool { return p.controller.Goroutines != nil }
 
-// inside calls f in the bubble in which the reconciles of the process run, so that channels and contexts that f makes
-// belong to that bubble. Without a bubble, it calls f directly. The parameter what names f in errors.
+// inside calls f in the bubble of the process's reconciles, so that channels and contexts that f makes belong to that
+// bubble. Without a bubble, it calls f directly. The parameter what names f in errors.
 func (p *Process) inside(what string, f func()) {
 	if !p.concurrent() {
 		if p.timed == nil {
@@ -84,7 +84,7 @@ func (w *worker) turn(f func()) {
 	}
 }
 
-// gather collects new requests of the goroutines, and drops requests that their callers have canceled.
+// gather collects the goroutines' new requests, and drops canceled requests.
 func (w *worker) gather() {
 	k, c := w.concurrentSync, w.process.cluster
 	if k.read != 0 {
@@ -96,7 +96,7 @@ func (w *worker) gather() {
 	for _, call := range fresh {
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
-			if other.state == answered { // the goroutine may still act on what it read before that answer
+			if other.state == answered { // the goroutine may have read before that answer
 				call.asked = min(call.asked, other.done)
 			}
 		}
@@ -231,8 +231,8 @@ func (k *concurrentSync) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// here returns the reconcile that the context belongs to. If the context belongs to none, here returns the running
-// reconcile, or any current one, or the last one. It returns nil while a handler or factory runs.
+// here returns the reconcile that ctx belongs to. If ctx belongs to no reconcile of the process, here returns the
+// running reconcile, or an unfinished one, or the last one. It returns nil while New or a handler runs.
 func (p *Process) here(ctx context.Context) *concurrentSync {
 	if p.apart != "" {
 		return nil

@@ -35,12 +35,12 @@ type Controller struct {
 	Workers int     // how many keys may be reconciled at the same time; 0 means 1
 	Backoff Backoff // delays of a key whose reconcile failed; zero means client-go's defaults (WRITE-8)
 
-	// Goroutines, if set, runs New and each Sync as a [Program], so that a Sync may start goroutines. The program
-	// calls run once, with an Ask that waits until a call is answered, and ends when run returns. See Concurrent of
+	// Goroutines, if set, makes a [Program] of New and of each Sync, so that a Sync may start goroutines. The program
+	// calls run once, and ends when run returns. ask sends a request and waits for the answer. See Concurrent of
 	// package bubble.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
-	// Inside, if set, returns a function that runs New, handlers and syncs, one after another, so that time.Now
-	// returns the world's time in them. See Timed of package bubble.
+	// Inside, if set, returns a function that runs New, handlers and syncs, one after another. In these, time.Now
+	// returns the world's time. See Timed of package bubble.
 	Inside func(at Place) func(do func())
 
 	Contract law.Contract // what the laws may expect of the controller
@@ -60,12 +60,12 @@ func (ctl *Controller) FullName() string {
 // Hosted reports whether the controller is a whole program ([Hosting]).
 func (ctl *Controller) Hosted() bool { return ctl.program }
 
-// Careless lists rules for controllers (WRITE) that the host does not enforce. Mutants violate them on purpose. A
-// program with its own queue enforces them itself.
+// Careless lists the WRITE rules that the host does not enforce for a controller. Mutants violate these rules on
+// purpose. A program with its own queue enforces them itself.
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	SharedKeys    bool // two workers may reconcile the same key at the same time (WRITE-1)
-	HastyDelays   bool // as SharedKeys, but only if a delay of the key ends during a reconcile of the key
+	HastyDelays   bool // as SharedKeys, but only for a key whose delay ends during a reconcile of that key
 	DropErrors    bool // a failed reconcile is not retried (WRITE-8)
 }
 
@@ -77,10 +77,10 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at every call. Generated listers
 	// work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Behind returns how many deliveries the process's cache of a kind lacks until it is as new as a resource
-	// version. It is 0 for a kind that the process does not watch, and for a version that is not a number.
-	// Controllers that use it instead of LastStoreSyncResourceVersion keep revisions, which depend on all earlier
-	// changes, out of their state.
+	// Behind returns the number of deliveries until the process's cache of a kind is as new as a resource version. It
+	// is 0 for a kind that the process does not watch, and for a version that is not a number. With Behind instead of
+	// LastStoreSyncResourceVersion, a controller's state contains no revisions, so exhaustive search can merge more
+	// states.
 	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	// Kinds returns the server's current kinds, for controllers that work on any kind. CRDs may be added and removed
 	// while a controller runs.
@@ -91,9 +91,9 @@ type Env struct {
 	_ struct{}
 }
 
-// Client is a controller's access to the API. Every method sends one request. The worker waits until the scheduler
-// has executed the request and, in a separate step, delivered the response. Errors are *apierrors.StatusError.
-// Returned objects are shared: change only a DeepCopy. The client does not change or keep objects that it is passed.
+// Client is a controller's access to the API. Every method sends one request. The worker waits until the scheduler has
+// executed the request and, in a separate step, delivered the response. Errors are *apierrors.StatusError. Returned
+// objects are shared: change only a DeepCopy. The client neither changes nor keeps the objects in its arguments.
 type Client interface {
 	Get(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (runtime.Object, error)
 	List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts metav1.ListOptions) ([]runtime.Object,
@@ -133,8 +133,8 @@ type Event struct {
 type Effect struct {
 	Keys    []string // to enqueue, in this order
 	Delayed []Delayed
-	Created []string // keys that expect one creation less after this event
-	Deleted []string // keys whose expected deletion of this object is fulfilled
+	Created []string // keys for which this event fulfils one expected creation
+	Deleted []string // keys for which this event fulfils the expected deletion of this object
 	Forget  []string // keys whose expectations are dropped, because the owner is gone or recreated
 }
 
@@ -155,10 +155,10 @@ type View interface {
 // Reconciler is a controller's memory and its reconcile function. Optional methods make it a [Waiter], an
 // [ExpectationObserver] or a [Forgetter].
 //
-// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers everything on which a later reconcile,
-// route or timer depends, with times relative to the current time. Exhaustive search needs the digest to decide that
-// two states are equal. Without a digest, the search assumes that the controller remembers each event and each answer
-// that the process has received. A [Stateless] function has no memory.
+// A Reconciler that can digest its memory is a [sim.Digester]. The digest covers all memory that a later reconcile,
+// route or timer uses, with times relative to the current time. Exhaustive search compares states by this digest.
+// Without a digest, the search assumes that the controller remembers each event and each answer that the process has
+// received. A [Stateless] function has no memory.
 type Reconciler interface {
 	// Sync brings the object named by key ("namespace/name") closer to its desired state. Every call on env.Client is a
 	// scheduling point. After an error the key is added again with backoff.
@@ -183,8 +183,8 @@ type Waiter interface {
 	Waiting() []string
 }
 
-// ExpectationObserver is a Reconciler with expectations. The host tells the Reconciler which expectations an event
-// fulfils, as the routes say (WATCH-2).
+// ExpectationObserver is a Reconciler with expectations. The host calls Observed for each expectation that an event
+// fulfils according to the routes (WATCH-2).
 type ExpectationObserver interface {
 	// Observed records that an event fulfilled one expected creation or deletion of object (namespace/name) for key.
 	Observed(key string, deletion bool, object string)
@@ -201,14 +201,14 @@ type Mutant struct {
 	Name     string // "replicaset/skip-recheck"
 	Clause   string // the clause that the guard enforces: "ADOPT-4"
 	Sentence string // what the mutant does wrong
-	// Law is the ID of the law that must find the mutant. It is "" if no law finds the mutant, because the controller
-	// corrects the mistake later.
+	// Law is the ID of the law that must find the mutant. It is "" if no law finds the mutant: for example, the
+	// controller corrects the mistake later.
 	Law string
 
 	Make func() Controller
 }
 
-// notInNames are characters that names cannot contain, because they separate names in files and on command lines.
+// notInNames are characters that separate names in files and on command lines. So names cannot contain them.
 const notInNames = " \t\r\n\"'@#,="
 
 // Check returns the first mistake in a controller's declaration, in one line, or nil.

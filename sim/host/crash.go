@@ -111,7 +111,7 @@ func (c *Cluster) StartManager(name string, elector func(lead func(bool)) Contro
 // Members returns the processes that run only while this process leads.
 func (p *Process) Members() []*Process { return p.members }
 
-// Manager returns the manager of which the process is a member, or nil.
+// Manager returns the manager that runs the process as a member, or nil.
 func (p *Process) Manager() *Process { return p.manager }
 
 func (p *Process) lead(on bool) {

@@ -13,7 +13,7 @@ import (
 )
 
 // metaRule says whether the digests of an object include a field of its metadata. Exact digests include every field
-// that is not marked never. Abstract digests include fewer fields.
+// except those marked never. Abstract digests include fewer fields.
 type metaRule uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	presence           // abstract digests include only whether it is set
 	named              // abstract digests include it unless the server generated it
 	owners             // abstract digests include each owner without its UID
-	annotated          // abstract digests include all annotations but createdByAnnotation
+	annotated          // abstract digests include all annotations except createdByAnnotation
 )
 
 // metaRules are the rules for both encodings of objects. The digest of an unstructured object finds a field by its
@@ -71,7 +71,7 @@ func ruleOfName(name string) metaRule {
 	return always
 }
 
-// abstract adds a field to an abstract digest, as a whole, only its name, or not at all.
+// abstract adds a field to an abstract digest as the rule says: the whole field, only its name, or nothing.
 func (r metaRule) abstract(name, content uint64, generated bool, h *sim.Hash) {
 	switch {
 	case r == exactOnly, r == named && generated:
@@ -119,7 +119,7 @@ func digestMetaValue(name string, value any, generated bool, exact, abstract *si
 	}
 }
 
-// digestFields adds all fields to h in the order of their names. It leaves out the field that the parameter but names.
+// digestFields adds all fields to h in the order of their names, except the field with the name but.
 func digestFields(fields map[string]any, but string, h *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if k != but {
@@ -154,8 +154,8 @@ func digestValue(v any, h *sim.Hash) {
 	}
 }
 
-// patchDigest returns the digest of a patch without its resourceVersion precondition. The precondition follows from
-// the version that the process has read, which the digest of the reads includes.
+// patchDigest returns the digest of a patch without its resourceVersion precondition. This precondition is the version
+// that the process has read, and the digest of the reads includes that version.
 func patchDigest(r *fakeapi.Request) uint64 {
 	var tree map[string]any
 	if _, version := r.Preconditions(); version == "" || json.Unmarshal(r.Patch, &tree) != nil {

@@ -4,8 +4,8 @@
 //
 // Five names are enough to write a controller:
 //
-//   - [Controller] is a value: the kind that it reconciles (For), the kinds of its dependents (Owns), its routes, and a
-//     factory (New) that is called at every start and after each crash. Its Contract says what the laws may expect (see
+//   - [Controller] is a value: the reconciled kind (For), the kinds of the dependents (Owns), the routes, and a factory
+//     (New). New is called at every start and after each crash. The Contract says what the laws may expect (see
 //     [law.Contract]).
 //   - [Route] says which keys an event on a kind enqueues.
 //   - [Env] is the argument of the factory: a client, client-go's informers, a client-go queue, and the world's clock.
@@ -34,11 +34,11 @@
 //
 // [Reconciler] has only the method Sync. A reconciler with memory implements [sim.Digester], so that exhaustive search
 // can distinguish states. A [Stateless] function has no memory. A [Waiter] reports the keys that wait for expectations,
-// so that a law can find a key that waits forever. The host tells an [ExpectationObserver] which expectations are
-// fulfilled, and a [Forgetter] which keys it should forget.
+// so that a law can find a key that waits forever. The host notifies an [ExpectationObserver] of fulfilled
+// expectations, and a [Forgetter] of keys to forget.
 //
 // Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can execute a request
-// at once, without a step.
+// at once, without a step of its own.
 //
 // # Where to go next
 //

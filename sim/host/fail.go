@@ -8,14 +8,14 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// FailedRequest makes requests of a process fail: all that match it, or only the nth of them.
+// FailedRequest makes requests of a process fail: every matching request, or only the nth.
 type FailedRequest struct {
 	Process string       // "" for every process
 	Verb    fakeapi.Verb // "" for every verb
 	Kind    string       // "" for every kind
-	Nth     int          // from 1; 0 means every one
+	Nth     int          // from 1; 0 means every matching request
 	Code    int          // 409, 429, 500 or 504
-	Commits bool         // the request is executed, and its answer is lost
+	Commits bool         // the request is executed, but the process receives the error Code
 	seen    int
 }
 

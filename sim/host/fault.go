@@ -15,8 +15,7 @@ type fault struct {
 	strikes func(p *Process) bool
 	// strike injects the fault at one of the places where it makes a difference.
 	strike func(p *Process)
-	// digest folds in the state that matters only while the fault can still be injected. digest is nil if there is no
-	// such state.
+	// digest adds the state that matters only while the fault can still be injected, such as old revisions; nil: none.
 	digest func(c *Cluster, h *sim.Hash)
 }
 
@@ -51,7 +50,8 @@ var stale = &fault{
 }
 
 // isAtWork reports whether a process has a request under way. A program must also have sent a request other than a list
-// or a watch. Before that, a crash would interrupt nothing, and a manager of controller-runtime would never stop.
+// or a watch. Before that request, a crash would interrupt nothing, and a manager of controller-runtime would never
+// stop.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())
@@ -105,7 +105,7 @@ func answer(name string, f FailedRequest) *fault {
 	}
 }
 
-// answers reports whether a server could give the answer of f to a request.
+// answers reports whether f fits a request: for example, a server answers 409 only to a write.
 func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 	write := f.Code == 409 || f.Commits // only writes can get such an answer
 	switch req.Verb {
@@ -122,8 +122,8 @@ func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 const mostSlow = 2
 
 // slow makes each later write of a process take one or two seconds. Without this fault, no time passes between a write
-// and its consequences. Then a controller that writes the current time in each reconcile does not change the object
-// again.
+// and its consequences. So a controller that writes the current time in each reconcile would write the same time again,
+// and change nothing.
 var slow = &fault{
 	name: "slow",
 	strikes: func(p *Process) bool {

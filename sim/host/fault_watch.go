@@ -17,8 +17,8 @@ var resync = onWatch("resync", (*Process).Resync, func(i *informer) bool {
 	return i.process.synced && i.synced && i.pending() == 0 && i.cache.items.Len() > 0
 }, func(engine) []*fakeapi.Kind { return nil })
 
-// onWatch returns a fault that affects one watch of a process. differs and kinds select the watches where it makes a
-// difference: differs for a reconciler, kinds for a whole program.
+// onWatch returns a fault that affects one watch of a process. Two functions select the watches for which the fault
+// makes a difference: differs for a reconciler, kinds for a whole program.
 func onWatch(name string, hit func(*Process, *fakeapi.Kind) bool, differs func(*informer) bool,
 	kinds func(engine) []*fakeapi.Kind) *fault {
 	return &fault{

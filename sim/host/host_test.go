@@ -153,7 +153,7 @@ func TestRelist(t *testing.T) {
 	}
 }
 
-// A change of a cached object is recorded with its field and its process.
+// A change of a cached object is recorded with the changed field and the process.
 func TestMutationIsFound(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	c.Start("toy", toyController(true))
@@ -289,7 +289,7 @@ func TestRequestWithoutAKind(t *testing.T) {
 	}
 }
 
-// The list of actions that a process keeps from step to step equals a newly computed one, under any choices and
+// The list of actions that a process keeps from step to step equals a newly computed list, under any choices and
 // faults.
 func TestOffersAreWhatThereIsToDo(t *testing.T) {
 	steps := 0

@@ -27,10 +27,10 @@ type hosted struct {
 	known   map[*fakeapi.Kind]*observations
 	order   []*observations
 	aging   map[*fakeapi.Kind]bool // kinds that the program has listed since its start
-	expired map[*fakeapi.Kind]bool // kinds whose watch the server has ended, so that the program lists them again
+	expired map[*fakeapi.Kind]bool // kinds whose watch has expired, so that the program lists the kind again
 	begun   bool                   // since its start, the program has sent a request other than a list or a watch
 	last    int                    // index of the last record that the program can know; -1 for none
-	spoken  map[uint64]int         // goroutine that was answered in the last step -> record at which its work began
+	spoken  map[uint64]int         // goroutine that got the last answer -> length of the history when its work began
 	from    uint64                 // the revision of the first lists after the start; 0 for the latest
 }
 
@@ -82,7 +82,7 @@ func (p *Process) Printed(lines int) []string {
 	return nil
 }
 
-// collect takes the program's new requests, and drops requests that their callers have canceled.
+// collect takes the program's new requests, and drops canceled requests.
 func (g *hosted) collect() {
 	if g.process.Down {
 		return
@@ -165,8 +165,8 @@ const (
 	crashLoop   = 5 // after this number of exits in a row without a successful write, there is no restart
 )
 
-// offer lists the program's next actions. It orders watch events by age: otherwise, in the default schedule, a
-// program that is always busy with one kind would never get events of another.
+// offer lists the program's next actions. It orders watch events by age. Otherwise, in the default schedule, constant
+// events of one kind would delay the events of another kind without end.
 func (g *hosted) offer(into []sim.Action) []sim.Action {
 	g.collect()
 	name := g.process.Name
@@ -235,7 +235,7 @@ func (g *hosted) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf returns the index of the newest record, the last that an answer can show; -1 if none was added since asked.
+// lastOf returns the index of the newest record, the last that an answer can reflect; -1 without a record since asked.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1

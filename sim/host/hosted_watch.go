@@ -22,8 +22,8 @@ func (g *hosted) filling() bool {
 	return !g.begun
 }
 
-// asker returns the first call that waits to be executed and for which f returns true. It skips calls that open a
-// watch, because faults affect only requests about objects, and calls that their callers have canceled.
+// asker returns the first call that waits to be executed and for which f returns true. It skips canceled calls. It also
+// skips calls that open a watch, because faults affect only requests about objects.
 func (g *hosted) asker(f func(asker) bool) asker {
 	if _, ended := g.program.Ended(); ended {
 		return nil
@@ -36,7 +36,7 @@ func (g *hosted) asker(f func(asker) bool) asker {
 	return nil
 }
 
-// watched returns the kinds that the program watches, and those whose watch ended and will be started again.
+// watched returns the kinds that the program watches, and the kinds whose expired watch the program will start again.
 func (g *hosted) watched() []*fakeapi.Kind {
 	all := g.kinds(func(*Stream) bool { return true })
 	for _, s := range g.order {

@@ -13,12 +13,12 @@ import (
 )
 
 // indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
-// (client-go's own lists are in map order.) It reports every read to the process.
+// client-go's own lists are in map order. The indexer reports every read to the process.
 type indexer struct {
-	items   *btree.BTreeG[*version] // the variable nothing until an object is put
+	items   *btree.BTreeG[*version] // until an object is stored, the shared empty tree nothing
 	indexes []*index                // without the namespace index, because keys begin with the namespace
 	rv      uint64                  // the resource version that the cache has reached
-	asked   bool                    // a reader has asked for rv
+	asked   bool                    // a controller has read rv
 	show    func(*version) *version // converts a version to the form that readers get; nil if none is needed
 	reader  reader                  // nil outside a process
 	probe   version                 // for look-ups, so that they need no allocation
@@ -43,7 +43,7 @@ type index struct {
 	sets   map[string]*btree.BTreeG[*version]
 }
 
-// nothing is the tree of all caches that never had an object. It saves memory, and is never changed.
+// nothing is the tree of every cache that never had an object. All these caches share it, so it is never changed.
 var nothing = btree.NewG(degree, byKey)
 
 func byKey(a, b *version) bool { return a.key < b.key }

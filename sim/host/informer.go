@@ -33,7 +33,7 @@ type informer struct {
 
 	seq      uint64     // number of changes that were delivered to the cache so far
 	readBy   []readMark // the last read of each worker, by worker.id
-	replaced []replaced // versions that the current reconciles may have read before a change replaced them
+	replaced []replaced // versions that a change has replaced, but that a running reconcile may have read
 }
 
 // readMark records when a worker last read a cache: in which reconcile ([worker].sync), and after how many deliveries.
@@ -135,16 +135,16 @@ func (i *informer) relist() {
 	i.caughtUp()
 }
 
-// caughtUp sets the cache's revision to that of the last relist when the backlog is empty. client-go does the same:
-// with AtomicFIFO, its queue delivers a list as one item.
+// caughtUp sets the cache's revision to the revision of the last relist when the backlog is empty. client-go does the
+// same: with AtomicFIFO, its queue delivers a list as one item.
 func (i *informer) caughtUp() {
 	if len(i.backlog) == 0 {
 		i.cache.rv = max(i.cache.rv, i.relisted)
 	}
 }
 
-// missedForGood reports whether the stream holds changes that no list and no later event will show: an object that
-// was created and deleted, or a change of owners before a deletion.
+// missedForGood reports whether a relist now hides a change forever. Examples are an object that was created and
+// deleted since the last delivery, and a change of owners before a deletion.
 func (i *informer) missedForGood(listed map[string]bool) bool {
 	for _, c := range i.stream.waiting() {
 		if c.after != nil || listed[c.key()] {
@@ -167,7 +167,7 @@ func sameOwners(a, b metav1.Object) bool {
 const resyncPeriod = 12 * time.Hour
 
 // resyncLater sets the timer, if it is not set, for a resync of all informers of the process. The resync repairs the
-// effects of missed events. Without missed events there is no timer, because a resync would show nothing new.
+// effects of missed events. Without missed events a resync would show nothing new, so there is no timer.
 func (p *Process) resyncLater() {
 	for _, a := range p.cluster.world.Clock.Pending() {
 		if a.Owner == p.Name && a.Label == "resync" {

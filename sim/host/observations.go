@@ -30,7 +30,7 @@ type observation struct {
 	obj    any    // nil: the object was deleted
 }
 
-// observationsKept is the number of versions to keep of each object. It is assumed that no goroutine uses older ones.
+// observationsKept is the number of versions to keep of each object. Older versions are assumed to be unused.
 const observationsKept = 16
 
 func (g *hosted) observations(k *fakeapi.Kind) *observations {
@@ -44,8 +44,8 @@ func (g *hosted) observations(k *fakeapi.Kind) *observations {
 }
 
 // saw returns the version of an object that the goroutine of c has probably read, or nil. If c names a resource
-// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read since it
-// began its current work. It prefers versions with the UID of the stored object.
+// version, saw returns that version. Otherwise it returns the oldest version that the goroutine may have read in its
+// current work. It prefers versions with the UID of the stored object.
 func (s *observations) saw(namespace, name string, c *Call) any {
 	key := sim.Ref{Namespace: namespace, Name: name}.Key()
 	var read []any
@@ -95,13 +95,13 @@ func (s *observations) put(key string, v *version) (old *version) {
 	return old
 }
 
-// show records that a watch or list has shown a change to the program, unless the program knows the change.
+// show records that the program has received a change by a watch or list, unless it had received the change before.
 func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s, key, c := g.observations(k), ch.key(), g.process.cluster
 	known := s.shown[key]
 	if ch.after != nil && known != nil && known.n >= ch.after.n || ch.after == nil &&
 		(known == nil || known.meta.GetUID() != ch.before.meta.GetUID()) {
-		return // shown earlier by another watch or list, or the deletion of an object that was never shown
+		return // shown earlier by another watch or list, or a deletion of an object that was never shown
 	}
 	v := ch.after
 	if v == nil {
@@ -120,7 +120,7 @@ func (g *hosted) show(k *fakeapi.Kind, ch *change, initial bool) {
 	s.remember(key, is)
 }
 
-// open opens a watch. A watch that begins at a revision implies that the program knows the list of that revision.
+// open opens a watch. If the watch starts at a revision, the program is assumed to know the list of that revision.
 func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	cluster, req := g.process.cluster, c.Request
 	source, err := cluster.server.Watch(req.Kind, req.Namespace, req.Name, req.List)
@@ -230,7 +230,7 @@ func (g *hosted) deliver(s *Stream) {
 	g.program.Send(s, next.event)
 }
 
-// expired returns the Status in the ERROR event that ends a watch which the server cannot continue.
+// expired returns the Status of the ERROR event that ends a watch with 410, so that the client lists again.
 func expired() runtime.Object {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
@@ -249,7 +249,7 @@ func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	return &old, g.from
 }
 
-// fills reports whether a request is a list that fills a cache: it accepts any revision.
+// fills reports whether a request is a list that fills a cache, so that it accepts any revision ("0").
 func fills(req *fakeapi.Request) bool {
 	return req.Verb == fakeapi.List && req.List.ResourceVersion == "0"
 }

@@ -16,9 +16,9 @@ const restart = "restart"
 
 func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
 
-// Offers lists the actions of the process: deliver a response, execute a request, deliver the next event of a watch,
-// take a key from its queue, or restart. The list is valid until the process changes. It is computed at each call for a
-// whole program, and while a reconcile that may start goroutines runs.
+// Offers lists the actions of the process: deliver a response or an event, execute a request, take a key from the
+// queue, or restart. The list is valid until the process changes. Each call computes the list again for a whole
+// program, and while a reconcile that may start goroutines runs.
 func (a actor) Offers() []sim.Action {
 	p := a.p
 	switch {
@@ -61,9 +61,9 @@ func (p *Process) offer(into []sim.Action) []sim.Action {
 	return into
 }
 
-// notice adds or removes the action that delivers an event of the informer. Functions that change whether events wait
-// must call it. This is faster than checking all informers: a garbage collector watches every kind, and most kinds
-// never have events.
+// notice adds or removes the action that delivers an event of the informer. Each function that adds or removes waiting
+// events must call notice. This is faster than checking all informers: a garbage collector watches every kind, and most
+// kinds never have events.
 func (i *informer) notice() {
 	has := !i.held && i.pending() > 0
 	if has == i.noticed {
@@ -168,7 +168,7 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 		if req.Name != "" {
 			f.Object = req.Namespace + "/" + req.Name
 		}
-		// a write in a namespace depends on the namespace's phase, which a deletion of the namespace changes
+		// the server refuses creations in a terminating namespace, so they depend on the deletion of the namespace
 		if req.Kind.GVK.Kind == "Namespace" && f.Write {
 			f.Global = true
 		}

@@ -52,7 +52,7 @@ type Process struct {
 
 	reads sync.Mutex      // guards caches against the goroutines of reconciles
 	last  *concurrentSync // the last concurrent reconcile that began
-	apart string          // what runs now outside of reconciles ("New"), for controllers that may start goroutines
+	apart string          // function that runs now outside of reconciles ("New"); set only if they may start goroutines
 
 	names  []string // array behind Enqueued and Observed of records
 	effect Effect
@@ -142,8 +142,8 @@ func (p *Process) start() {
 	p.listEmpty()
 }
 
-// listEmpty performs the initial lists of kinds that never had an object. As separate steps, these lists would only
-// multiply the states to search, because a garbage collector watches every kind.
+// listEmpty performs the initial lists of kinds that never had an object. A garbage collector watches every kind, so
+// separate steps for these lists would only multiply the states to search.
 func (p *Process) listEmpty() {
 	for _, i := range p.order {
 		if len(i.state.latest) == 0 {
@@ -172,8 +172,8 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	return out
 }
 
-// known returns its argument, the server's kinds. If the world compares states, known adds them to the digest of what
-// the process has read, because no event announces a change of the kinds.
+// known returns its argument, the server's kinds. No event announces a change of the kinds. Therefore, if the world
+// compares states, known adds the kinds to the digest of what the process has read.
 func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all
@@ -271,7 +271,7 @@ func (p *Process) ownerOf(key string) (sim.Ref, *version) {
 	return ref, v
 }
 
-// forgetReplaced drops the replaced versions if no reconcile is running that may have read them.
+// forgetReplaced drops the replaced versions if no reconcile is running, because only a running one may have read them.
 func (p *Process) forgetReplaced() {
 	if p.busy == 0 {
 		for _, i := range p.order {

@@ -22,7 +22,7 @@ import (
 type Program interface {
 	// Start starts the program with an empty memory.
 	Start()
-	// Kill ends the program immediately. No request is answered after that.
+	// Kill ends the program immediately. Later requests are never answered.
 	Kill()
 	// Asked returns the calls that the program has made since the last call of Asked, in any order.
 	Asked() []*Call
@@ -37,8 +37,8 @@ type Program interface {
 }
 
 // immediate is a Program that can execute a call at once, during a step in which time passes. SetExecute is called
-// before Start, with a function that sets the Response of a call. Programs use it for requests that the schedule need
-// not order, such as the renewal of a Lease every two seconds.
+// before Start, with a function that sets the Response of a call. Programs do this for requests that need no order,
+// such as the renewal of a Lease.
 type immediate interface {
 	Program
 	SetExecute(execute func(*Call))
@@ -46,7 +46,7 @@ type immediate interface {
 
 // printer is a Program whose output is kept.
 type printer interface {
-	// Printed returns the last lines that the program has printed, including those before a restart.
+	// Printed returns the last lines that the program has printed, including lines before a restart.
 	Printed(lines int) []string
 }
 
@@ -100,7 +100,7 @@ type Call struct {
 	of        requester
 	state     workerState
 	key       string
-	digest    uint64 // of the content, to sort calls with the same key; in a program, 0 if the key is unique
+	digest    uint64 // of the content, to sort calls with the same key; for a program, 0 if the key is unique
 	asked     int    // the length of the history when the call was made
 	since     int    // the length of the history when the goroutine began its current work
 	at        uint64 // the revision that the answer to a list shows
@@ -148,7 +148,8 @@ func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 // execute executes the call. If f is not nil, the call fails as f says: see [Cluster.serve].
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// about describes one of the pending calls when they are dropped: the last answered call; without one, the first call.
+// about describes the moment at which calls are dropped: after the last answered call or, without one, before the
+// first.
 func about(calls []*Call) (detail string) {
 	for _, c := range calls {
 		if c.state == answered {

@@ -28,7 +28,7 @@ type queue struct {
 	delayed    func(key string)             // called for each key that is added with a delay
 	added      func(key string, fresh bool) // called at each Add; fresh is false if the key was in the queue
 	careless   bool                         // [Careless].SharedKeys: two workers may get the same key
-	hasty      bool                         // [Careless].HastyDelays: the same, if the delay of the key ends
+	hasty      bool                         // [Careless].HastyDelays: the same for a key whose delay ends
 }
 
 // Backoff is the delay of a key after its first failure (First). The delay doubles with each further failure, up to
@@ -39,7 +39,7 @@ type Backoff struct{ First, Longest time.Duration }
 // bucket for all keys, reads the wall clock.
 var usual = Backoff{First: 5 * time.Millisecond, Longest: 1000 * time.Second}
 
-// steps returns the number of failures after which the delay no longer increases. Digests do not count beyond it.
+// steps returns the number of failures after which the delay no longer increases. Digests ignore further failures.
 func (b Backoff) steps() (n int) {
 	for d := b.First; d > 0 && d < b.Longest; d *= 2 {
 		n++
@@ -167,8 +167,8 @@ func (q *queue) digest(h *sim.Hash) {
 	h.Bool(q.shut)
 }
 
-// digestKey returns the digest of a key in one of the three sets. It includes the number of failures, which determines
-// the next delay.
+// digestKey returns the digest of a key in one of three sets: processing (1), dirty (2) or waiting (3). It includes the
+// number of failures, which determines the next delay.
 func (q *queue) digestKey(key string, set uint64) uint64 {
 	var h sim.Hash
 	h.String(key)
@@ -177,8 +177,8 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 	return sim.Mix(uint64(h))
 }
 
-// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, with the oldest item first. push and pop
-// update it, because fight detection reads it after every write, and most queues have not changed since the last
+// fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, with the oldest item first. push and pop update
+// the sum, because fight detection reads it after every write, and most queues have not changed since the previous
 // write.
 type fifo struct {
 	sum   uint64

@@ -21,7 +21,7 @@ type caller interface {
 // Fail adds a failure, for requests from now on.
 func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 
-// fault counts a pending request in each failure that it matches, and returns the first failure that is due, or nil.
+// fault counts a pending request in each failure that matches it, and returns the first failure that applies, or nil.
 func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {
@@ -36,8 +36,8 @@ func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	return hit
 }
 
-// serve executes a pending request. If f is not nil, the request fails with the answer of f. It is then executed only
-// if f.Commits is set. If the server refuses it, the answer is the refusal.
+// serve executes a pending request. If f is not nil, the answer is the error of f, and the request is executed only if
+// f.Commits is set. If the server refuses the executed request, the answer is the refusal.
 func (c *Cluster) serve(by caller, req *fakeapi.Request, f *FailedRequest) fakeapi.Response {
 	var t sim.Record
 	by.sign(&t)
@@ -107,7 +107,7 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	}
 }
 
-// follows changes r to a record of the server's own change, which a request about another kind has caused. For
+// follows changes r to a record of a change that the server makes itself after a request about another kind. For
 // example, the server updates the status of a quota, or deletes objects together with their CRD.
 func follows(r *sim.Record) {
 	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update),

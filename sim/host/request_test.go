@@ -17,8 +17,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// If an object changed during a delete without preconditions, the real server retries the delete (conditionalDelete
-// of the etcd3 store). So such a delete never returns 409.
+// If an object changes during a delete without preconditions, the real server retries the delete (conditionalDelete of
+// the etcd3 store). So such a delete never returns 409.
 func TestConflictStrikesNoPlainDelete(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	defer c.Stop()
@@ -118,7 +118,7 @@ func TestAsked(t *testing.T) {
 	t.Error("the toy sent no write")
 }
 
-// A label with the key uid is no precondition. The UID in the metadata is.
+// The UID in the metadata is a precondition. A label with the key uid is not.
 func TestGuards(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 1)
 	defer c.Stop()

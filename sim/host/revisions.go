@@ -15,9 +15,9 @@ import (
 )
 
 // The server keeps the stored objects and a log of changes, and drops old revisions when it compacts. For each
-// revision, the cluster notes what the server does not keep: the versions before and after the change, with their
-// digests, and the change's record. When a list or watch begins in the past, the server returns the objects, and the
-// cluster finds their versions in these notes.
+// revision, the cluster notes what the server does not keep: the [version] before and after the change, and the index
+// of the record. When a list or watch begins in the past, the server returns the objects. The cluster finds the
+// [version] of each object in its notes.
 
 // note keeps a new change in c.noted, and sends it to the informers of its kind.
 func (c *Cluster) note(s *kindState, e *fakeapi.Event, cause int) {
@@ -124,8 +124,8 @@ func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later
 	return items, later, at
 }
 
-// digestBefore adds the lists at a revision, and the changes after it. They are the state of a process that restarts
-// with a lagging server.
+// digestBefore adds the lists at a revision, and the changes after it. A process that restarts with a lagging server
+// gets both.
 func (c *Cluster) digestBefore(revision uint64, h *sim.Hash) {
 	for _, s := range c.order {
 		c.digestKindBefore(s, revision, h)
@@ -142,8 +142,8 @@ func (c *Cluster) digestKindBefore(s *kindState, revision uint64, h *sim.Hash) {
 	}
 }
 
-// digestLast adds the changes of the last n revisions, newest first, each with the version before it. Together with
-// the current objects they determine the lists at these revisions.
+// digestLast adds the changes of the last n revisions, newest first, each with the object's version before the change.
+// These and the current objects determine the lists at the n revisions.
 func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	now := c.server.Version()
 	for _, s := range c.order {
@@ -157,7 +157,7 @@ func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	}
 }
 
-// DigestHistory adds every change with its revision. It is for worlds in which a process may list at any revision.
+// DigestHistory adds every change with its revision. Worlds in which a process may list at any revision need it.
 func (c *Cluster) DigestHistory(h *sim.Hash) {
 	for _, s := range c.order {
 		for _, ch := range c.since(s, 0) {
@@ -167,9 +167,9 @@ func (c *Cluster) DigestHistory(h *sim.Hash) {
 	}
 }
 
-// behind returns how many deliveries the process's cache of a kind lacks until it is as new as a resource version:
-// see [Env]. A positive result counts as a read by the running reconcile. The result 0 does not, because the
-// reconcile then continues as if it had not called behind.
+// behind returns how many deliveries the process's cache of a kind lacks until it is as new as a resource version: see
+// [Env]. A positive result counts as a read by the running reconcile. The result 0 is no read, because the reconcile
+// continues as if it had not called behind.
 func (p *Process) behind(gvk schema.GroupVersionKind, resourceVersion string) int {
 	p.reads.Lock()
 	defer p.reads.Unlock()
@@ -203,7 +203,7 @@ func (i *informer) behind(revision uint64) int {
 	return len(i.backlog) + upTo(i.stream.waiting(), revision)
 }
 
-// upTo returns the number of changes up to the first one with this revision or a later one; without one, all changes.
+// upTo counts the changes up to and including the first one at this revision or later. Without one, it counts all.
 func upTo(changes []change, revision uint64) int {
 	for n := range changes {
 		if changes[n].version >= revision {
@@ -213,8 +213,8 @@ func upTo(changes []change, revision uint64) int {
 	return len(changes)
 }
 
-// kindState holds what the cluster knows about one kind in addition to the server: the latest version of every key,
-// and digests of the stored versions.
+// kindState holds what the cluster adds to the server's objects of one kind: the latest [version] of every key, and
+// digests of the stored versions.
 type kindState struct {
 	kind            *fakeapi.Kind
 	salt            uint64
@@ -231,7 +231,8 @@ type removal struct {
 	revision uint64
 }
 
-// current returns the latest version of an object without allocating: after a removal, a version without obj, or nil.
+// current returns the latest version of an object, without allocating. For a removed object, the result is nil or a
+// version without obj.
 func (s *kindState) current(namespace, name string) *version {
 	s.buf = s.buf[:0]
 	if namespace != "" {

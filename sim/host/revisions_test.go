@@ -168,8 +168,8 @@ func TestForgetWhileDown(t *testing.T) {
 	}
 }
 
-// A cache is behind a write by the number of deliveries until it contains the write. Writes to other kinds do not
-// count. A relist counts when all its differences are delivered.
+// Behind returns the number of deliveries until the cache contains a write. Writes to other kinds do not count. After a
+// relist, the cache is up to date when all differences are delivered.
 func TestBehind(t *testing.T) {
 	c := newToyCluster(t, sim.Zero{}, 0)
 	idle := toyController(false)

@@ -19,9 +19,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// say reports the program's requests to the world, for the run's hash and for the comparison of two runs. Requests
-// that are pending at the same time are sorted by digest, because it is random which goroutine sent its request
-// first. Answers are not reported, because they follow from the world's state.
+// say reports the program's requests to the world, for the run's hash and for the comparison of two runs. Requests that
+// are pending at the same time are sorted by digest, because goroutines send them in random order. Answers are not
+// reported, because they follow from the world's state.
 func (g *hosted) say(calls []*Call, queries []Query) {
 	said := make([]sim.Request, 0, len(calls)+len(queries))
 	for _, c := range calls {
@@ -100,13 +100,14 @@ func (r sent) options() []runtime.Object {
 	}
 	if r.watches && r.List.TimeoutSeconds != nil {
 		list := r.List
-		list.TimeoutSeconds = nil // client-go chooses it at random, and the host never ends a watch because of it
+		list.TimeoutSeconds = nil // client-go chooses this timeout at random, and the host ignores it
 		return []runtime.Object{&list}
 	}
 	return []runtime.Object{&r.List}
 }
 
-// Differences lists the fields that differ: those of the object or patch, then those of the options, then others.
+// Differences lists the fields that differ: first fields of the object or patch, then fields of the options, then
+// others.
 func (r sent) Differences(other sim.Content) []string {
 	o := other.(sent)
 	all := append(leaves("", content(r.Object), content(o.Object)),

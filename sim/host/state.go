@@ -8,10 +8,10 @@ import (
 )
 
 // The state of a reconcile is its position in its code and its variables. The host cannot read them, but they follow
-// from the inputs: the key, the versions read from caches, the controller's memory, the time, and the responses. So the
-// digest of a reconcile contains these inputs and the pending request. A turn is the part of a reconcile from its
-// start, or from a response, to its next request or its end. During a turn, only this reconcile changes the memory, and
-// these changes follow from the inputs. So the memory is added once per turn, at its beginning.
+// from the inputs. The inputs are the key, the versions read from caches, the controller's memory, the time, and the
+// responses. So a reconcile's digest contains its inputs and its pending request. A turn is the part of a reconcile
+// from its start, or from a response, to its next request or its end. During a turn, only this reconcile changes the
+// memory, and its changes follow from the inputs. So the digest includes the memory once per turn, at the beginning.
 
 // resumeSync starts a reconcile, or continues it with a response.
 func (w *worker) resumeSync() {
@@ -32,7 +32,7 @@ func (w *worker) listen() {
 	}
 }
 
-// digestMemory adds the digest of the reconciler's memory; without one, the digest of all that the process received.
+// digestMemory adds the reconciler's own digest or, without one, the digest of everything that the process received.
 func (p *Process) digestMemory(h *sim.Hash) {
 	switch d := p.reconciler.(type) {
 	case sim.Digester:

@@ -60,7 +60,7 @@ func (x *indexer) GetByKey(key string) (any, bool, error) {
 	return x.hand(v), true, nil
 }
 
-// Index returns the objects that have a value of the index in common with obj.
+// Index returns the objects that share a value of the index with obj.
 func (x *indexer) Index(name string, obj any) ([]any, error) {
 	defer x.lock()()
 	values := cache.IndexFunc(cache.MetaNamespaceIndexFunc)

@@ -24,9 +24,9 @@ type version struct {
 	obj  runtime.Object
 	meta metav1.Object
 	key  string
-	n    uint32 // how many versions of this key have been stored, including those of removed objects
+	n    uint32 // how many versions of this key have been stored; versions of removed objects count too
 
-	// exact is a digest of the content. It includes n instead of the resourceVersion, which other objects affect.
+	// exact is a digest of the content with n instead of the resourceVersion, which changes to other objects affect.
 	exact uint64
 	// abstract is a digest that leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
@@ -36,7 +36,7 @@ type version struct {
 	sync    uint64     // number of the last reconcile that read it; each reconcile adds it once to [worker].reads
 }
 
-// as returns v with the object in the API version of k; v itself if it is the same. It panics if the conversion fails.
+// as returns v with its object in the API version of k; v itself if the API version is equal. It panics on failure.
 func (v *version) as(k *fakeapi.Kind) *version {
 	for _, w := range v.views {
 		if w.obj.GetObjectKind().GroupVersionKind() == k.GVK {
@@ -98,8 +98,8 @@ func encode(obj runtime.Object) []byte {
 	return buf
 }
 
-// appendJSON appends what json.Marshal returns for a tree. It does not use reflection for most values, because every
-// object in a cache is encoded after each sync that read it.
+// appendJSON appends what json.Marshal returns for a tree. It avoids reflection for most values, because every cached
+// object is encoded after each sync that read it.
 func appendJSON(to []byte, v any) []byte {
 	switch v := v.(type) {
 	case map[string]any:
@@ -155,8 +155,8 @@ func plain(s string) bool {
 	return true
 }
 
-// intact reports whether the object still has its stored encoding. buf must have the length of that encoding, because
-// computing an object's size takes almost as long as encoding it.
+// intact reports whether the object still has its stored encoding. buf must have the length of the stored encoding,
+// because computing an object's size takes almost as long as encoding the object.
 func (v *version) intact(buf []byte) (same bool) {
 	p, ok := v.obj.(protoObject)
 	if !ok {
@@ -247,7 +247,7 @@ func protoField(data []byte) (num int, field, rest []byte) {
 }
 
 // standing caches the versions of large objects that exist when a cluster begins. Many clusters begin with the same
-// CRDs, which may have a megabyte. Encoding these takes longer than a whole run.
+// CRDs. A CRD may have a megabyte, and its encoding takes longer than a whole run.
 var standing standingVersions
 
 type standingVersions struct {

@@ -39,8 +39,8 @@ func (p *Process) Withheld() bool {
 		p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world has settled, and which keys wait forever. It skips processes with withheld events.
-// reason says why a world with remaining work counts as settled; "" if no work remains.
+// Settled records that the world has settled, and which keys wait forever. It skips processes with withheld events. If
+// work remains, reason says why the world counts as settled; otherwise it is "".
 func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {

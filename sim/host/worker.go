@@ -37,7 +37,7 @@ type worker struct {
 	saw   *version // the owner as cached when the reconcile began
 	req   *fakeapi.Request
 	asked int    // the length of the history when req was sent
-	late  uint64 // digest of the deliveries since req was sent; the laws do not count these as known
+	late  uint64 // digest of the deliveries since req was sent; for the laws, the reconcile does not know them
 	resp  fakeapi.Response
 	err   error
 
@@ -206,7 +206,7 @@ func (w *worker) execute(f *FailedRequest) {
 	w.fold()
 }
 
-// sawObject returns the version of an object that the reconcile last read live or, without a live read, in a cache.
+// sawObject returns the version of an object that the reconcile last read from the server or, otherwise, from a cache.
 func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
 		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {
@@ -247,8 +247,8 @@ func (w *worker) stamp(r *sim.Record) {
 	}
 }
 
-// checkCaches records each object that the reconcile read from a cache and changed in place (WRITE-5). The change
-// matters because the server and all processes share these objects.
+// checkCaches records each object that the reconcile read from a cache and changed in place (WRITE-5). Such a change is
+// an error because the server and all processes share these objects.
 func (w *worker) checkCaches() {
 	c := w.process.cluster
 	if w.process.concurrent() { // the goroutines of the reconcile read in random order

@@ -42,9 +42,8 @@ type Actor struct {
 
 	Contract
 
-	// Opaque is set for a whole program. The records do not say when such a program begins a reconcile, or of which
-	// object. Laws that need [Syncs] or [Queues] are checked for it only if they set Races, FromSettled or Ends (see
-	// [Law]).
+	// Opaque is set for a whole program. The records do not contain the starts of its reconciles, or their objects.
+	// Laws that need [Syncs] or [Queues] are checked for it only if they set Races, FromSettled or Ends (see [Law]).
 	Opaque bool
 	// Outside is set for an Opaque program in another process. The records contain only its writes and their answers.
 	// Only laws with [Law].Outside are checked for it.
@@ -113,8 +112,8 @@ func (s *Actor) isOf(apiVersion string) bool {
 	return s.For.Version == "" || s.For.Group == group && s.For.Version == version
 }
 
-// numbered reports whether a StatefulSet gives this name to a pod: it is the set's name and a number. This rule
-// holds for every StatefulSet, whatever its actor's contract says (KIND-STS-1).
+// numbered reports whether a pod has a name that a StatefulSet gives: the set's name and a number. The rule holds for
+// every StatefulSet, whatever the actor's contract says (KIND-STS-1).
 func numbered(set, pod string) bool {
 	digits, its := strings.CutPrefix(pod, set+"-")
 	n, err := strconv.ParseUint(digits, 10, 31)
@@ -126,8 +125,8 @@ func (s *Actor) fits(owner, orphan any) bool {
 	return s.Adoptable == nil || s.Adoptable(objectOf(owner), objectOf(orphan))
 }
 
-// allowed calls the function by, and returns how far the number of the owner's dependents may differ from Replicas. It
-// returns 0 if the function is nil, and panics if the number is negative. field is the function's name in the contract.
+// allowed returns how far the number of the owner's dependents may differ from Replicas. The function by is MaxSurge or
+// MaxUnavailable of the contract, and field is its name. The result is 0 if by is nil. A negative result panics.
 func (s *Actor) allowed(field string, by func(owner runtime.Object) int, owner any) int {
 	if by == nil {
 		return 0
@@ -187,10 +186,10 @@ type Contract struct {
 	// Scale: which dependents an owner should have.
 
 	Replicas       func(owner runtime.Object) int             // the wanted number of active dependents; negative: unknown, or none are created
-	MaxSurge       func(owner runtime.Object) int             // how many dependents more than Replicas may exist temporarily; nil: none
-	MaxUnavailable func(owner runtime.Object) int             // how many dependents fewer than Replicas the controller's own deletes may leave; nil: none
-	MaxActive      func(owner runtime.Object) int             // at most how many are active at one time, if Replicas is nil; negative: any number
-	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: all do
+	MaxSurge       func(owner runtime.Object) int             // how many more than Replicas may exist temporarily; nil: none
+	MaxUnavailable func(owner runtime.Object) int             // how many fewer than Replicas the controller's own deletes may leave; nil: none
+	MaxActive      func(owner runtime.Object) int             // the most active dependents at one time, if Replicas is nil; negative: any number
+	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: always
 	Identity       func(dependent runtime.Object) string      // two active dependents of an owner may not share it: a node; "" for none
 	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether a and b may share an identity temporarily; a may be b; nil: never
 	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this particular dependent; nil: any will do
@@ -207,8 +206,8 @@ type Contract struct {
 	Finalizers      []string
 	FinalizerReason func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
-	// RetryOf names the work of a failed dependent that is retried when the dependent is replaced, or returns "".
-	// Such a retry needs a backoff (WRITE-8).
+	// RetryOf names the work that is retried when a failed dependent is replaced, or returns "". Such a retry needs a
+	// backoff (WRITE-8).
 	RetryOf func(owner, failed runtime.Object, all func(kind string) []runtime.Object) string
 
 	// Invariants are rules of this controller in addition to the laws.
@@ -220,11 +219,12 @@ type Count struct {
 	Name string // the name of the status field: "readyReplicas"
 	// Of returns the number in the status. It is negative if the number does not follow from the dependents alone.
 	Of   func(owner runtime.Object) int
-	Ever bool // the number also counts deleted dependents; once settled, it is at least the number of existing ones
+	Ever bool // the number also counts deleted dependents; once settled, it is at least the existing number
 	Once bool // each dependent that ever matched counts once, even after its deletion; the number may lag (EXACT-12)
 	// Is reports whether the number includes a dependent that the owner controls, terminating or not.
 	Is func(owner, dependent runtime.Object) bool
-	// Each, if set, replaces Is. It returns what a dependent adds: a Deployment adds up numbers of its ReplicaSets.
+	// Each, if set, replaces Is. It returns what a dependent adds: a ReplicaSet adds its own readyReplicas to the
+	// number of its Deployment.
 	Each func(owner, dependent runtime.Object) int
 }
 

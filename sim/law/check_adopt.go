@@ -57,7 +57,7 @@ func adoptAll(j *Judge, r *sim.Record) {
 
 // statusOnly checks ADOPT-3. For a terminating object, a controller may write its status and remove finalizers. It may
 // delete the object's dependents while its own finalizer is on the object. It may always remove its own finalizers from
-// dependents: otherwise the dependents would never be deleted.
+// dependents, because otherwise the dependents would never be deleted.
 func statusOnly(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor != nil && w.Actor.Opaque {
@@ -98,16 +98,16 @@ func statusOnly(j *Judge, r *sim.Record) {
 }
 
 // tidies reports whether a write updates a dependent without changing its owners or finalizers. The EndpointSlice
-// controller makes such writes for terminating objects. Controllers of profile Upstream may not.
+// controller makes such writes for terminating objects. Controllers of profile Upstream may not make them.
 func (w *Write) tidies(r *sim.Record) bool {
 	return w.Actor.Profile < Upstream && !w.Deletes && w.Before != nil && w.After != nil && !w.Adopts &&
 		slices.Equal(w.Before.GetFinalizers(), w.After.GetFinalizers()) &&
 		equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), w.After.GetOwnerReferences())
 }
 
-// cleansUp reports whether a write to a dependent is part of its owner's finalization: the owner has a finalizer that
-// the actor may remove, and the write deletes the dependent, removes a finalizer from it while it is terminating, or
-// releases it.
+// cleansUp reports whether a write to a dependent is part of its owner's finalization. The owner must have a finalizer
+// that the actor may remove. The write deletes the dependent, releases it, or removes a finalizer from it while it is
+// terminating.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
 	if !w.Deletes && !(meta.Deleting(w.Before) &&

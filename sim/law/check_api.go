@@ -79,7 +79,7 @@ func badRef(ref *metav1.OwnerReference) string {
 	return ""
 }
 
-// oneWinner checks API-4: it reports an adoption by an actor that had read no controller, if the object has one by now.
+// oneWinner checks API-4: it reports an adoption of an object with a controller, if the actor had read it without one.
 func oneWinner(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {
@@ -121,8 +121,8 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	}
 }
 
-// ownerAsRead returns the owner as the writer read it, or as stored if the writer does not reconcile that owner. The
-// two may differ: after a restart, a controller may still read a selector that was replaced before the crash.
+// ownerAsRead returns the owner as the writer read it, or as stored if the writer does not reconcile that owner. For
+// example, a restarted controller may still read a selector that was replaced before the crash.
 func ownerAsRead(r *sim.Record, owner *Object) any {
 	if saw := meta.Of(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
 		return r.SawFor

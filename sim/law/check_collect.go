@@ -32,8 +32,8 @@ func collectAll(j *Judge, r *sim.Record) {
 	})
 }
 
-// cutLive reports a write of the garbage collector that removes a reference to an existing owner, although no
-// deletion of the owner requires it.
+// cutLive reports that the garbage collector removes a reference to an existing owner although no deletion of the owner
+// requires this.
 func (j *Judge) cutLive(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || r.Verb != "patch" && r.Verb != "update" {
@@ -57,8 +57,8 @@ func (j *Judge) cutLive(r *sim.Record) {
 	}
 }
 
-// leavesBehind reports a deletion by the garbage collector that orphans dependents, although no finalizer of the
-// deleted object requires it. A delete without a policy uses the default of the kind, which may be to orphan.
+// leavesBehind reports that a deletion by the garbage collector orphans dependents although no finalizer of the deleted
+// object requires this. This happens without a policy in the request, if the default of the kind is to orphan.
 func (j *Judge) leavesBehind(r *sim.Record) {
 	w := j.deletedByCollector(r)
 	if w == nil {
@@ -196,7 +196,7 @@ func (j *Judge) eachOwned(f func(o *Object, st refStates)) {
 	}
 }
 
-// eachDangling calls Exercise for each object of eachOwned, and f for each one with an absent or foreign owner.
+// eachDangling calls Exercise for each object of eachOwned, and f for each object with an absent or foreign owner.
 func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	j.eachOwned(func(o *Object, st refStates) {
 		j.Exercise()
@@ -206,9 +206,9 @@ func (j *Judge) eachDangling(f func(o *Object, st refStates)) {
 	})
 }
 
-// resolvable reports whether the garbage collector can resolve an object's owners. It cannot if the server does not
-// serve the kind of an owner, or if a cluster-scoped object refers to a namespaced kind (RULES K93, K96). The garbage
-// collector does not change such objects.
+// resolvable reports whether the garbage collector can resolve an object's owners. The server must serve each owner's
+// kind, and a cluster-scoped object may not refer to a namespaced kind (RULES K93, K96). The garbage collector does not
+// change an object with an unresolvable owner.
 func (j *Judge) resolvable(o *Object) bool {
 	refs := o.Meta.GetOwnerReferences()
 	for i := range refs {
@@ -220,7 +220,7 @@ func (j *Judge) resolvable(o *Object) bool {
 	return true
 }
 
-// served reports whether the server still serves the version of an object: a CRD may have stopped serving it.
+// served reports whether the server still serves the API version of an object. A changed CRD may have dropped it.
 func (j *Judge) served(o *Object) bool {
 	obj, ok := o.Value.(runtime.Object)
 	if !ok {
@@ -257,10 +257,10 @@ func resolveAll(j *Judge, r *sim.Record) {
 	}
 }
 
-// unblocked reports that the garbage collector made a reference of an object non-blocking, although no dependent of
-// the object waits for its own dependents, so no cycle exists. A cycle need not contain the object itself (RULES
-// K100). The violation is Committed if the actor's caches show a waiting dependent, or may have changed since the
-// reconcile began.
+// unblocked reports that the garbage collector set blockOwnerDeletion of a reference to false although there is no
+// cycle. Without a cycle, no dependent of the object waits for its own dependents. A cycle need not contain the object
+// itself (RULES K100). The violation is Committed if the actor's caches show a waiting dependent, or may have changed
+// since the reconcile began.
 func (j *Judge) unblocked(r *sim.Record) {
 	w := &j.write
 	if !w.GC || w.Before == nil || w.After == nil || !unblocks(w.Before, w.After) {
@@ -269,7 +269,7 @@ func (j *Judge) unblocked(r *sim.Record) {
 	j.Exercise()
 	uid := w.Before.GetUID()
 	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool {
-		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // an orphaning one may have waited before
+		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // an orphaning dependent may have waited before
 	}) {
 		return
 	}

@@ -16,10 +16,11 @@ import (
 )
 
 // sameIncarnation checks EXACT-4: an actor may not write to an object with another UID than the object that it read. A
-// violation is always Informed, because the actor can prevent it: by a UID precondition of a delete or patch, or by the
-// resourceVersion of an update. In LAW-2, which is about a change of owner, a UID does not help.
+// violation is always Informed, because a UID precondition of a delete or patch, or the resourceVersion of an update,
+// prevents it.
 //
-// A server-side apply names an object by its name, and a deletecollection uses a selector. Neither refers to a UID.
+// Server-side applies and deletecollections are exempt: an apply only names its object, and a deletecollection uses a
+// selector.
 //
 // If the object has the name of the reconciled one, ADOPT-8 checks the write.
 func sameIncarnation(j *Judge, r *sim.Record) {
@@ -44,12 +45,11 @@ func ofFor(r *sim.Record) bool {
 
 // noOlderView checks EXACT-5, for writes that lose something (see destroys). The violation is Informed if the process
 // received a newer version before the reconcile began (for an exception, see byItsCache). Later deliveries do not
-// count. It is Committed if only an earlier incarnation of the process received a newer version, or if the write
-// reverts another client's change. Then the actor could not know. But it could have sent the version that it read, and
-// the server would have refused the write. Such conditional writes are never violations.
+// count. It is Committed if only an earlier incarnation received a newer version, or if the write reverts another
+// client's change. In these cases the actor could not know the newer version. But with the resourceVersion that it
+// read, the server would have refused the write. A write with a resourceVersion is never a violation.
 //
-// A server-side apply to another object than the reconciled one is exempt as well, because it does not depend on what
-// the actor has read of that object.
+// A server-side apply is exempt too, except to the reconciled object: it does not depend on the version that was read.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
@@ -74,10 +74,10 @@ func noOlderView(j *Judge, r *sim.Record) {
 	}
 }
 
-// byItsCache reports whether the actor deletes based on the newest version in its cache, and newer versions came only
-// in answers to the process's own requests, which operators do not keep. It requires that the cached object has the
-// same controller as the stored one. It is false for profile Upstream, because these controllers have expectations or
-// read the object again.
+// byItsCache reports whether the actor deletes an object based on the newest version in its cache, although it has
+// received newer versions in answers. This is excused, because operators do not keep such answers. The cached and the
+// stored object must have the same controller. Controllers of profile Upstream have no such excuse, because they have
+// expectations or read the object again.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
 	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
@@ -104,8 +104,8 @@ func (w *Write) asSeen(r *sim.Record) bool {
 		meta.SameBody(r.Saw, r.Before)
 }
 
-// destroys reports whether a write loses something: it deletes an object that has changed since the actor read it,
-// scales down, or reverts another client's change. A status write loses nothing.
+// destroys reports whether a write loses something. It deletes an object that has changed since the actor read it,
+// scales an owner down, or reverts another client's change. A status write loses nothing.
 func (w *Write) destroys(r *sim.Record) bool {
 	switch {
 	case w.Deletes:
@@ -137,15 +137,39 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks evaluates the invariant as if the dependent were created beside the others of its owner, while only the objects
-// exist that the function all returns. The result says what is missing, or is "".
-func (j *Judge) lacks(v *Invariant, r *sim.Record, dependent any, others []runtime.Object,
-	all func(kind string) []runtime.Object) string {
-	return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), Dependents: others, After: objectOf(dependent),
-		Now: sim.Epoch.Add(r.At), All: all, Get: namedIn(all)})
+// lacks evaluates the invariant as if the dependent were created now, beside the parameter others. Only the objects
+// that the function all returns exist. The result says what is missing. It is "" if nothing is missing for one of the
+// versions of the owner.
+func (j *Judge) lacks(v *Invariant, r *sim.Record, owners []any, dependent any, others []runtime.Object,
+	all func(kind string) []runtime.Object) (what string) {
+	for _, owner := range owners {
+		if what = j.evaluate(v, &Facts{Owner: objectOf(owner), Dependents: others, After: objectOf(dependent),
+			Now: sim.Epoch.Add(r.At), All: all, Get: namedIn(all)}); what == "" {
+			return ""
+		}
+	}
+	return what
 }
 
-// nothing returns no objects. A dependent that lacks nothing in such an empty world needs no other object.
+// ownerStored returns the stored version of the reconciled owner, or the version that the reconcile saw if the owner is
+// gone.
+func (j *Judge) ownerStored(r *sim.Record) []any {
+	if o := j.state.Object(uidOf(r.For)); o != nil {
+		return []any{o.Value}
+	}
+	return []any{r.SawFor}
+}
+
+// ownersSeen returns the versions of the reconciled owner that the reconcile may have used.
+func (w *Write) ownersSeen(r *sim.Record) []any {
+	seen := []any{r.SawFor}
+	if k := w.process.work(r); k != nil {
+		w.process.owners(k, func(owner any) { seen = append(seen, owner) })
+	}
+	return seen
+}
+
+// nothing returns no objects, for an empty world. A dependent that lacks nothing there needs no other object.
 func nothing(string) []runtime.Object { return nil }
 
 // madeOnNothing reports that a dependent was created although an object that it needs is missing. The violation is
@@ -153,10 +177,11 @@ func nothing(string) []runtime.Object { return nil }
 func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	others := j.others(r)
-	if len(others) > 0 || j.lacks(v, r, r.After, nil, nothing) != "" {
+	stored := j.ownerStored(r)
+	if len(others) > 0 || j.lacks(v, r, stored, r.After, nil, nothing) != "" {
 		j.Exercise()
 	}
-	what := j.lacks(v, r, r.After, others, j.state.values)
+	what := j.lacks(v, r, stored, r.After, others, j.state.values)
 	if what == "" {
 		return
 	}
@@ -164,20 +189,19 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	late := w.dependentsChanged(k)
 	believed := func(kind string) []runtime.Object {
 		all, unsure := w.process.believes(&j.state, kind)
-		late = late || unsure || k != nil && k.begun > 0 && w.process.Cache(kind).Changed > k.begun
+		late = late || unsure || w.process.unsure(k, kind)
 		return all
 	}
 	for _, known := range w.othersKnown(w.counting(r)) {
-		if j.lacks(v, r, r.After, known, believed) == "" || late {
+		if j.lacks(v, r, w.ownersSeen(r), r.After, known, believed) == "" || late {
 			s = Committed
 		}
 	}
 	j.Report(s, what)
 }
 
-// believes returns the objects of a kind that a process may assume to exist: those in its cache, those in answers,
-// and all others that are stored. unsure is set if one of these others is terminating, because the process may not
-// know that.
+// believes returns the objects of a kind that a process may assume to exist: cached objects, objects in answers, and
+// all other stored objects. unsure is set if such another object is terminating, because the process may not know this.
 func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure bool) {
 	c := p.Cache(kind)
 	all = append(c.Values(), p.createdUnseen.of(kind)...)
@@ -203,16 +227,16 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	left := func(kind string) []runtime.Object {
 		return slices.DeleteFunc(j.state.values(kind), func(v runtime.Object) bool { return meta.Of(v).GetUID() == gone })
 	}
-	worst, of, what := Committed, (*Object)(nil), ""
+	worst, of, what, stored := Committed, (*Object)(nil), "", j.ownerStored(r)
 	for _, d := range j.state.Dependents(uidOf(r.For)) {
 		if meta.Deleting(d.Meta) || d.Meta.GetUID() == gone || !j.state.isActiveOf(w.Actor, uidOf(r.For), d) ||
-			j.lacks(v, r, d.Value, nil, j.state.values) != "" {
+			j.lacks(v, r, stored, d.Value, nil, j.state.values) != "" {
 			continue
 		}
-		if j.lacks(v, r, d.Value, nil, nothing) != "" {
+		if j.lacks(v, r, stored, d.Value, nil, nothing) != "" {
 			j.Exercise()
 		}
-		lacks := j.lacks(v, r, d.Value, nil, left)
+		lacks := j.lacks(v, r, stored, d.Value, nil, left)
 		if lacks == "" {
 			continue
 		}
@@ -235,48 +259,56 @@ func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, lef
 	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)
 	return e != nil && e.Value != nil && k != nil && (e.Since < k.begun || e.Ahead) &&
-		j.lacks(v, r, e.Value, nil, left) != ""
+		j.lacks(v, r, j.write.ownersSeen(r), e.Value, nil, left) != ""
 }
 
 // takenAlong checks an invariant such as tie-before-deleting at the deletion of a dependent: another object must be
-// deleted with it. The violation is Informed if the actor's caches also violate the invariant and are older than the
-// reconcile.
+// deleted with it. The violation is Informed if the actor's caches also violate the invariant, and have not changed
+// since the reconcile began.
 func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || !w.Mine || !w.Deletes {
 		return
 	}
 	j.Exercise()
-	asked := func(others []runtime.Object, all func(kind string) []runtime.Object) string {
-		return j.evaluate(v, &Facts{Owner: objectOf(r.SawFor), Dependents: others, Before: objectOf(r.Before),
+	asked := func(owner any, others []runtime.Object, all func(kind string) []runtime.Object) string {
+		return j.evaluate(v, &Facts{Owner: objectOf(owner), Dependents: others, Before: objectOf(r.Before),
 			Now: sim.Epoch.Add(r.At), All: all, Get: namedIn(all)})
 	}
-	what := asked(j.others(r), j.state.values)
+	what := asked(j.ownerStored(r)[0], j.others(r), j.state.values)
 	if what == "" {
 		return
 	}
 	s, k := Informed, w.process.work(r)
 	late := w.dependentsChanged(k)
 	for _, known := range w.othersKnown(w.counting(r)) {
-		if asked(known, w.process.shows(k, &late)) == "" || late {
-			s = Committed
+		for _, owner := range w.ownersSeen(r) {
+			if asked(owner, known, w.process.shows(k, &late)) == "" || late {
+				s = Committed
+			}
 		}
 	}
 	j.Report(s, what)
 }
 
-// shows returns a function that lists a kind in the cache, and sets late if the cache changed during the reconcile.
+// shows returns a function that lists a kind in the cache, and sets late if it is unsure what the reconcile has seen.
 func (p *process) shows(k *work, late *bool) func(kind string) []runtime.Object {
 	return func(kind string) []runtime.Object {
-		c := p.Cache(kind)
-		*late = *late || k != nil && k.begun > 0 && c.Changed > k.begun
-		return c.Values()
+		*late = *late || p.unsure(k, kind)
+		return p.Cache(kind).Values()
 	}
 }
 
-// usedIsKept checks FIN-3. The violation is Informed even if the cache shows no use of the object: a cache may lack
-// recent uses, so the actor must ask the server. It is Committed if the actor listed from the server in this reconcile
-// and found no use, or if the version of the object that it read was unused.
+// unsure reports whether the cache of a kind may differ from what the reconcile has seen: it changed during the
+// reconcile, or it has never contained an object and the process reads the kind from the server.
+func (p *process) unsure(k *work, kind string) bool {
+	c := p.Cache(kind)
+	return k != nil && k.begun > 0 && c.Changed > k.begun || c.Live && c.Changed == 0
+}
+
+// usedIsKept checks FIN-3. A cache may lack recent uses of the object, so the actor must list from the server. The
+// violation is Committed if a list in this reconcile showed no use, or if the version that the actor read was not in
+// use. Otherwise it is Informed, even if the cache shows no use.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {

@@ -13,10 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// exactStatus checks EXACT-8. During a run, a count may have any value that results if each dependent is read at some
-// moment between the start of the reconcile and the request. Once settled, it must match the stored objects. A count
-// that a write does not change is checked only once settled. A count that includes deleted dependents may never exceed
-// the number that the owner has had. Once settled, it must be at least the number of existing dependents.
+// exactStatus checks EXACT-8. During a run, the reconcile may have read each dependent at any moment between its start
+// and the request. Every count that results from such reads is right. Once settled, the count must match the stored
+// objects. A count that a write does not change is checked only once settled. A count that includes deleted dependents
+// may never exceed the number that the owner has had. Once settled, it may not be below the number of existing ones.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledStatuses()
@@ -67,10 +67,10 @@ func between(low, high int) string {
 	return strconv.Itoa(low) + " to " + strconv.Itoa(high)
 }
 
-// explained returns the lowest and the highest value of a count that the actor's cache and answers explain. low
-// counts the dependents that matched during the whole reconcile, high those that matched at any moment of it. low
-// leaves out dependents that a request found missing and, with selected, dependents that the owner does not select or
-// would not adopt.
+// explained returns the lowest and the highest value of a count that the actor's cache and answers explain. low counts
+// the dependents that matched during the whole reconcile. high counts the dependents that matched at any moment of it.
+// low leaves out dependents that a request found missing. If selected is set, it also leaves out dependents that the
+// owner does not select or would not adopt.
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
 	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
@@ -106,7 +106,7 @@ func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.So
 		}
 	}
 	if c.Each != nil && k.missed > 0 {
-		return 0, high // what each missing dependent counted is not known
+		return 0, high // it is unknown how much each missing dependent adds
 	}
 	return low - k.missed, high
 }
@@ -144,7 +144,7 @@ func (m *moments) inCache(value any) {
 	m.at(value, owner)
 }
 
-// at records an object at one moment. For the maximum, an adopted object counts even as it was before its adoption,
+// at records an object at one moment. For the maximum, an adopted object counts with its value before the adoption too,
 // because the actor may have read it then.
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
@@ -187,7 +187,7 @@ func (j *Judge) settledStatuses() {
 	}
 }
 
-// such returns the sum of a count over the stored dependents that the owner controls.
+// such returns the right value of a count: the sum over the stored dependents that the owner controls.
 func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
@@ -198,12 +198,12 @@ func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	return n
 }
 
-// once checks EXACT-12. It remembers which dependents of an owner have ever matched each of its Once counts.
+// once checks EXACT-12. For each Once count of an owner, it remembers the dependents that have ever matched.
 type once struct {
 	opSet
 	j    *Judge
 	ever map[tally]map[types.UID]bool
-	more map[tally]int // added to the limit: for writes of other clients, and for finalizers that the actor added again
+	more map[tally]int // increases of the limit, by status writes of other clients and by finalizers added again
 }
 
 type tally struct {
@@ -272,7 +272,7 @@ func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	c.ever[t][w.After.GetUID()] = true
 }
 
-// again reports whether the actor adds its finalizer to a dependent again. Then the dependent counts again.
+// again reports whether a write adds a finalizer of the actor to a dependent, so that the dependent counts again.
 func again(sub *Actor, w *Write) bool {
 	return slices.ContainsFunc(sub.Finalizers, func(f string) bool {
 		return meta.Finalized(w.After, f) && !meta.Finalized(w.Before, f)

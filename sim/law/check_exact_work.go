@@ -95,9 +95,9 @@ func neverTooMany(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooManyAtOnce checks EXACT-2 for a contract with MaxActive and without Replicas. An Informed violation considers
-// the caches at the start of the reconcile and the creations of this reconcile. It ignores creations of earlier
-// reconciles: the actor need not remember them, because it creates rarely.
+// neverTooManyAtOnce checks EXACT-2 for a contract with MaxActive and without Replicas. A violation is Informed if the
+// caches at the start of the reconcile and the creations of this reconcile show it. The actor need not remember the
+// creations of earlier reconciles, because it creates rarely.
 func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -122,10 +122,10 @@ func (j *Judge) neverTooManyAtOnce(r *sim.Record) {
 	}
 }
 
-// oneForEach checks EXACT-3: a write may not give a dependent the identity of another dependent of the same owner.
-// The violation is Informed if the actor had received the other dependent before the reconcile began, or had created
-// it. An adoption is not a violation, because a matching orphan must be adopted first (ADOPT-2). Once settled, one of
-// the two must be gone.
+// oneForEach checks EXACT-3: a write may not give a dependent the identity of another dependent of the same owner. The
+// violation is Informed if the actor had received the other dependent before the reconcile began, or had created it. An
+// adoption is not a violation, because a matching orphan must be adopted first (ADOPT-2). Once settled, only one
+// dependent with the identity may be left.
 func oneForEach(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledIdentities()
@@ -155,8 +155,8 @@ func oneForEach(j *Judge, r *sim.Record) {
 	}
 }
 
-// settledIdentities checks EXACT-3 once settled. It skips owners without a wanted number, which may keep an adopted
-// dependent: a Deployment keeps an older ReplicaSet.
+// settledIdentities checks EXACT-3 once settled. It skips owners without a wanted number, because they may keep an
+// adopted dependent: for example, a Deployment keeps an old ReplicaSet.
 func (j *Judge) settledIdentities() {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -264,8 +264,8 @@ func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
 	return n
 }
 
-// knownWanted returns the number of wanted dependents that the worker must know, because its process received them
-// before the reconcile began, or created them.
+// knownWanted returns the number of wanted dependents that the worker must know: its process received them before the
+// reconcile began, or created them.
 func (w *Write) knownWanted(k *work, r *sim.Record) int {
 	n := 0
 	for _, e := range w.process.known.Members(k.owner) {

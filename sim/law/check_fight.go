@@ -27,9 +27,9 @@ func neverFight(j *Judge, r *sim.Record) {
 	j.report(Violation{Strength: Informed, Record: r.Index, Text: text, Cycle: cycle})
 }
 
-// handovers checks NOFIGHT-2: it counts adoptions of an object. An adoption counts if the owner exists and selects
-// the stored object. A change of labels or a user action resets the count. An owner that releases an object because
-// its view is old, as after a crash, may adopt it again. Violations after such a release are Committed.
+// handovers checks NOFIGHT-2: it counts adoptions of an object. An adoption counts if the owner exists and selects the
+// stored object. A change of labels or a user action resets the count. After a crash, an owner with an old view may
+// release an object and adopt it again. Violations after such a release are Committed.
 type handovers struct {
 	opSet
 	j    *Judge
@@ -77,7 +77,7 @@ func (h *handovers) Record(r *sim.Record) {
 		return
 	}
 	if w.Owner != nil && h.j.inFamily(r, w.Owner) {
-		return // no fight: the previous owner is the reconciled object or one of its dependents
+		return // no fight: the previous owner is the reconciled object or its dependent
 	}
 	n := h.of(uid)
 	n.count++
@@ -147,11 +147,11 @@ type alike struct{ namespace, kind, selector string }
 type sum struct {
 	first, n, want, have int
 	working              int  // how many of the owners must have converged
-	waits                bool // one of the owners has an excuse for too few dependents
+	waits                bool // an owner has an excuse for too few dependents
 }
 
-// checkSums compares, for owners with the same selector, the number of dependents that they want with the number of
-// those that they own or could adopt.
+// checkSums adds up, over all owners with the same selector, the wanted dependents. It compares this sum with the
+// number of dependents that these owners own or could adopt.
 func (j *Judge) checkSums(c *settledCounts) {
 	if len(c.owners) < 2 {
 		return

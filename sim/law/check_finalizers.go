@@ -12,9 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// finalizersHold checks FIN-1: an actor may remove only its own finalizers. The check also reports an actor that writes
-// an old list of finalizers and so removes a finalizer added since. This race is never excused: a resourceVersion, or a
-// test operation in a JSON patch, prevents it.
+// finalizersHold checks FIN-1: an actor may remove only its own finalizers. A race is no excuse: if an actor writes an
+// old list of finalizers, it removes each finalizer that was added since. A resourceVersion, or a test operation in a
+// JSON patch, prevents this.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {
@@ -44,9 +44,9 @@ func (s *State) putOn(process, finalizer string) bool {
 	return p != nil && p.puts[finalizer]
 }
 
-// mayTakeOff reports whether a finalizer is the actor's own: the actor declares it or has added it. The finalizers of
-// the server (orphan, foregroundDeletion) are the garbage collector's. If an actor of profile Ownership declares no
-// finalizers, it may remove all except those of the server, and those that another actor declares or has added.
+// mayTakeOff reports whether an actor may remove a finalizer, because the actor declares it or has added it. The
+// garbage collector may remove the server's finalizers (orphan, foregroundDeletion). An actor of profile Ownership
+// without declared finalizers may remove any finalizer except the server's and other actors' (declared or added).
 func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):

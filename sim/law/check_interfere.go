@@ -63,15 +63,15 @@ func (w *Write) colleaguesFor(r *sim.Record) bool {
 		(w.Owner == nil || w.After != nil && !w.Deletes && meta.SameRefsBut(w.Before, w.After, ""))
 }
 
-// tended reports whether the actor may edit the object, whatever its owner is (MayEdit). A deletion is allowed only
-// if the actor has an AtWrite invariant, which says which objects to keep.
+// tended reports whether the actor may edit the object whatever its owner is (MayEdit). A deletion is allowed only if
+// the actor has an AtWrite invariant, because that invariant says which objects to keep.
 func (w *Write) tended(r *sim.Record) bool {
 	return !w.Dependent && among(w.Actor.MayEdit, r.Object.Kind) && !(w.Deletes && w.Actor.written() == nil)
 }
 
-// concerns reports whether LAW-2 applies to the written object: the actor manages its kind, or the object has a
-// controller, or an actor reconciles its kind. So a user's ConfigMap without a controller is exempt. The object that
-// the actor reconciles is exempt too; ADOPT-8 covers a recreated object of that name.
+// concerns reports whether LAW-2 applies to the written object: the actor manages its kind, the object has a
+// controller, or some actor reconciles its kind. A user's ConfigMap without a controller is exempt, for example. The
+// object that the actor reconciles is exempt too; ADOPT-8 covers a recreated object of that name.
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
 	if w.Actor.Outside {
@@ -88,9 +88,9 @@ func (j *Judge) concerns(r *sim.Record) bool {
 }
 
 // cutsOthers reports a write that removes the reference to an existing owner from the actor's dependent, or from an
-// object that the actor may edit. The write may replace the list of owners, or restore an old copy of it. The actor
-// may remove a reference (a) to an owner of the kind that it reconciles, (b) to one of its own dependents, (c) that
-// it added itself, (d) if its AtWrite invariant allows it. Other laws judge deletions and releases.
+// object that the actor may edit. The write may replace the list of owners, or restore an old copy of it. The actor may
+// remove references to owners of the kind that it reconciles, to its own dependents, and that it added itself. Its
+// AtWrite invariant may allow more. Other laws judge deletions and releases.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
@@ -112,7 +112,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 }
 
 // handsOver reports whether the actor's AtWrite invariant allows it to change the owners of the object. The invariant
-// decides by the object before the write, and gets it as Before and as After.
+// gets the object before the write, as Before and as After.
 func (j *Judge) handsOver(r *sim.Record) bool {
 	v := j.write.Actor.written()
 	return v != nil && j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),
@@ -130,8 +130,8 @@ func (s *Actor) written() *Invariant {
 	return nil
 }
 
-// inFamily reports whether an owner is the object that the actor reconciles, or one of its dependents. The actor may
-// move objects between them: a StatefulSet makes a pod the owner of a claim. A Deployment may not do this with pods
+// inFamily reports whether an owner is the object that the actor reconciles, or a dependent of that object. The actor
+// may move objects between them: a StatefulSet makes a pod the owner of a claim. A Deployment may not do this with pods
 // of its ReplicaSets, because another controller manages the pods of ReplicaSets.
 func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write

@@ -41,8 +41,8 @@ func invariantLaw(id string, when When) func(*Judge) Check {
 	}, of...)
 }
 
-// written checks an invariant of the writing controller. The write may be to a dependent of the reconciled owner, or
-// to another object: any object if the controller reconciles no kind, otherwise one of a kind in MayEdit.
+// written checks an invariant of the writing controller. The written object is a dependent of the reconciled owner, or
+// of a kind in MayEdit. If the controller reconciles no kind, it is any object.
 func (j *Judge) written(v *Invariant, r *sim.Record) {
 	w := &j.write
 	own := w.Actor != nil && w.Dependent
@@ -109,9 +109,8 @@ func (s *State) with(r *sim.Record, kind string) (all []runtime.Object) {
 	return all
 }
 
-// withinBounds checks an invariant at a write to a dependent. The violation is Informed if the write also violates
-// the invariant in the actor's view: for every version of the owner that the actor may have used, and with the other
-// dependents as known when the reconcile began or as changed by the actor since.
+// withinBounds checks an invariant at a write to a dependent. The violation is Informed if the write also violates the
+// invariant in the actor's view: see knewBounds.
 func (j *Judge) withinBounds(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.SawFor == nil || w.Before != nil && !w.Mine || !w.Deletes && !w.isFor(w.NewOwner) || meta.Deleting(w.Before) || r.Subresource == "status" {
@@ -152,9 +151,10 @@ func (w *Write) uid() types.UID {
 	return w.Before.GetUID()
 }
 
-// knewBounds reports whether a write violates the invariant in the actor's view: by what it knows from deliveries and
-// answers, and by its caches. It tries the time at the start of the reconcile and the time of the write. If a cache
-// changed during the reconcile, or the reconcile has listed dependents live, the result is false.
+// knewBounds reports whether a write violates the invariant in the actor's view. It tries each version of the owner
+// that the actor may have used, the dependents as known and as cached, and the times of the reconcile's start and of
+// the write. Each combination must violate the invariant. If a cache changed during the reconcile, or the reconcile has
+// listed live, the result is false.
 func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	w := &j.write
 	k, p := w.counting(r), w.process
@@ -172,7 +172,7 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	late := false
 	all := p.shows(k, &late)
 	get := func(kind, namespace, name string) runtime.Object {
-		late = late || p.Cache(kind).Changed > k.begun
+		late = late || p.unsure(k, kind)
 		return cachedAs(p.Cache(kind), namespace, name)
 	}
 	over := func(owner any) bool {
@@ -188,21 +188,19 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 		}
 		return true
 	}
-	knew := over(r.SawFor)
-	p.owners(k, func(owner any) { knew = knew && over(owner) })
-	return knew && !late
+	return !slices.ContainsFunc(w.ownersSeen(r), func(owner any) bool { return !over(owner) }) && !late
 }
 
 // dependentsChanged reports whether a cache of dependents changed during the reconcile, or the reconcile has listed
-// dependents live. Then it is not known which dependents the reconcile used.
+// live. In both cases it is unknown which dependents the reconcile used.
 func (w *Write) dependentsChanged(k *work) bool {
 	return k != nil && (k.listed || k.begun > 0 && slices.ContainsFunc(w.Actor.Owns, func(gvk schema.GroupVersionKind) bool {
 		return w.process.Cache(gvk.Kind).Changed > k.begun
 	}))
 }
 
-// othersKnown returns the owner's other dependents in the actor's view, in two ways: see toldOf and cached. If k is
-// nil, the actor knows none.
+// othersKnown returns the owner's other dependents in the actor's view: first by toldOf, then by cached. If k is nil,
+// both are empty.
 func (w *Write) othersKnown(k *work) [2][]runtime.Object {
 	if k == nil {
 		return [2][]runtime.Object{}
@@ -220,8 +218,8 @@ func (w *Write) toldOf(k *work) (others []runtime.Object) {
 	return others
 }
 
-// cached returns the owner's other dependents, as the actor's caches show them. Objects that the actor has changed in
-// this reconcile are as changed, but objects that it has only adopted are as cached.
+// cached returns the owner's other dependents, as the actor's caches show them. An object that the actor has changed in
+// this reconcile appears as changed, but an object that it has only adopted appears as cached.
 func (w *Write) cached(k *work) (others []runtime.Object) {
 	p := w.process
 	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }

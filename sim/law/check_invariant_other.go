@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach checks an invariant for each owner when the world has settled. Facts.Reconciled is for changes that enqueue
-// nothing: their effect comes with a later reconcile.
+// oneOnEach checks an invariant for each owner when the world has settled. The controller reacts to some changes only
+// in a later reconcile, because they enqueue nothing. For these, the invariant reads Facts.Reconciled.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -89,10 +89,13 @@ func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 		if e := p.Cache(kind).Get(namespace, name); e != nil {
 			return objectOf(e.Value)
 		}
-		if l, looked := p.lookups[coords{kind, namespace, name}]; looked && l.uid == "" {
+		l, looked := p.lookups[coords{kind, namespace, name}]
+		if looked && l.uid == "" {
 			return went(kind, namespace, name)
 		}
-		return stored(kind, namespace, name)
+		o := stored(kind, namespace, name)
+		late = late || o == nil && looked
+		return o
 	})) == "" || late {
 		strength = Committed
 	}

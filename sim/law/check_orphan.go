@@ -121,9 +121,9 @@ func (j *Judge) forsaken(o *Object) string {
 	return ""
 }
 
-// bitBlind checks ORPHAN-4: the garbage collector must consider owner references that do not control, too. It may not
-// delete an object that such an owner keeps. It may not keep an object whose owners, none of them controlling, are
-// all gone.
+// bitBlind checks ORPHAN-4: the garbage collector must also consider owner references that are not ControllerRefs. It
+// may not delete an object while such an owner exists. If all such owners are gone and there is no ControllerRef, it
+// may not keep the object.
 func bitBlind(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.plainDangling()
@@ -189,9 +189,9 @@ func foregroundWaits(j *Judge, r *sim.Record) {
 	}
 }
 
-// overruledForeground reports a deletion that removed the foreground finalizer from an object, although a dependent
-// blocks it (RULES K101). If the object now has the orphan finalizer, there is no violation: that finalizer has
-// precedence.
+// overruledForeground reports that a deletion removed the foreground finalizer from an object although a dependent
+// blocks the deletion (RULES K101). If the object now has the orphan finalizer, there is no violation, because the
+// orphan finalizer has precedence.
 func overruledForeground(j *Judge, w *Write) {
 	if !w.Deletes || meta.Orphaning(w.After) {
 		return
@@ -279,7 +279,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
 	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
 		j.actor = j.state.collecting()
-		j.Exercise() // from now on, the garbage collector must not delete the dependents because of this deletion
+		j.Exercise() // from now on, this deletion is no reason to delete the dependents
 		j.actor = w.process
 	}
 	if !w.Deletes || w.process == nil {
@@ -303,7 +303,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
 		case w.Actor != nil && q.owner == uidOf(r.For) && w.Mine && j.cleansUp(r):
-			return // the owner has a finalizer of the actor, which may then delete the dependents
+			return // the owner has a finalizer of the actor, so the actor may delete the dependents
 		case w.Actor != nil && q.owner == uidOf(r.For):
 			s := informedIf(meta.Deleting(meta.Of(r.SawFor)))
 			j.Report(s, "deleted for "+r.For.String()+", whose deletion was to orphan it")
@@ -312,8 +312,8 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	}
 }
 
-// overruled reports a deletion that removed the orphan finalizer from an object, although its dependents must stay
-// (RULES K101). It skips an object that an owner waits for, because that owner's policy applies to the object
+// overruled reports that a deletion removed the orphan finalizer from an object although its dependents must stay
+// (RULES K101). It skips an object that an owner waits for, because the owner's policy applies to the object
 // (garbagecollector.go, attemptToDeleteItem).
 func overruled(j *Judge, w *Write) {
 	left := j.state.Dependents(w.Before.GetUID())

@@ -1,5 +1,5 @@
-// Checks of LAW-1, LAW-1b and LAW-3. For whole programs, it also has checks of EXACT-2, ADOPT-3 and ADOPT-8, because
-// the records do not say which object such a program reconciles, or when it read an object.
+// Checks of LAW-1, LAW-1b and LAW-3. The checks of EXACT-2, ADOPT-3 and ADOPT-8 for whole programs are here too: their
+// records do not say which object is reconciled, or when it was read.
 
 package law
 
@@ -48,9 +48,8 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	}
 }
 
-// colleagues reports whether another controller of the actor's program may reconcile the owner. This is so if the
-// program watches the owner's kind, no other actor reconciles that kind, and the owner exists or the program has
-// received it.
+// colleagues reports whether another controller of the actor's program may reconcile the owner. The program must watch
+// the owner's kind, no other actor may reconcile that kind, and the owner must exist or be in the program's cache.
 func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if !w.Actor.Opaque || ref == nil || ref.Kind == w.Actor.For.Kind || j.state.subjectFor(ref.Kind) != nil {
@@ -71,9 +70,9 @@ func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 	return false
 }
 
-// ownedLate reports that the actor adds a reference to its own object after it created the dependent without this
-// reference, for the same spec. A crash in between would leave a dependent that is never deleted. The actor is
-// excused if it has read a newer spec since, or if another program created the dependent.
+// ownedLate reports that the actor created a dependent without a reference to its own object, and adds the reference
+// only now. A crash in between would leave a dependent that is never deleted. The actor is excused if it has read a
+// newer spec since, or if another program created the dependent.
 func (j *Judge) ownedLate(r *sim.Record) {
 	w := &j.write
 	own := uidOf(w.For)
@@ -102,8 +101,8 @@ func (j *Judge) strangeOwner(r *sim.Record) string {
 	return "another " + refName(ref) + " than the one that is being synced"
 }
 
-// misnamed reports a ControllerRef with the owner's UID and a wrong namespace, kind, name or version, so that it
-// cannot be resolved. For profile Upstream, it also reports an adoption without blockOwnerDeletion.
+// misnamed reports a ControllerRef that cannot be resolved: its UID is the owner's, but its namespace, kind, name or
+// version is wrong. For profile Upstream, it also reports an adoption without blockOwnerDeletion.
 func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
 	ref := w.NewOwner
@@ -138,7 +137,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 		s = w.inherits(r)
 	}
 	if w.isFor(w.Owner) && w.process.tookForOwn(r, w.NewOwner.UID, uidOf(w.For)) {
-		s = Committed // the actor confuses the new owner, whose UID differs, with one of its own objects
+		s = Committed // the actor confuses a recreated owner with its own object
 	}
 	text := "taken from " + refName(w.Owner) + " by " + refName(w.NewOwner)
 	if o, n := w.Owner, w.NewOwner; o.Kind == n.Kind && o.Name == n.Name {
@@ -147,8 +146,8 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 	j.Report(s, text)
 }
 
-// dontShare checks LAW-3. During a run, the count in a status may not exceed the number of dependents that the
-// process can have read as owned in this reconcile. Once settled, the count is compared with the stored objects.
+// dontShare checks LAW-3. During a run, the count in a status may not exceed the number of owned dependents that the
+// process can have read in this reconcile. Once settled, the count is compared with the stored objects.
 func dontShare(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.sharing()
@@ -164,8 +163,8 @@ func dontShare(j *Judge, r *sim.Record) {
 	}
 }
 
-// overcounted reports whether a write changes the count in a status to more than the number of dependents that the
-// worker can have read as owned.
+// overcounted reports whether a write changes the count in a status to more than the number of owned dependents that
+// the worker can have read.
 func overcounted(w *Write, r *sim.Record) (*work, bool) {
 	if w.Actor == nil || w.Actor.Counted == nil || w.Before == nil || w.After == nil ||
 		r.Object.Kind != w.Actor.For.Kind || string(w.After.GetUID()) != r.For.UID {
@@ -218,9 +217,9 @@ func (j *Judge) shared(o *ownerCount) int {
 	return n
 }
 
-// tooManyOfItsOwn reports that a program creates a dependent although it had created the maximum number of active
-// dependents before, and had received the answers. Dependents that others created do not count, because the program may
-// learn of them late. Adopted ones do not count: the program may think it released them.
+// tooManyOfItsOwn reports that a program creates a dependent although the owner has the maximum number already. Only
+// active dependents count that the program itself created, and for which it has received the answer. It may learn late
+// of dependents that others created, and may believe that it has released adopted ones.
 func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	w := &j.write
 	sub, p := w.Actor, w.process
@@ -280,7 +279,7 @@ func (j *Judge) forTheGoing(r *sim.Record) {
 
 // ofTheGone reports that a program writes to a dependent of an owner that had been recreated before the world last
 // settled. The program must have received the recreated owner. It may always remove its own finalizers. The violation
-// is Committed if the program did not read the dependent with this owner.
+// is Informed only if the version of the dependent that the program read names the earlier owner.
 func (j *Judge) ofTheGone(r *sim.Record) {
 	w := &j.write
 	if !w.settled(r) || !w.Dependent || w.Before == nil || w.Owner == nil || w.unhands(r) {

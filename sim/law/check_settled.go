@@ -38,9 +38,9 @@ func nothingStays(j *Judge, r *sim.Record) {
 	}
 }
 
-// excused reports whether a terminating object may stay: because of a finalizer that no running controller manages, a
-// grace period, a condition that a finalizer waits for, or another object that may stay. way contains the objects
-// that are being checked already; they do not excuse each other.
+// excused reports whether a terminating object may stay. Excuses are a finalizer that no running controller manages, a
+// grace period, a condition that a finalizer waits for, and another object that may stay. way contains the objects that
+// are being checked already: two objects that wait for each other are no excuse.
 func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
 		return false
@@ -92,8 +92,8 @@ func comeToRest(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverPanic checks EXACT-7b. It is exercised by the end of each reconcile, by each panic of a program, and by each
-// program that runs when the world has settled.
+// neverPanic checks EXACT-7b. The end of each reconcile, each panic of a program, and each program that runs in the
+// settled world exercise the law.
 func neverPanic(j *Judge, r *sim.Record) {
 	switch r.Op {
 	case sim.Settled:

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// reportKeys reports a key that a delivery should have enqueued and did not, or enqueued and should not have.
+// reportKeys reports a missing key, which the delivery should have enqueued, or an extra key, which it should not have.
 func (j *Judge) reportKeys() {
 	if o := &j.route; o.missing != "" {
 		j.Report(Informed, o.missing+" was not synced")
@@ -88,8 +88,8 @@ func relabelOffers(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverHang checks WATCH-7. A terminating namespace is exempt: a create was refused there, and the controller waits
-// for its event (RULES C41).
+// neverHang checks WATCH-7. A terminating namespace is exempt: the server refuses creates there, and the controller
+// waits for the event of a refused create (RULES C41).
 func neverHang(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled { // the Stuck records were written before
 		j.askEach()
@@ -106,10 +106,10 @@ func neverHang(j *Judge, r *sim.Record) {
 	j.Report(Informed, "waits for what will not come: "+text)
 }
 
-// createdBy is the annotation in which controllers recorded the creator of an object before there was a ControllerRef.
+// createdBy is an annotation with the creator of an object. Controllers used it before there was a ControllerRef.
 const createdBy = "kubernetes.io/created-by"
 
-// noTieBreak checks WATCH-8: an event may not enqueue an object of another kind than the owner's, and may not lower
+// noTieBreak checks WATCH-8. An event may not enqueue an object of another kind than the owner's. It may not lower
 // expectations of an object that did not create the dependent.
 func noTieBreak(j *Judge, r *sim.Record) {
 	o := &j.route
@@ -166,7 +166,7 @@ const (
 	resync                  // WRITE-9: an unchanged object
 )
 
-// route compares the keys that one delivery enqueued with those that it should have enqueued.
+// route compares the keys that one delivery enqueued with the keys that it should have enqueued.
 type route struct {
 	event    event
 	process  *process
@@ -176,7 +176,7 @@ type route struct {
 	oldKey   string // the key of old, if the process's cache contains that owner; otherwise ""
 	nowKey   string // the same for now
 
-	must, may []string // the keys that must be enqueued, and others that may be
+	must, may []string // the keys that must be enqueued, and the other keys that may be enqueued
 	missing   string   // a key that should have been enqueued; "" for none
 	extra     string   // a key that should not have been enqueued; "" for none
 	observed  string   // a key whose expectations should not have been lowered; "" for none
@@ -221,7 +221,7 @@ func (o *route) classify(before, after metav1.Object) {
 	}
 }
 
-// expect collects the keys that must be enqueued, and those that may also be enqueued.
+// expect collects the keys that must be enqueued, and the keys that may also be enqueued.
 func (o *route) expect(s *State, before, after metav1.Object) {
 	ns := ""
 	if after != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneWorker checks WRITE-1: two workers of a process may not reconcile the same key at the same time, and a change
-// that arrives during a reconcile must lead to another reconcile.
+// oneWorker checks WRITE-1. Two workers of a process may not reconcile the same key at the same time. A change that
+// arrives during a reconcile must lead to another reconcile.
 func oneWorker(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		for _, p := range j.state.processes {
@@ -44,8 +44,9 @@ func (p *process) unsynced(j *Judge) {
 	}
 }
 
-// converges returns the New function of WRITE-2, WRITE-3 and WRITE-7: once settled, owners must have the wanted number
-// of dependents if met selects a process of their controller. hardship says what happened to the process.
+// converges returns the New function of WRITE-2, WRITE-3 and WRITE-7. If met is true for a process, for example because
+// it has crashed, its owners must still have the wanted number of dependents once settled. hardship is the text for
+// what happened to the process.
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {
@@ -61,8 +62,7 @@ func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	}, sim.Settled)
 }
 
-// unconverged returns the first owner that the process's controller reconciles and that lacks, or exceeds, its
-// desired number of dependents. It returns nil if there is none.
+// unconverged returns the first owner of the process's controller with too few or too many dependents, or nil.
 func (j *Judge) unconverged(p *process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
@@ -185,8 +185,8 @@ func retryErrors(j *Judge, r *sim.Record) {
 	}
 }
 
-// replacesAgain reports that a failed dependent is replaced less than a second after the previous replacement. This
-// time begins at the start of the reconcile that made the previous replacement.
+// replacesAgain reports that a failed dependent is replaced less than a second after the previous replacement. The
+// second begins with the reconcile that made the previous replacement.
 func (j *Judge) replacesAgain(r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Actor.RetryOf == nil || !w.Dependent || !w.Mine || !w.Deletes {

@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// digest hashes what the state holds in addition to the world's own state. A number of fast retries is hashed only up
-// to hotLoop+1, and the time since a failure only up to [view.Brief].
+// digest hashes what the state holds in addition to the world's own state. Fast retries count only up to hotLoop+1, and
+// the time since a failure only up to [view.Brief].
 func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)
@@ -78,8 +78,8 @@ func (t *missingNamed) digest() uint64 {
 	return sum
 }
 
-// digestKnown hashes what a process knows that is not part of the world's state: knowledge from answers only,
-// knowledge before deliveries during current reconciles, and newer versions that earlier incarnations received.
+// digestKnown hashes what a process knows in addition to its caches: versions known only from answers, old versions for
+// current reconciles, and newer versions that earlier incarnations received.
 func (s *State) digestKnown(sub *Actor, n *view.Known) uint64 {
 	var sum uint64
 	for uid, e := range n.ByUID { //detcheck:ordered a sum
@@ -133,6 +133,11 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.String(n.Name)
 		h.String(n.Namespace)
 		sum += sim.Mix(uint64(h))
+	}
+	for _, c := range p.caches {
+		if c.Live {
+			sum += uint64(sim.HashString(c.Kind))
+		}
 	}
 	for f := range p.puts { //detcheck:ordered a sum
 		var h sim.Hash

@@ -1,6 +1,6 @@
 // Package law checks histories of a cluster against laws. A law is an invariant of ownership: a sentence that must
-// hold, its source, and a check that sees the records of the history one after another. The package does not know
-// where the history comes from: a simulated world, or an audit log.
+// hold, its source, and a check. The check sees the records of the history one after another. The history may come from
+// a simulated world or from an audit log.
 //
 // These names are enough to check a run:
 //
@@ -15,15 +15,15 @@
 // # What a verdict says
 //
 // A violation is Informed if the actor had seen enough to know that the write was a violation. An Informed violation
-// fails the run. A violation is Committed if the write was right for the state that the actor knew, but wrong for the
-// stored state: a lost race. A Committed violation fails the run only if [Judge].Strict is set.
+// fails the run. A violation is Committed if the actor lost a race: the write was right for the state that the actor
+// knew, but wrong for the stored state. A Committed violation fails the run only with [Judge].Strict.
 //
 // A law is not judged if the records lack a part of the evidence that the law needs ([Law].Needs, [Judge].Evidence).
 // For example, an audit log has no deliveries. If no record exercised a law, a pass proves nothing.
 //
 // # Adding a law
 //
-// Declare a law as this package does, and pass it to [NewJudge] with the others:
+// Declare a law as this package does, and pass it to [NewJudge] with the other laws:
 //
 //	keepSecrets := &law.Law{
 //		ID: "OWN-1", Name: "keep-secrets", Source: "our own rules",
@@ -41,9 +41,9 @@
 //		}, sim.Commit),
 //	}
 //
-// A check reads its record, the facts that the judge has derived about the write ([Judge.Write]), and the state before
-// the write ([Judge.State], which holds each [Object]). [Judge.Exercise] records that the law was exercised, and
-// [Judge.Report] that it was violated. [On] is for checks without state. Other checks implement [Check].
+// A check reads its record, the judge's facts about the write ([Judge.Write]), and the state before the write
+// ([Judge.State], which holds each [Object]). [Judge.Exercise] records that the law was exercised, and [Judge.Report]
+// that it was violated. [On] is for checks without state. Other checks implement [Check].
 //
 // # What records must say
 //
@@ -58,11 +58,11 @@
 //     whose expectations were lowered.
 //   - SyncStart, SyncEnd: For with the key's namespace and name, even if no such object exists (UID ""). Message is
 //     the error.
-//   - FaultHit: Process is the process that the fault hit. Verb is "crash" (Incarnation is the one that ended),
-//     "restart" (the one that began), "stop" (for good), "hold" or "release" (Object.Kind, or "" for all kinds),
-//     "relist", "switch" (of era), or "synced" (every informer of this incarnation has had its initial list). With
-//     Process "apiserver", it is "downgrade" or "upgrade": in between, the server drops the controller field. The
-//     judge ignores other verbs.
+//   - FaultHit: Process is the process that the fault hit. Verb is "crash" (Incarnation has ended), "restart"
+//     (Incarnation has begun), "stop" (for good), "hold" or "release" (Object.Kind, or "" for all kinds), "relist",
+//     "switch" (of era), or "synced" (every informer of Incarnation has had its initial list). With Process
+//     "apiserver", it is "downgrade" or "upgrade": in between, the server drops the controller field. The judge ignores
+//     other verbs.
 //   - Mutation, Stuck, Unsettled: Message. Fighting: Reason has the indexes of the records in the cycle ("3,5");
 //     Message is set if no state recurs.
 //   - Settled: everything is delivered and, unless Reason is [CutShort], nothing is enabled. Liveness laws are checked
@@ -72,9 +72,10 @@
 //
 // # Invariants
 //
-// An [Invariant] is a rule for one kind of controller, or for one world: an ID, a sentence, the moments at which it is
-// checked, and a Check of [Facts]. An invariant in a [Contract] applies to its controller. It is evaluated for the
-// stored state, and for the state that the controller had seen. [Invariant.Law] makes a law of an invariant of a world.
+// An [Invariant] is a rule for one kind of controller, or for one world. It has an ID, a sentence, the moments at which
+// it is checked, and a Check of [Facts]. An invariant in a [Contract] applies to the controller. It is checked in the
+// stored state, and in the state that the controller had seen. [Invariant.Law] returns the law for an invariant of a
+// world.
 //
 // # Which function answers which question
 //
@@ -82,6 +83,9 @@
 //
 //	what is stored?                                    State.Object, Named, Kind, Dependents   state.go, state_objects.go
 //	who created an object?                             Object.maker                            state_objects.go
+//	is the violation of an invariant Informed?         Judge.knewBounds, process.unsure        check_invariant.go, check_exact_basis.go
+//	and at a create or a delete of a dependent?        Judge.madeOnNothing, takenAlong         check_exact_basis.go
+//	and at a write to another object?                  Judge.sparing                           check_invariant_other.go
 //	what does a write mean?                            Write, by Write.fill                    write.go
 //	what had the actor read of the object?             Write.Saw, Write.SawOwner               write.go
 //	who wrote a field last?                            managedFields of the stored object; no check needs it

@@ -2,7 +2,7 @@ package law
 
 import "strings"
 
-// Evidence is the set of facts that the source of the records provides. A law that needs another fact is not judged.
+// Evidence is the set of facts that the records contain. A law that needs a missing fact is not judged.
 type Evidence uint8
 
 const (
@@ -12,7 +12,7 @@ const (
 	Syncs                             // SyncStart, SyncEnd, and For on all records in between
 	SettledWorld                      // Settled, Stuck and Fighting records, and which processes were down or paused
 	Table                             // which kinds the server knows: Judge.Kinds
-	Queues                            // the keys that event handlers enqueued, and those whose expectations they lowered
+	Queues                            // the keys that event handlers enqueued, or whose expectations they lowered
 
 	everything = Commits | Reads | Deliveries | Syncs | SettledWorld | Table | Queues
 

@@ -8,8 +8,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// audit returns the records of a history that an audit log would have: the writes and refusals, without what the
-// writers had read.
+// audit returns a history as an audit log records it: writes and refusals, without what the writers had read.
 func audit(t *tape) []sim.Record {
 	var log []sim.Record
 	for _, r := range t.records {
@@ -197,7 +196,7 @@ func asks(j *Judge, id, controller string) int {
 	return 0
 }
 
-// A law that holds only because the controller is excused is not exercised.
+// If a law holds only because of an excuse, it is not exercised.
 func TestAnExcuseIsNoQuestion(t *testing.T) {
 	for _, x := range []struct {
 		law, controller string
@@ -249,8 +248,7 @@ func TestAnExcuseIsNoQuestion(t *testing.T) {
 	}
 }
 
-// profiled judges a history in which the ReplicaSet controller has this profile. It returns the laws that the history
-// breaks.
+// profiled judges a history in which the ReplicaSet controller has this profile. It returns the violated laws.
 func profiled(t *tape, p Profile) map[string]bool {
 	subs := subjects()
 	subs[0].Profile = p
@@ -293,7 +291,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// If one record breaks several laws, the law that explains most is reported first.
+// If one record violates several laws, the law that explains most is reported first.
 func TestPrecedence(t *testing.T) {
 	for _, c := range []struct {
 		name, want string

@@ -24,7 +24,7 @@ var keepSecrets = &law.Law{
 		j.Exercise()
 		switch {
 		case w.Mine:
-		case w.SawMine: // the controller owned the Secret when it read it
+		case w.SawMine: // the controller owned the Secret when it read the Secret
 			j.Report(law.Committed, "deleted for "+w.For.String()+", whose it is no more")
 		default:
 			j.Report(law.Informed, "deleted for "+w.For.String())
@@ -32,7 +32,7 @@ var keepSecrets = &law.Law{
 	}, sim.Commit),
 }
 
-// A judge may have other laws than those of the package. Several laws may report violations at one record.
+// A judge may have laws that the package does not contain. Several laws may report violations at one record.
 func Example() {
 	keeper := law.Actor{Process: "keeper", Controller: "keeper", For: schema.GroupVersionKind{Kind: "App"},
 		Owns: []schema.GroupVersionKind{{Kind: "Secret"}}}
@@ -56,8 +56,8 @@ func Example() {
 	// keep-secrets at 1: deleted for app/web
 }
 
-// An invariant of a world is given to a simtest.Case or a conformance.Subject, as Invariants: []*law.Invariant{oneBucket}.
-// Here it judges a short history.
+// For an invariant of a world, set Invariants: []*law.Invariant{oneBucket} in a simtest.Case or a conformance.Subject.
+// Here the invariant judges a short history.
 func ExampleInvariant() {
 	oneBucket := &law.Invariant{
 		ID: "one-bucket-per-claim", Sentence: "No two Buckets for one claim.", When: law.AtWrite,

@@ -43,7 +43,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
-// rest records that the world has settled and was not [CutShort]: each process that works has received all events.
+// rest handles a Settled record that is not [CutShort]: each process that works has received all events.
 func (s *State) rest(r *sim.Record) {
 	if r.Reason == CutShort {
 		return
@@ -124,7 +124,7 @@ func (p *process) foldFault(r *sim.Record) {
 	case "stop":
 		p.stopped = true
 		p.restart(max(p.incarnation+1, r.Incarnation))
-	case "restart", "switch": // both start with new caches, and no watch paused
+	case "restart", "switch": // both start with empty caches and active watches
 		p.down, p.stopped, p.wasOff = false, false, true
 		p.held = p.held[:0]
 		if r.Incarnation > p.incarnation {
@@ -145,7 +145,7 @@ func (p *process) foldFault(r *sim.Record) {
 	}
 }
 
-// lookedAt notes a successful reconcile that began after the last delivery, if [Facts].Reconciled needs it.
+// lookedAt notes a successful reconcile that began after the last delivery, for [Facts].Reconciled.
 func (p *process) lookedAt(k *work, r *sim.Record) {
 	if !p.Actor.looks() || !k.busy || k.begun < p.news || r.Message != "" {
 		return
@@ -193,7 +193,7 @@ func (p *process) deliver(r *sim.Record) {
 	}
 }
 
-// recount updates the cache's counts after a change of owner, and those of the workers that reconcile the new owner.
+// recount updates the cache's counts after a change of owner, and the counts of workers with the new owner.
 func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return
@@ -240,7 +240,7 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 	}
 }
 
-// gives notes the owner references that a write adds, except those to the reconciled object.
+// gives notes the owner references that a write adds, except a reference to the reconciled object.
 func (p *process) gives(w *Write) {
 	if w.After == nil {
 		return

@@ -8,18 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Invariant is a rule for one kind of controller, or for one world, in addition to the laws. If it is in a
-// [Contract], it is checked for that controller, and a write that violates it fails the run only if the controller had
-// seen enough to know that: see [Informed]. If it is in a casefile.Case or a conformance.Subject, it is checked for the
-// whole world, and each violation fails the run. Exploration, minimization and reports treat it as a law.
+// Invariant is a rule for one kind of controller, or for one world, in addition to the laws. An Invariant in a
+// [Contract] is checked for that controller. A write that violates it fails the run only if the controller had seen
+// enough to know this: see [Informed]. An Invariant in a casefile.Case or a conformance.Subject is checked for the
+// whole world, and each violation fails the run. AtWrite, it is checked only after writes of programs, so the first of
+// them also reports what a user had violated. Exploration, minimization and reports treat an Invariant as a law.
 type Invariant struct {
 	ID       string // "one-bucket-per-claim"; controllers that share an invariant use one ID
 	Sentence string // what must hold, in one sentence
 	When     When   // when Check is called
-	// Check returns what is wrong, or "". It must depend on the facts alone and must not change the objects.
+	// Check returns what is wrong, or "". It must depend only on f, and must not change the objects.
 	Check func(f *Facts) string
-	// Recent is how long Facts.Get still returns a deleted cluster-scoped object, at a write to an object that is no
-	// dependent.
+	// Recent is how long Facts.Get still returns a deleted cluster-scoped object, such as a Node. It applies only at
+	// writes to objects that are no dependents.
 	Recent time.Duration
 
 	ofWorld, ofContract memo
@@ -39,8 +40,8 @@ type When uint8
 
 const (
 	WhenSettled When = 1 << iota // when the world has settled: for each reconciled object, or for the world
-	// BeforeCreate is at a create of a dependent. At a delete, it is as if each other dependent were created as the
-	// first of its owner.
+	// BeforeCreate is at a create of a dependent. At a delete of a dependent, Check is called for each other dependent
+	// as if it were created now, as the owner's first.
 	BeforeCreate
 	AtWrite  // at each create, update and delete
 	AtDelete // when an object begins to terminate, or is removed without having been terminating
@@ -52,7 +53,8 @@ type Facts struct {
 	Now        time.Time
 	Owner      runtime.Object   // the reconciled object; nil in an invariant of a world
 	Dependents []runtime.Object // the objects that Owner controls, without the written object
-	// The object before and after the write. Before is nil for a create, After for a delete; when settled, both are.
+	// The object before and after the write. Before is nil for a create, After for a delete. When settled, both are
+	// nil.
 	Before, After runtime.Object
 
 	Reconciled bool // when settled: Owner was reconciled without error after its controller had received everything

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	goruntime "runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,11 +15,11 @@ import (
 )
 
 // evaluate calls the Check of an invariant and returns what is wrong. It panics with a [Misuse] if Check panics.
-func (j *Judge) evaluate(v *Invariant, f *Facts) string {
+func (j *Judge) evaluate(v *Invariant, f *Facts) (what string) {
 	j.evaluating.Store(v)
 	defer func() {
-		j.evaluating.Store(nil)
 		if e := recover(); e != nil {
+			j.evaluating.Store(nil)
 			if m, is := e.(Misuse); is {
 				panic(m)
 			}
@@ -27,13 +28,16 @@ func (j *Judge) evaluate(v *Invariant, f *Facts) string {
 		}
 	}()
 	if v.builtin() && v.evaluated.Add(1) > trusted {
-		return v.Check(f)
+		what = v.Check(f)
+	} else {
+		what = j.guarded(v, f)
 	}
-	return j.guarded(v, f)
+	j.evaluating.Store(nil) // but not after runtime.Goexit
+	return what
 }
 
-// trusted is how many calls of Check are guarded (see guarded) if Check is code of this module's controllers (builtin),
-// because the guard takes longer than their Check. For other invariants, all calls are guarded.
+// trusted is how many calls of Check are guarded for a builtin invariant (of this module's controllers). The guard
+// takes longer than the Check, so later calls are not guarded. For other invariants, all calls are guarded.
 const trusted = 32
 
 func (v *Invariant) builtin() bool {
@@ -44,7 +48,7 @@ func (v *Invariant) builtin() bool {
 	return v.isBuiltin
 }
 
-// panicked returns where the code in a stack panicked, as " at file:line".
+// panicked returns the place of the panic in a stack, as " at file:line".
 func panicked(stack []byte) string {
 	_, below, _ := strings.Cut(string(stack), "panic(")
 	for _, line := range strings.Split(below, "\n")[2:] {
@@ -78,6 +82,7 @@ func (j *Judge) guarded(v *Invariant, f *Facts) string {
 	give(f.Owner, f.Before, f.After)
 	give(f.Dependents...)
 	own := *f
+	own.Dependents = slices.Clone(f.Dependents)
 	own.All = func(kind string) []runtime.Object {
 		known(kind)
 		all := f.All(kind)
@@ -113,4 +118,26 @@ func (j *Judge) Evaluating() string {
 		return v.ID
 	}
 	return ""
+}
+
+// misused panics with a [Misuse] if a function of a [Contract] panics. It returns the panic of other code unchanged.
+func (j *Judge) misused() {
+	e := recover()
+	if e == nil {
+		return
+	}
+	stack := debug.Stack()
+	for _, p := range j.state.processes {
+		contract := reflect.ValueOf(p.Actor.Contract)
+		for i := range contract.NumField() {
+			f := contract.Field(i)
+			if f.Kind() != reflect.Func || f.IsNil() || !strings.Contains(string(stack),
+				"\n"+goruntime.FuncForPC(f.Pointer()).Name()+"(") {
+				continue
+			}
+			panic(Misuse(fmt.Sprintf("controller %s: Contract.%s panics: %s%s", p.Actor.Controller, contract.Type().Field(i).Name,
+				strings.Join(strings.Fields(fmt.Sprint(e)), " "), panicked(stack))))
+		}
+	}
+	panic(e)
 }

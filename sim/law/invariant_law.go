@@ -4,6 +4,7 @@ package law
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/threelaws/threelaws/internal/clause"
@@ -15,7 +16,7 @@ func (v *Invariant) Law() *Law {
 	return v.ofWorld.law.(*Law)
 }
 
-// own returns the law that checks the invariant for controllers with it in their Contract.
+// own returns the law that checks the invariant for each controller with this invariant in its Contract.
 func (v *Invariant) own() *Law {
 	v.ofContract.once.Do(func() {
 		l := v.asLaw(invariantLaw(v.ID, v.When))
@@ -52,20 +53,24 @@ func (v *Invariant) mistake() string {
 	switch {
 	case v.ID == "":
 		return "an invariant has no ID: failures and pages name it"
-	case strings.ContainsAny(v.ID, " \t\r\n\"'@#,="):
-		return fmt.Sprintf("invariant %q: an ID is one word, without quotes and @ # , =", v.ID)
+	case strings.ContainsAny(v.ID, " \t\r\n\"'@#,=/\\"):
+		return fmt.Sprintf("invariant %q: an ID is one word, without quotes, slashes and @ # , =", v.ID)
 	case v.Check == nil:
 		return "invariant " + v.ID + ": Check is nil: it says what is wrong"
 	case v.When == 0:
-		return "invariant " + v.ID + ": When is empty: it would never be asked"
+		return "invariant " + v.ID + ": When is empty: Check would never be called"
+	case v.When >= AtDelete<<1:
+		return fmt.Sprintf("invariant %s: When is %d: combine WhenSettled, BeforeCreate, AtWrite and AtDelete", v.ID, v.When)
+	case v.Recent < 0:
+		return "invariant " + v.ID + ": Recent is negative: it is how long a deleted object still counts"
 	case v.Sentence == "":
 		return "invariant " + v.ID + ": Sentence is empty: say what must hold"
 	}
 	return ""
 }
 
-// CheckInvariants returns nil, or an error of one line that names the wrong invariant: one that cannot be checked, one
-// with the ID of another, or one with the name of a law that cannot be an invariant.
+// CheckInvariants returns nil, or an error of one line that names a wrong invariant. An invariant is wrong if it cannot
+// be checked, or if its ID is used twice or belongs to a law of this package.
 func CheckInvariants(invariants []*Invariant) error {
 	seen := map[string]bool{}
 	for i, v := range invariants {
@@ -101,6 +106,10 @@ func (c *Contract) Check() error {
 		return Misuse("Contract.MaxSurge needs Replicas: it is how many more than that an owner may have")
 	case c.Replicas == nil && c.MaxUnavailable != nil:
 		return Misuse("Contract.MaxUnavailable needs Replicas: it is how many fewer than that an owner may have")
+	case c.Replicas != nil && c.MaxActive != nil:
+		return Misuse("Contract.MaxActive needs a nil Replicas, which already says how many dependents an owner has")
+	case slices.Contains(c.Finalizers, ""):
+		return Misuse("Contract.Finalizers has an empty name")
 	case c.Identity == nil && c.AllowDuplicate != nil:
 		return Misuse("Contract.AllowDuplicate needs Identity: it says which two may have the same")
 	}

@@ -107,8 +107,13 @@ func TestMistakesInInvariants(t *testing.T) {
 		"two invariants have the ID mine":                                    {Invariants: []*Invariant{check(ok), check(ok)}},
 		"invariant never-fight: a law has that name: give it another ID":     {Invariants: []*Invariant{{ID: "never-fight", Sentence: "x", When: AtWrite, Check: ok}}},
 		"invariant mine: Check is nil: it says what is wrong":                {Invariants: []*Invariant{check(nil)}},
-		"invariant mine: When is empty: it would never be asked":             {Invariants: []*Invariant{{ID: "mine", Sentence: "x", Check: ok}}},
+		"invariant mine: When is empty: Check would never be called":         {Invariants: []*Invariant{{ID: "mine", Sentence: "x", Check: ok}}},
+		"invariant mine: When is 16: combine WhenSettled, ":                  {Invariants: []*Invariant{{ID: "mine", Sentence: "x", When: 16, Check: ok}}},
+		`invariant "a/b": an ID is one word, without quotes, slashes`:        {Invariants: []*Invariant{{ID: "a/b", Sentence: "x", When: AtWrite, Check: ok}}},
 		"Contract.MaxSurge needs Replicas: it is how many more than that an": {MaxSurge: func(runtime.Object) int { return 1 }},
+		"Contract.MaxActive needs a nil Replicas":                            {Replicas: func(runtime.Object) int { return 1 }, MaxActive: func(runtime.Object) int { return 1 }},
+		"Contract.Finalizers has an empty name":                              {Finalizers: []string{""}},
+		"invariant mine: Recent is negative":                                 {Invariants: []*Invariant{{ID: "mine", Sentence: "x", When: AtWrite, Check: ok, Recent: -1}}},
 		"Contract.Counts[0] needs Of, and Is or Each":                        {Counts: []Count{{Name: "ready"}}},
 		"invariant EXACT-2: a law has that name: give it another ID":         {Invariants: []*Invariant{{ID: "EXACT-2", Sentence: "x", When: AtWrite, Check: ok}}},
 		"": {Invariants: []*Invariant{check(ok)}},
@@ -124,6 +129,7 @@ func TestMistakesInInvariants(t *testing.T) {
 	one := func(runtime.Object) int { return 1 }
 	contradictory, _ := labels.Parse("app=a,app!=a,tier")
 	for want, c := range map[string]Contract{
+		"controller rs: Contract.Replicas panics: oh no at invariant_test.go:132":                                  {Replicas: func(runtime.Object) int { panic("oh\nno") }},
 		"controller rs: Contract.MaxSurge of rs/a is -1: at least 0":                                               {Replicas: one, MaxSurge: func(runtime.Object) int { return -1 }},
 		"controller rs: Contract.Selector of rs/a can match nothing: return nil for an owner that selects nothing": {Selector: func(runtime.Object) labels.Selector { return contradictory }},
 		"invariant mine: it reads the kind Widget, which the world does not have":                                  {Invariants: []*Invariant{check(widgets)}},
@@ -144,8 +150,8 @@ func TestMistakesInInvariants(t *testing.T) {
 	}
 }
 
-// A violation by the owner's other dependents is Informed if they were shown before the sync (3 objects). It is not if
-// they were shown in the sync (0), or if the sync lists live (4).
+// A violation is Informed if the owner's other dependents were delivered before the sync (3 objects). It is Committed
+// if they were delivered during the sync (0), or if the sync lists live (4).
 func TestInvariantsGetDependents(t *testing.T) {
 	for when, verb := range map[When]string{BeforeCreate: "create", AtWrite: "create", AtDelete: "delete"} {
 		for shown, want := range map[int]Strength{4: Committed, 3: Informed, 2: Committed, 0: Committed} {
@@ -173,6 +179,53 @@ func TestInvariantsGetDependents(t *testing.T) {
 			tp.observed(j)
 			if got := j.Violations(); len(got) != 1 || got[0].Strength != want || !strings.HasSuffix(got[0].Text, "beside ") {
 				t.Errorf("%s, %d shown: %v", verb, shown, got)
+			}
+		}
+	}
+}
+
+// A write that agrees with the stored owner is no violation, although the sync began with an older version of the owner.
+// A violation is not Informed if it depends on a kind that the controller reads live and that its caches never contained.
+func TestInvariantsGetWhatWasReadLive(t *testing.T) {
+	for when, verb := range map[When]string{BeforeCreate: "create", AtWrite: "create", AtDelete: "delete"} {
+		for _, live := range []bool{false, true} {
+			sized := &Invariant{ID: "sized", Sentence: "x", When: when, Check: func(f *Facts) string {
+				if f.Owner.(*thing).Replicas != 2 {
+					return "another size"
+				}
+				return ""
+			}}
+			configured := &Invariant{ID: "configured", Sentence: "x", When: when, Check: func(f *Facts) string {
+				if len(f.All("Config")) == 0 && f.Get("Config", "default", "c") == nil {
+					return "no config"
+				}
+				return ""
+			}}
+			c := Contract{Invariants: []*Invariant{sized, configured}}
+			j := NewJudge([]Actor{{Process: "rs", Controller: "rs", For: kind("ReplicaSet"), Owns: kinds("Pod"), Contract: c}}, c.Laws())
+			tp, a := &tape{}, set("a", 1)
+			two, p, config := a.as(func(o *thing) { o.Replicas = 2 }), pod("p", a), object("Config", "c")
+			tp.exist(a, config)
+			before, after := (*thing)(nil), p
+			if verb == "delete" {
+				before, after = p, nil
+				tp.exist(p)
+				tp.show("rs", p)
+			}
+			tp.show("rs", a)
+			tp.sync("rs", a, func() {
+				tp.user(a, two)
+				tp.read("rs", a, two)
+				if live {
+					tp.read("rs", a, config)
+				}
+				tp.user(config, nil)
+				tp.commit("rs", verb, a, before, after)
+			})
+			tp.observed(j)
+			want := map[bool]Strength{false: Informed, true: Committed}[live]
+			if got := j.Violations(); len(got) != 1 || got[0].Strength != want || !strings.HasSuffix(got[0].Text, "no config") {
+				t.Errorf("%s, read live: %v: %v", verb, live, got)
 			}
 		}
 	}

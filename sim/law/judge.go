@@ -11,8 +11,8 @@ import (
 const numOps = int(sim.Unsettled) + 1
 
 // Judge checks a run against a set of laws. It is a [sim.Observer]: it sees every record once, in order, and learns
-// about the world only from records. The runner calls Observe, and reads First, Violations and Verdicts. The checks
-// of laws call Write, State, Exercise and Report.
+// about the world only from records. A runner calls Observe, and then First, Violations and Verdicts. The checks of
+// laws call Write, State, Exercise and Report.
 type Judge struct {
 	Strict bool // a Committed violation fails the run too
 
@@ -20,14 +20,14 @@ type Judge struct {
 	Handovers int // NOFIGHT-2: handovers of one object between two user actions
 	HotLoop   int // WRITE-8: consecutive retries of one key, each after less than [view.Brief]
 	Keep      int // violations of each law that are kept; later ones are only counted
-	// Memory is the minimum number of records for which the judge remembers facts about an object that no longer
-	// exists. It limits the memory of a judge of an endless run. The judge never reports a violation that depends on
-	// forgotten facts. Zero means that it forgets nothing.
+	// Memory limits what the judge of an endless run remembers. The judge keeps facts about a removed object for at
+	// least this number of records. It never reports a violation that depends on forgotten facts. If Memory is zero, it
+	// forgets nothing.
 	Memory int
 
-	// Evidence says what the source of the records provides; zero means everything that a simulated world provides.
-	// Kinds reports whether the server serves a kind (ok), and whether the kind is namespaced; nil if this is not
-	// known. The apiVersion "" stands for any version. Set both before the first record.
+	// Evidence is what the records contain; zero means everything that a simulated world records. Kinds reports whether
+	// the server serves a kind (ok), and whether the kind is namespaced. It is nil if this is not known. The apiVersion
+	// "" stands for any version. Set Evidence and Kinds before the first record.
 	Evidence Evidence
 	Kinds    func(apiVersion, kind string) (namespaced, ok bool)
 
@@ -50,7 +50,7 @@ type Judge struct {
 	actor      *process      // the process of the record or of the running check; nil for none
 	now        time.Duration // time of the last record
 	violations []Violation
-	informed   int // index in violations of the first Informed one; len(violations) if there is none
+	informed   int // index of the first Informed violation in violations; len(violations) if there is none
 	forgiven   int // records before this index are not judged
 }
 
@@ -101,6 +101,7 @@ func (j *Judge) Write() *Write { return &j.write }
 
 // Observe judges one record.
 func (j *Judge) Observe(r *sim.Record) {
+	defer j.misused()
 	if !j.assigned {
 		j.assignRecords()
 	}
@@ -122,7 +123,7 @@ func (j *Judge) Observe(r *sim.Record) {
 	j.forget(r.Index)
 }
 
-// heldTo returns the profile of the record's process. Without an actor, as for Settled, it returns the largest
+// heldTo returns the profile of the record's process. A record without an actor, such as Settled, gets the largest
 // profile: every law receives the record, and looks up the actors itself.
 func (p *process) heldTo() Profile {
 	if p == nil {
@@ -179,8 +180,8 @@ func (j *Judge) binds(s *Actor) bool {
 	return l.Profile <= s.Profile && l.asks(s.opaque())
 }
 
-// settled reports whether the law of the running check must hold for an owner, because the owner's controller works
-// and the law applies to it. It makes the controller's process the actor of the check.
+// settled reports whether the law of the running check must hold for an owner: the owner's controller works, and the
+// law applies to that controller. settled makes the controller's process the actor of the check.
 func (j *Judge) settled(o *ownerCount) bool {
 	j.actor = j.state.byProcess[o.sub.Process]
 	return o.works && j.binds(o.sub)
@@ -222,10 +223,11 @@ func (j *Judge) Reset() {
 	}
 }
 
-// Digest hashes what the judge remembers in addition to the world's own state: unfinished orphaning deletions, lost
-// races, and what the garbage collector has received and read. An exhaustive search may merge two histories only if
-// the laws will also decide equally. Digest leaves out whether a process was off, saw events in another order, or had
-// its objects changed by others. This only decides which law a violation of NOFIGHT-3 is reported for.
+// Digest hashes what the judge remembers in addition to the world's own state, such as unfinished orphaning deletions,
+// lost races, and what the garbage collector has received. An exhaustive search may merge two histories only if the
+// laws will also decide equally. Digest leaves out whether a process was off, saw events in another order, or had its
+// objects changed by others. These facts do not decide whether there is a violation, only whether WRITE-2, WRITE-3 or
+// WRITE-7 also reports it.
 func (j *Judge) Digest(h *sim.Hash) {
 	j.state.digest(h, j.HotLoop, j.now)
 	for i := range j.checks {
@@ -299,11 +301,11 @@ func (j *Judge) wants(s *lawCheck) opSet {
 	return all
 }
 
-// named changes the order in which laws report violations at the same record: [Judge.First] returns the first one. The
-// default order is that of the clause list. ADOPT-8 comes first, because a recreated owner explains more than the fact
-// that another owner has the object (LAW-1b, LAW-2). Laws with the value 1 come last, because they only say how a
-// violation happened: a replaced list of owners (API-6), a garbage collector that considers only controllers
-// (ORPHAN-4), a lost finalizer (FIN-1).
+// named changes the order in which laws report violations at the same record. [Judge.First] returns the first
+// violation. The default order is the order of the clause list. ADOPT-8 comes first: "the owner was recreated" explains
+// more than "another owner has the object" (LAW-1b, LAW-2). Laws with the value 1 come last. They only say how a
+// violation happened: by a replaced list of owners (API-6), a garbage collector that considers only controllers
+// (ORPHAN-4), or a lost finalizer (FIN-1).
 var named = map[string]int{"ADOPT-8": -1, "API-6": 1, "ORPHAN-4": 1, "FIN-1": 1}
 
 // inOrder returns the indexes of the checks in the order in which they report violations.

@@ -11,13 +11,12 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// forgetting drops facts about unused UIDs, if the judge's memory is limited ([Judge].Memory). A UID is used if it
-// belongs to a stored or cached object, to an owner of one, or to an object that is being reconciled. A round takes
-// place every Memory records. Facts about a UID that is unused in two successive rounds are dropped: no new object gets
-// an old UID.
+// forgetting drops facts about unused UIDs, if the judge's memory is limited ([Judge].Memory). The UIDs of stored,
+// cached and reconciled objects and of their owners are used. A round takes place every Memory records. Facts about a
+// UID that is unused in two successive rounds are dropped, because no new object gets an old UID.
 type forgetting struct {
 	next          int                // index of the record at which facts are dropped next
-	named, doomed map[types.UID]bool // UIDs in use in this round; UIDs in unnamed of the previous round
+	named, doomed map[types.UID]bool // UIDs in use in this round; the content of unnamed in the previous round
 	unnamed       map[types.UID]bool // UIDs with facts that are not in use in this round
 }
 
@@ -137,7 +136,7 @@ func (c *once) forget(gone func(types.UID) bool) {
 	maps.DeleteFunc(c.more, func(t tally, _ int) bool { return gone(t.owner) })
 }
 
-// forget keeps the handovers of the current epoch, because the others no longer count.
+// forget drops the handovers of earlier epochs, because they no longer count.
 func (h *handovers) forget(func(types.UID) bool) {
 	maps.DeleteFunc(h.seen, func(_ types.UID, n handover) bool { return n.epoch != h.j.state.epoch })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// Two histories with the same cluster state have different digests if a law may decide differently: because of an
-// earlier identity of a pod, what was in use at a list, or the owners when an object was orphaned.
+// Two histories with equal cluster states have different digests if a law may decide differently. The difference may be
+// an earlier identity of a pod, what was in use at a list, or the owners of an orphaned object.
 func TestDigestTellsWhatWasSoBefore(t *testing.T) {
 	a, p := object("DaemonSet", "a"), pod("p", nil)
 	p.OwnerReferences = pod("p", a).OwnerReferences
@@ -101,8 +101,8 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
-// A collector deletes a dependent without a live read of the owner. It is reported if it has not received the owner's
-// deletion. It is not reported if it has, even if the judge has dropped that delivery.
+// A garbage collector deletes a dependent without a live read of the owner. This is a violation if the garbage
+// collector has not received the owner's deletion. It is none if it has, even if the judge has dropped that delivery.
 func TestForgetfulOfOwners(t *testing.T) {
 	for memory, want := range map[int]bool{1: false, 0: true} {
 		tp := &tape{}
@@ -138,7 +138,7 @@ type reported struct {
 	record   int
 }
 
-// day returns a lawful history of two sets with the same selector and n pods each: the pods are created, started,
+// day returns a lawful history of two sets with the same selector and n pods each. The pods are created, started,
 // orphaned by the user, adopted, and scaled down.
 func day(n int) *tape {
 	t := &tape{}
@@ -191,7 +191,7 @@ func TestALawfulDay(t *testing.T) {
 	}
 }
 
-// turns returns a history with two workers, of which at least one is always in a reconcile. A pod changes n times.
+// turns returns a history with two workers. At least one worker is always in a reconcile. A pod changes n times.
 func turns(n int) (*tape, *thing, *thing) {
 	t := &tape{}
 	a, b := set("a", 1), set("b", 0)
@@ -224,11 +224,11 @@ func TestTheJournalIsCut(t *testing.T) {
 	}
 }
 
-// The journal keeps what the process received during a current reconcile, however much it is.
+// The journal keeps everything that the process received during a current reconcile.
 func TestALongSyncMayCountWhatItWasShown(t *testing.T) {
 	for counted, breaks := range map[int]bool{0: false, 1: false, 2: true} {
 		tp, a, p := turns(2 * view.LongJournal)
-		tp.user(p, nil) // a count may be that at the start of the reconcile, or the current one
+		tp.user(p, nil) // a count may be the count at the start of the reconcile, or the current count
 		tp.deliver("rs", p, nil, "default/a")
 		for i := range 3 * view.LongJournal {
 			q := pod(fmt.Sprint("x", i), set("b", 0))

@@ -12,7 +12,7 @@ type Law struct {
 	Name      string   // its name in reports and files: "dont-interfere"
 	Sentence  string   // what must hold: one sentence, or a list (a), (b)
 	Source    string   // document and section of its source
-	Profile   Profile  // the law applies to controllers of this profile and larger ones
+	Profile   Profile  // the law applies to controllers of this profile or a larger one
 	Needs     Evidence // the evidence that its check needs
 	Unchecked string   // the part of the sentence that is not checked; "" for none
 	Races     bool     // programs are judged even if Needs has [Syncs]; violations by their writes are Committed
@@ -43,7 +43,7 @@ func (l *Law) asks(opaque int) bool {
 // IsInvariant reports whether the law belongs to an [Invariant] of a user, which may concern any field.
 func (l *Law) IsInvariant() bool { return l.invariant != nil && !l.invariant.builtin() }
 
-// ofPrograms reports whether a law applies to whole programs, for which the starts of reconciles are not known.
+// ofPrograms reports whether a law applies to whole programs, although the starts of their reconciles are not known.
 func (l *Law) ofPrograms() bool {
 	return l.Races || l.FromSettled || l.Ends || l.Needs&^ofPrograms == 0
 }
@@ -99,7 +99,7 @@ type Verdict struct {
 	Law       *Law
 	Why       string     // why the law was not judged: "needs deliveries"; "" if it was judged
 	Count     int        // number of violations of any strength
-	First     *Violation // the first that fails the run, or the first of any strength; nil for none
+	First     *Violation // the first violation that fails the run, or the first of any strength; nil for none
 	Exercised int        // how often the run exercised the law; if 0, a verdict without a violation proves nothing
 	By        []Share    // the share of each controller that exercised the law, in the order of actors
 }

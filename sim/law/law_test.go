@@ -23,11 +23,11 @@ const (
 	committed         // Committed only
 )
 
-// stories contains for each law at least one story that keeps it, and one that breaks it. A story that keeps its law
-// must keep all other laws, unless it is marked.
+// stories contains at least one story that keeps each law, and one that violates it. A story that keeps its law must
+// keep all other laws, unless it is marked.
 var stories []story
 
-// tells adds stories to those of [TestLaws]. Each file of stories calls it.
+// tells adds stories to [TestLaws]. Each file of stories calls it.
 func tells(s []story) bool {
 	stories = append(stories, s...)
 	return true
@@ -109,7 +109,7 @@ func TestLawsAreComplete(t *testing.T) {
 	}
 }
 
-// TestTakeoverByReplacing checks that a write that replaces the controller breaks two laws, and then API-6.
+// TestTakeoverByReplacing checks that a write that replaces the controller violates two laws, and then API-6.
 func TestTakeoverByReplacing(t *testing.T) {
 	a, b := set("a", 1), set("b", 1)
 	p := pod("p", a)

@@ -21,8 +21,8 @@ var restLaws = []*Law{{
 	New: On(neverPanic, sim.SyncEnd, sim.FaultHit, sim.Settled),
 }}
 
-// exactLaws apply at every moment of a run, not only to the settled state, and to any controller. They are the last
-// in the list: if a record also violates another law, that law explains more.
+// exactLaws apply to any controller, at every moment of a run and not only in the settled world. They are the last in
+// the list, because another law that the same record violates explains more.
 var exactLaws = []*Law{{
 	ID: "EXACT-1", Name: "never-too-few",
 	Needs: Commits | Reads | Deliveries | Syncs,

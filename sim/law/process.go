@@ -43,14 +43,14 @@ type process struct {
 
 	shares []Share // its share of each law, by index in [Judge].checks
 
-	looked map[view.Key]bool // keys reconciled without error since the last delivery; for [Facts].Reconciled
+	looked map[view.Key]bool // keys reconciled without error since the last delivery, for [Facts].Reconciled
 	news   int               // index of the record of the last delivery
 
 	met           map[view.Key]bool // keys of the reconciled kind that it has ever received
 	puts          map[string]bool   // finalizers that it has added to existing objects
 	gave          map[race]bool     // references that it has added, except those to the reconciled object
 	known         view.Known        // objects of the kinds that it reconciles and manages
-	roofs         map[types.UID]int // programs: by owner, the most dependents that a received version wants; -1: any
+	roofs         map[types.UID]int // programs: by owner, the most dependents that a received version wants; -1: no limit
 	createdUnseen createdUnseen
 }
 
@@ -62,7 +62,7 @@ type work struct {
 	key   view.Key
 
 	read    bool      // it has read For live in this reconcile
-	live    types.UID // the UID that it read; "" if the object was missing or terminating
+	live    types.UID // the UID in that read; "" if the object was missing or terminating
 	refuses bool      // that read forbids adoption: the object was missing, recreated or terminating
 
 	counted int // number of dependents of For that it can have read in this reconcile
@@ -72,9 +72,9 @@ type work struct {
 	began  int         // number of active dependents of For that it knew when the reconcile began (EXACT-1)
 	more   int         // number of dependents that have become active since, by what it has received
 	fewer  int         // number of dependents that have become inactive or were deleted since, by what it has received
-	own    int         // number of dependents that its own writes in this reconcile added, minus those removed
+	own    int         // number of dependents that its own writes in this reconcile added, minus the number removed
 	listed bool        // it has listed dependents live, or any objects if the contract has FinalizerReason
-	missed int         // number of its refused writes to dependents, except creates: the code was 404, 409 or 422
+	missed int         // number of its writes to dependents, except creates, that were refused with 404, 409 or 422
 	used   []types.UID // terminating objects with its finalizer that were in use when it last listed
 
 	release string // the error of a release that did not find the object; "" for none
@@ -82,8 +82,8 @@ type work struct {
 }
 
 // fewest returns the smallest number of active dependents that the worker may have counted for its owner in this
-// reconcile. It may have read each dependent at another moment. But it knows its own writes, and each refused write
-// (see missed) may have shown it that a dependent is gone.
+// reconcile. The worker may have read each dependent at another moment. But it knows its own writes, and each refused
+// write (see missed) may have told it that a dependent is gone.
 func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
 
 // most returns the largest number of active dependents that the worker may have counted.
@@ -110,7 +110,7 @@ func (p *process) Cache(kind string) *view.Cache {
 
 func (p *process) manages(kind string) bool { return p.Actor.manages(kind) }
 
-// follows reports whether the process reconciles or manages a kind. known contains only objects of these kinds.
+// follows reports whether the process reconciles or manages a kind. p.known contains only objects of such kinds.
 func (p *process) follows(kind string) bool {
 	return p.Actor.For.Kind != "" && (kind == p.Actor.For.Kind || p.manages(kind))
 }
@@ -135,8 +135,8 @@ func (p *process) work(r *sim.Record) *work {
 	return &(*list)[n]
 }
 
-// resolve returns the key of the owner that a reference names, or "" if the owner is not in the process's cache with
-// the same kind, name and UID.
+// resolve returns the key of the owner that a reference names. It returns "" if the process's cache has no object with
+// the kind, name and UID of the reference.
 func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	if ref == nil || ref.Kind != p.Actor.For.Kind {
 		return ""
@@ -200,7 +200,7 @@ func (p *process) forgetRun() {
 	clear(p.tried)
 }
 
-// Share is the result of a law for one controller. Without a violation it proves nothing if Exercised is 0.
+// Share is the result of a law for one controller. If Exercised is 0, a Share without violations proves nothing.
 type Share struct {
 	Controller string
 	Exercised  int // how often it exercised the law

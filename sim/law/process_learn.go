@@ -68,8 +68,8 @@ func (p *process) makes(r *sim.Record) bool {
 		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
 }
 
-// gap forgets objects of a kind that are known only from answers, because the kind was listed again. An object that
-// the list lacks was deleted, and no event will report that. The journal still tells that workers knew it before.
+// gap forgets objects of a kind that are known only from answers, because the kind was listed again. If the list lacks
+// such an object, no event will report its deletion. The journal keeps it for current reconciles.
 func (p *process) gap(kind string, record int) {
 	n := &p.known
 	p.createdUnseen.gap(p, kind)
@@ -105,8 +105,8 @@ func (p *process) learn(kind string, value any, m metav1.Object, record int, by 
 	return e
 }
 
-// raise updates the largest number of dependents that an owner wanted in any version that a program received. It is
-// not known which version the program uses.
+// raise updates p.roofs: the largest number of dependents that the owner wants in any version that a program received.
+// It is unknown which version the program uses.
 func (p *process) raise(kind string, uid types.UID, value any) {
 	sub := &p.Actor
 	if !sub.Opaque || kind != sub.For.Kind || sub.Replicas == nil && sub.MaxActive == nil {
@@ -185,8 +185,8 @@ func (p *process) note(record int, e *view.Sight) {
 	p.known.Journal.Note(e, record)
 }
 
-// oldestSync returns the index of the record at which the oldest reconcile began: among the current ones, and those
-// of the previous incarnation whose last requests may still arrive.
+// oldestSync returns the index of the record at which the oldest current reconcile began. Reconciles of the previous
+// incarnation count too, because their last requests may still arrive.
 func (p *process) oldestSync() int {
 	oldest := math.MaxInt
 	for _, list := range [][]work{p.workers, p.former} {

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// owners calls f with every version of the reconciled owner that the process knew during the reconcile. The answer of
+// owners calls f with every version of the reconciled owner that the process knew during the reconcile. A version from
 // a live read counts even if the process has received a newer version or the deletion since.
 func (p *process) owners(k *work, f func(owner any)) {
 	if e := p.known.ByUID[k.owner]; e != nil && e.Value != nil {
@@ -32,8 +32,8 @@ func (p *process) owns(object, owner types.UID) bool {
 	return e != nil && e.Owner == owner
 }
 
-// tookForOwn reports whether the record's worker may have believed that an owner controls an object: because the
-// process knows this now, or knew it at some moment since the reconcile began.
+// tookForOwn reports whether the record's worker may have believed that an owner controls an object. The process
+// believes this now, or did so at some moment of the reconcile.
 func (p *process) tookForOwn(r *sim.Record, object, owner types.UID) bool {
 	k := p.work(r)
 	return p.owns(object, owner) || k != nil && slices.ContainsFunc(p.known.Journal.Entries, func(g view.Glimpse) bool {
@@ -48,9 +48,9 @@ func (p *process) sawGoing(owner *Object) bool {
 	return c != nil && c.Meta.GetUID() == owner.Meta.GetUID() && (meta.Orphaning(c.Meta) || meta.Foreground(c.Meta))
 }
 
-// sawBefore returns a dependent's reference as the process had received it before it sent the record's request, or
-// nil. If the record does not say when the request was sent, the reference must have been received before the
-// reconcile began. If that is unknown too, the current cache counts.
+// sawBefore returns a dependent's reference to an owner if the process had received it before it sent the record's
+// request, otherwise nil. If the time of the request is unknown, the start of the reconcile counts. If that is unknown
+// too, the current cache counts.
 func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	c, k := p.Cache(o.Ref.Kind).Get(o.Ref.Namespace, o.Ref.Name), p.work(r)
 	if c == nil || k == nil || c.Meta.GetUID() != o.Meta.GetUID() {
@@ -66,8 +66,8 @@ func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.O
 	return meta.RefTo(c.Meta, owner)
 }
 
-// knewTied returns the reference of sawBefore, or nil if the process itself has removed that reference. If another
-// client adds the reference again, the process may not know it.
+// knewTied is like sawBefore, but returns nil if the process itself has removed the reference. If another client has
+// added the reference again, the process may not know this.
 func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	if slices.Contains(p.cut[o.Meta.GetUID()].owners, owner) {
 		return nil
@@ -78,7 +78,7 @@ func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.Ow
 // cut holds the references that a garbage collector removed from an object, until its cache shows the removal.
 type cut struct {
 	owners  []types.UID
-	version uint64 // the resourceVersion that the last of these writes stored
+	version uint64 // the resourceVersion of the last write that removed one
 }
 
 // cuts notes the references that a write of the garbage collector removes.
@@ -106,16 +106,16 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the cache of the process contains the commit's object with another UID, or contains
-// the parameter uid only since the reconcile began.
+// tookForAnother reports whether the worker may have seen an earlier object of that name. The process's cache contains
+// another UID than the parameter uid, or contains uid only since the reconcile began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)
 }
 
-// knowsAbsent reports whether a garbage collector knew that an owner does not exist: by a live read, in the dependent's
-// namespace or without a namespace, or by the event of the owner's deletion. It is also true if the last live read
-// showed that the owner waits for its dependents. If the judge has forgotten facts, it is always true.
+// knowsAbsent reports whether a garbage collector knew that an owner does not exist. It knows this from a live read, in
+// the dependent's namespace or without a namespace, or from the event of the owner's deletion. knowsAbsent is also true
+// if the last live read showed that the owner waits for its dependents, or if the judge has forgotten such facts.
 func (p *process) knowsAbsent(ref *metav1.OwnerReference, namespace string) bool {
 	if p.forgot || p.gone[ref.UID] || p.readWaiting(ref, namespace) {
 		return true

@@ -75,6 +75,9 @@ func (p *process) answered(s *State, r *sim.Record) {
 	if found != nil {
 		p.told(r)
 	}
+	if p.Actor.moments != 0 && (r.Verb == "get" || r.Verb == "list") {
+		p.Cache(r.Object.Kind).Live = true
+	}
 	if r.Verb != "get" {
 		// a write without effect, such as a repeated adoption
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
@@ -120,9 +123,8 @@ func (p *process) used(s *State) (all []types.UID) {
 	return all
 }
 
-// lists widens the range of counts after a live list: the list may contain dependents that the process did not know,
-// and lack dependents that it knew. If options of the list exclude some dependents, the range is wider than
-// necessary.
+// lists widens the range of counts after a live list. The list may contain dependents that the process did not know,
+// and lack dependents that it knew. If the list has a selector, the range is wider than necessary.
 func (p *process) lists(s *State, r *sim.Record, k *work) {
 	if k.owner == "" {
 		return
@@ -145,7 +147,7 @@ func (p *process) lists(s *State, r *sim.Record, k *work) {
 	}
 }
 
-// refused updates a worker after a refused write. The refusal may tell that a dependent does not exist any more. If a
+// refused updates a worker after a refused write. The refusal may tell the worker that a dependent is gone. If a
 // release is refused because the object was deleted or recreated, the reconcile must not fail (ORPHAN-2).
 func (p *process) refused(s *State, r *sim.Record) {
 	k := p.work(r)
@@ -175,17 +177,16 @@ func (p *process) lostRelease(s *State, r *sim.Record) bool {
 	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
 }
 
-// tookFor reports whether the actor had read the object of e as active. The caller has checked that the answer to the
-// write r shows the object inactive. The result is false if the process itself has requested the deletion.
+// tookFor reports whether the actor had read the object of e as active, although the answer to its write r shows the
+// object as inactive. It is false if the process itself has requested the deletion.
 func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
 	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)
 }
 
-// eitherWay widens the range of counts of a worker whose cache does not yet show the process's own adoptions and
-// releases: the worker may use the state before or after them. It must remember the process's creations and deletions,
-// as expectations do. It need not remember releases, because kube-controller-manager's consistency store does not
-// either (RULES D47).
+// eitherWay widens the range of counts of a worker if the cache does not yet show the process's own adoptions and
+// releases. The worker may count the state before or after them. Only creations and deletions must be remembered, as
+// expectations do. kube-controller-manager's consistency store does not remember releases either (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
 		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
@@ -205,8 +206,8 @@ func (p *process) eitherWay(k *work) {
 	}
 }
 
-// takesFor reports whether a worker may count an object that it adopted as one more: at some moment of the reconcile,
-// its cache showed the object as an active orphan.
+// takesFor reports whether a worker may count an adopted object as an additional dependent: at some moment of the
+// reconcile, its cache showed the object as an active orphan.
 func (p *process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
 	e := n.ByUID[uid]
@@ -228,15 +229,15 @@ func (p *process) takesFor(uid types.UID, k *work) bool {
 	return false
 }
 
-// countsStill reports whether an object that an answer shows as inactive still counts as active, because the cache
-// shows it as active. A controller does not look in answers for changes by others, such as a deletion. The result is
-// false if the process itself has requested the deletion.
+// countsStill reports whether an object still counts as active, because the cache shows it as active, although an
+// answer shows it as inactive. Controllers do not search answers for changes by others, such as a deletion. The result
+// is false if the process itself has requested the deletion.
 func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
 	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Actor.counts(e.Cached, meta.Of(e.Cached))
 }
 
-// createdUnseen holds objects that a process has created and not received since, of kinds that known does not
-// contain. The process assumes that they exist, and may be wrong (needed-objects-exist).
+// createdUnseen holds objects that a process has created and not yet received as an event, of kinds that p.known does
+// not contain. The process assumes that they exist, and may be wrong (needed-objects-exist).
 type createdUnseen []created
 
 type created struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// State holds what follows from the records so far: the stored objects, which any check may read, and what each process
-// knows and does, for the checks of this package.
+// State holds what follows from the records so far. Any check may read the stored objects. What each process knows and
+// does is only for the checks of this package.
 type State struct {
 	stored // the stored objects, with look-up methods
 
@@ -31,7 +31,7 @@ type State struct {
 	spared              forbidden           // objects that the server refuses to delete
 	deletedSinceSettled deletedSinceSettled // nil in a world without whole programs
 
-	epoch     int  // number of commits by clients that are no actors, era switches, and server up- or downgrades so far
+	epoch     int  // number of commits by the user or other non-actors, era switches, and server up- or downgrades
 	dropping  bool // the server drops the controller field of owner references
 	restarted bool // a process crashed or restarted in this epoch
 }
@@ -158,11 +158,11 @@ func (s *State) get(kind, namespace, name string) runtime.Object {
 	return nil
 }
 
-// everOwned counts, for each owner, the dependents that it has ever had. It is kept for kinds whose status also
-// counts deleted dependents: the status may not exceed this number (EXACT-8).
+// everOwned counts all dependents that an owner has ever had, for kinds with a status that also counts deleted
+// dependents. The number in the status may not exceed this count (EXACT-8).
 type everOwned struct {
 	kinds []string
-	had   map[types.UID]int // by owner; an increase of the status by another client is added
+	had   map[types.UID]int // by owner; if another client increases the number in the status, the increase is added
 }
 
 // know adds the kind of an actor whose status counts deleted dependents.
@@ -190,7 +190,7 @@ func (e *everOwned) fold(s *State, r *sim.Record, w *Write) {
 	}
 }
 
-// told returns the largest increase, by a write, of a count that also counts deleted dependents.
+// told returns the largest increase by a write among the counts that also count deleted dependents.
 func (s *Actor) told(before, after any) (n int) {
 	for i := range s.Counts {
 		c, was := &s.Counts[i], 0
@@ -228,8 +228,7 @@ func (e *everOwned) digest() uint64 {
 // EXACT-12).
 type uncertainCounts map[types.UID]bool
 
-// fold updates the set with a commit: a status write, or a write that removes a finalizer from a dependent whose
-// owner is not in the process's cache.
+// fold handles a commit: a write to an owner, or the removal of a finalizer from a dependent whose owner is not cached.
 func (v *uncertainCounts) fold(s *State, r *sim.Record, w *Write) {
 	p := w.process
 	if p == nil || p.incarnation == 0 || w.After == nil || !slices.ContainsFunc(p.Actor.Counts, forGood) {
@@ -263,14 +262,14 @@ func (v uncertainCounts) digest() (sum uint64) {
 // forGood reports whether a count includes deleted dependents.
 func forGood(c Count) bool { return c.Once || c.Ever }
 
-// guesses reports whether a count in a process's write may be wrong, because the process has restarted and has not yet
-// received all dependents of the owner. This also holds for a count that an earlier incarnation wrote.
+// guesses reports whether a count in a process's write may be wrong. The process has restarted and not yet received all
+// dependents of the owner, or it continues an uncertain count of an earlier incarnation.
 func (s *State) guesses(p *process, r *sim.Record, owner types.UID) bool {
 	return s.uncertainCounts[owner] || p.incarnation > 0 && p.behind(s, r, owner)
 }
 
-// behind reports whether the process has not received the current version of each dependent of the owner, or only
-// since its reconcile began. Then it cannot know what an earlier incarnation has counted.
+// behind reports whether, at the start of its reconcile, the process lacked the current version of some dependent of
+// the owner. Such a process cannot know what an earlier incarnation has counted.
 func (p *process) behind(s *State, r *sim.Record, owner types.UID) bool {
 	k := p.work(r)
 	for _, gvk := range p.Actor.Owns {

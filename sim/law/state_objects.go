@@ -18,8 +18,8 @@ type Object struct {
 	bare  bareness
 }
 
-// bareness names the owner for which an object was created without a reference to it, and the owner's generation at
-// that time. It is zero for other objects.
+// bareness is set for an object that was created without a reference to the reconciled owner. It holds that owner, and
+// the owner's generation at the creation.
 type bareness struct {
 	owner types.UID
 	spec  int64

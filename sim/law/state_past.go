@@ -19,8 +19,8 @@ type recentlyDeleted struct {
 	gone map[coords]deletion
 }
 
-// deletion holds the time of an object's deletion, and its last value. If the object was recreated and deleted again
-// within the time long, it keeps the first deletion.
+// deletion holds the time of an object's deletion, and the object's last value. If the object is recreated and deleted
+// again within the time recentlyDeleted.long, the first deletion stays.
 type deletion struct {
 	value any
 	at    time.Duration
@@ -39,8 +39,8 @@ func (l *recentlyDeleted) fold(r *sim.Record) {
 	}
 }
 
-// within returns the object at these coordinates and the time since its deletion, if that time is less than the
-// parameter long. Otherwise it returns nil.
+// within returns the object deleted at these coordinates, and the time since the deletion. It returns nil if that time
+// is not less than the parameter long, or if no object was deleted.
 func (l *recentlyDeleted) within(at coords, long, now time.Duration) (any, time.Duration) {
 	if p, was := l.gone[at]; was && now-p.at < long {
 		return p.value, now - p.at
@@ -73,10 +73,9 @@ func (p deletedSinceSettled) fold(before metav1.Object, ends bool) {
 	}
 }
 
-// forbidden maps an owner to the process that the server did not allow to create dependents of that owner, because of a
-// quota or a missing permission. A change by another client may allow the creation, so it removes the entry, and the
-// process has to try again. The UID "" stands for every owner, because it is not known for which owner a program
-// creates.
+// forbidden holds the owners for which the server refused a creation, because of a quota or a missing permission. The
+// value is the process that tried. After a write of another client, the creation may be allowed: the entry is removed,
+// and the process has to try again. The UID "" stands for every owner: for a program, the owner is not known.
 type forbidden map[types.UID]string
 
 // refused records a create that the server refused with 403.
@@ -101,7 +100,7 @@ func (f *forbidden) note(uid types.UID, r *sim.Record) {
 	(*f)[uid] = r.Process
 }
 
-// fold removes the entries of processes other than the writer after a commit. Heartbeats and Events do not count.
+// fold handles a commit: it removes the entries of all processes except the writer. Heartbeats and Events do not count.
 func (f forbidden) fold(r *sim.Record) {
 	if len(f) == 0 || r.Object.Kind == "Event" ||
 		r.Before != nil && r.After != nil && fight.OnlyTimes(r.Before, r.After) {
@@ -121,8 +120,7 @@ func (f forbidden) more(owner *Object) bool {
 	return is || anyOfThem
 }
 
-// asksAgain reports whether the last reconcile of a key was a failed retry, and the server had refused a create for the
-// object of this key (see forbidden).
+// asksAgain reports whether the last reconcile of a key was a retry, and creates for this object are forbidden.
 func (s *State) asksAgain(p *process, k *view.Queued) bool {
 	o := s.Named(p.Actor.For.Kind, k.Namespace, k.Name)
 	return k.Again && o != nil && s.forbidden.more(o)
@@ -136,10 +134,10 @@ func (f forbidden) digest() uint64 {
 	return sum
 }
 
-// missingNamed holds missing dependents whose names their controller had chosen. Another actor has deleted them, or
-// the controller did so after they had finished. Such dependents are not interchangeable: the controller may create
-// web-0 although web-1 is surplus, and may delete web-1 although web-0 is missing. Neither violates EXACT-1 or
-// EXACT-2.
+// missingNamed holds the names of deleted dependents, if the controller had chosen the names. Another actor has deleted
+// these dependents, or the controller itself after they had finished. Such dependents are not interchangeable. The
+// controller may create web-0 although web-1 is surplus (EXACT-2), and delete web-1 although web-0 is missing
+// (EXACT-1).
 type missingNamed struct {
 	names map[place]bool
 	count map[types.UID]int // number of names by owner
@@ -174,8 +172,8 @@ func (t *missingNamed) fold(s *stored, r *sim.Record, w *Write) {
 	}
 }
 
-// ownName reports whether an object's creator chose its name: the server did not generate it, or the contract of the
-// creator has Wanted.
+// ownName reports whether the creator chose the name of an object: the server did not generate the name, or the
+// creator's contract has Wanted.
 func ownName(s *stored, w *Write) bool {
 	if w.Before.GetGenerateName() == "" {
 		return true
@@ -207,14 +205,14 @@ func (t *missingNamed) restores(owner types.UID, r *sim.Record) bool {
 	return t.count[owner] > 0 && t.names[place{owner, r.Object.Kind, view.KeyOf(r.Object)}]
 }
 
-// orphaning is what an accepted orphaning deletion requires for one dependent: its reference must be removed, and it
-// must never be deleted because of that owner.
+// orphaning holds the effect of an orphaning deletion on one dependent. The dependent's reference to the deleted owner
+// must be removed, and the dependent must never be deleted because of that owner.
 type orphaning struct {
 	owner    types.UID
 	record   int      // index of the record that accepted the deletion
 	lost     bool     // the reference was removed
 	again    bool     // an adopter added the reference again (ADOPT-7)
-	strength Strength // of the violation if the dependent is deleted: Committed if the collector could not know
+	strength Strength // of a violation by deletion of the dependent: Committed if the GC could not know
 }
 
 type orphanings struct {
@@ -273,9 +271,9 @@ func (p *orphanings) make(s *stored, owner types.UID, record int) {
 	}
 }
 
-// ownerDone updates the orphanings when the owner's orphan finalizer is removed. If the garbage collector removes it,
-// a dependent that still refers to the owner was missed; the strength says whether the collector knew the dependent.
-// If another client removes it, the orphanings of this owner end.
+// ownerDone updates the orphanings when the owner's orphan finalizer is removed. If the garbage collector removes the
+// finalizer, it has missed each dependent that still refers to the owner. A dependent that it did not know gets the
+// strength Committed. If another client removes the finalizer, the orphanings of this owner end.
 func (p *orphanings) ownerDone(s *stored, r *sim.Record, w *Write) {
 	owner := w.Before.GetUID()
 	for _, o := range s.Dependents(owner) {

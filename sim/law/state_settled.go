@@ -19,21 +19,20 @@ type settledCounts struct {
 	done      bool
 	collector *process          // a running garbage collector with active watches; nil for none
 	owners    []ownerCount      // reconciled objects that are not terminating, once for each of their controllers
-	orphans   []*Object         // dependents without a ControllerRef that are not terminating
+	orphans   []*Object         // dependents without a ControllerRef, except terminating ones
 	slots     map[types.UID]int // the last index of each object in owners: ownerCount.next leads to the others
 }
 
-// ownerCount is an owner, and the number of active dependents that it owns and wants according to the contract of one
-// of its controllers.
+// ownerCount holds the numbers of active dependents that an owner has and wants, by the contract of one controller.
 type ownerCount struct {
 	*Object
 	sub   *Actor
-	next  int // index of the same object for the next of its controllers; -1 for none
+	next  int // index of the same object for its next controller; -1 for none
 	owned int
 	held  int  // dependents that it owns, including inactive ones
 	want  int  // negative if the contract does not say
 	waits bool // its controller creates no more because of a dependent's state (BlocksCreate) or because the server forbids it
-	turns bool // its controller deletes none either: the owner wants dependents by name, one after another
+	turns bool // its controller deletes none either, because it creates and deletes named dependents one after another
 	works bool // every process of its controller is running with active watches, so the owner must have converged
 }
 
@@ -49,8 +48,9 @@ func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + strconv.Itoa(o.want) + ", owns " + strconv.Itoa(o.owned)
 }
 
-// detail lists, for an owner with dependents of several kinds, how many of each kind it owns, and up to two orphans of
-// each kind that its controller may have counted. It skips kinds without either. For one kind or none, it returns "".
+// detail describes an owner with dependents of several kinds: " (1 Pod, 0 Revision); not owned: revision/stray". It
+// names up to two orphans of each kind, because the controller may have counted them. If fewer than two kinds have
+// owned objects or orphans, it returns "".
 func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {
@@ -109,8 +109,8 @@ func (c *settledCounts) take(s *State) {
 	}
 }
 
-// described reports whether a process before index i runs the same controller for the same kind. Two controllers of
-// one kind are judged separately.
+// described reports whether a process before index i runs the same controller for the same kind. So the owners of a
+// kind are counted once for each controller, not for each process.
 func (s *State) described(i int) bool {
 	sub := &s.processes[i].Actor
 	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.runs(sub) })
@@ -193,8 +193,8 @@ func (s *State) awaits(sub *Actor, owner *Object) bool {
 	})
 }
 
-// agrees panics if the functions of an actor's contract are wrong for the stored owners: if MaxSurge or MaxUnavailable
-// is negative, or if every owner has a selector and no selector can match anything.
+// agrees panics if an actor's contract is wrong for the stored owners: MaxSurge or MaxUnavailable is negative, or every
+// owner has a selector that can match nothing.
 func (s *State) agrees(a *Actor) {
 	unselective, selects := (*Object)(nil), false
 	for _, o := range s.Kind(a.For.Kind) {
@@ -210,8 +210,8 @@ func (s *State) agrees(a *Actor) {
 	}
 }
 
-// matchable reports whether a selector can match any labels. It checks each key separately: some value, or the
-// absence of the key, must satisfy all requirements of the key. It tries the values in the requirements, and one other.
+// matchable reports whether a selector can match any labels. For each key, some value or the absence of the key must
+// satisfy all requirements on the key. matchable tries the values in the requirements, and one other value.
 func matchable(sel labels.Selector) bool {
 	all, selects := sel.Requirements()
 	for _, r := range all {

@@ -140,7 +140,7 @@ var _ = tells([]story{
 	}},
 })
 
-// lostRace adds that rs adopts a pod, and that rc then fails to adopt it.
+// lostRace records that rs adopts a pod, and that rc then fails to adopt it.
 func lostRace(t *tape) (loser, p *thing) {
 	a, b := set("a", 1), rc("b", 1)
 	p = pod("p", nil)
@@ -150,8 +150,8 @@ func lostRace(t *tape) (loser, p *thing) {
 	return b, q
 }
 
-// orphaned adds that the user deletes a set with the policy Orphan, and that the collector removes the reference of
-// its pod. The set stays.
+// orphaned records that the user deletes a set with the policy Orphan, and that the garbage collector removes the
+// reference of its pod. The set stays.
 func orphaned(t *tape, a *thing) *thing {
 	p := pod("p", a)
 	t.exist(a, p)
@@ -228,7 +228,7 @@ var _ = tells([]story{
 	}},
 })
 
-// lostRelease adds that a release finds the pod deleted, and that the reconcile ends with err.
+// lostRelease records that a release finds the pod deleted, and that the reconcile ends with err.
 func lostRelease(t *tape, err string) {
 	a := set("a", 1)
 	p := pod("p", a).labelled("db")

@@ -125,7 +125,7 @@ func (t *tape) busy(most int) *thing {
 	return a
 }
 
-// Stories of owners with a maximum number of dependents at one time, and of statuses that count inactive ones.
+// Stories of owners with a maximum number of dependents at one time, and of statuses that count inactive dependents.
 var _ = tells([]story{
 	{"EXACT-2", "one at a time", kept, func(t *tape) {
 		a := t.busy(1)
@@ -196,7 +196,7 @@ var _ = tells([]story{
 	}},
 })
 
-// madeBy adds that a controller that polls deletes a pod that it created, and that now has this owner.
+// madeBy records that a polling controller deletes a pod that it created. Now the pod has this owner.
 func (t *tape) madeBy(owner *thing) {
 	a := object("CronJob", "a")
 	p := pod("p", owner)
@@ -295,7 +295,7 @@ var _ = tells([]story{
 	{"not-before-ttl", "it is left while its controller is down", kept, func(t *tape) { t.leaves(failed(1), "", true) }},
 })
 
-// leaves adds that the world settles while an object still exists.
+// leaves records that the world settles while an object still exists.
 func (t *tape) leaves(r *thing, reason string, down bool) {
 	t.exist(r)
 	t.show("ttl", r)

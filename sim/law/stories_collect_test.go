@@ -24,8 +24,8 @@ func finalized(o *thing, finalizer string) *thing {
 	return o.as(func(o *thing) { o.Finalizers = []string{finalizer} })
 }
 
-// below adds that the collector deletes the middle set of a chain, after its owner is gone. f returns that set before
-// and after.
+// below records that the garbage collector deletes the middle set of a chain, after its owner is gone. f returns that
+// set before and after.
 func (t *tape) below(f func(b *thing) (before, after *thing)) *sim.Record {
 	a, b, _ := t.chained()
 	before, after := f(b)

@@ -205,7 +205,7 @@ var _ = tells([]story{
 	}},
 })
 
-// reordered adds that a process receives a pod before an older change of its set.
+// reordered records that a process receives a pod before an older change of its set.
 func reordered(t *tape, replicas int) {
 	a := set("a", replicas)
 	p := pod("p", a)
@@ -224,7 +224,7 @@ func restarted(t *tape, replicas int) {
 	t.settled()
 }
 
-// meddled adds that the user deletes the only pod of a set.
+// meddled records that the user deletes the only pod of a set.
 func meddled(t *tape, replicas int) {
 	a := set("a", replicas)
 	p := pod("p", a)
@@ -233,7 +233,7 @@ func meddled(t *tape, replicas int) {
 	t.settled()
 }
 
-// replaces adds that a vault's controller deletes a failed Pod.
+// replaces records that a vault's controller deletes a failed Pod.
 func (t *tape) replaces(v *thing, node string) {
 	p := pod("p", v).on(node)
 	failed := p.as(func(o *thing) { o.Failed = true })
@@ -360,7 +360,7 @@ var _ = tells([]story{
 	}},
 })
 
-// fails adds that a reconcile of a set fails, and that the retry comes after the delay wait.
+// fails records that a reconcile of a set fails, and that the retry comes after the delay wait.
 func (t *tape) fails(a *thing, wait time.Duration) {
 	t.start("rs", a)
 	t.end("rs", a, "etcdserver: request timed out")

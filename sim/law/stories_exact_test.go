@@ -218,7 +218,7 @@ var _ = tells([]story{
 	}},
 })
 
-// behind adds that a controller restarts with an older list, and writes to a pod that it received in a newer version
+// behind records that a controller restarts with an older list, and writes to a pod that it received in a newer version
 // before the restart.
 func (t *tape) behind(verb string) {
 	a, p := t.family(0, "p")
@@ -238,7 +238,7 @@ func (t *tape) behind(verb string) {
 	r.Saw, r.Incarnation, r.Guards = p[0], 1, sim.Guards{UID: true}
 }
 
-// patches adds that a controller restores an old version of a pod, although it received the new one.
+// patches records that a controller restores an old version of a pod, although it received the new one.
 func (t *tape) patches(guards sim.Guards) {
 	a, p := t.family(1, "p")
 	q := p[0].as(func(o *thing) { o.Node = "n1" })
@@ -249,7 +249,7 @@ func (t *tape) patches(guards sim.Guards) {
 	})
 }
 
-// threads stores a set with one pod for each number, which is the pod's number of threads.
+// threads stores a set with a pod for each number. The number is the pod's number of threads.
 func (t *tape) threads(numbers ...int) (*thing, []*thing) {
 	a := set("a", len(numbers))
 	t.exist(a)
@@ -264,7 +264,7 @@ func (t *tape) threads(numbers ...int) (*thing, []*thing) {
 	return a, own
 }
 
-// stale adds that a controller changes a Pod, and deletes it in a later reconcile because of the old version in its
+// stale records that a controller changes a Pod, and deletes it in a later reconcile because of the old version in its
 // cache.
 func (t *tape) stale(process string, a *thing, between func(p, q *thing)) {
 	p := pod("p", a)

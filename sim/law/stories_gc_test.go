@@ -2,13 +2,13 @@ package law
 
 import "github.com/threelaws/threelaws/sim"
 
-// collects adds that the collector receives the deletion of the owner, and deletes the pod.
+// collects records that the garbage collector receives the deletion of the owner, and deletes the pod.
 func (t *tape) collects(p, owner *thing) *sim.Record {
 	t.deliver("gc", owner, nil)
 	return t.commit("gc", "delete", nil, p, nil)
 }
 
-// dependent stores a set with a pod, both shown to the collector.
+// dependent stores a set with a pod, both shown to the garbage collector.
 func (t *tape) dependent() (a, p *thing) {
 	a = set("a", 1)
 	p = pod("p", a)
@@ -17,8 +17,8 @@ func (t *tape) dependent() (a, p *thing) {
 	return a, p
 }
 
-// blocksAgain adds that a user makes a reference to a waiting owner blocking, and that the collector then removes the
-// owner. shown is set if the collector receives the change of the reference.
+// blocksAgain records that a user makes a reference to a waiting owner blocking, and that the garbage collector then
+// removes the owner. shown is set if the garbage collector receives the change of the reference.
 func (t *tape) blocksAgain(shown bool) {
 	a := set("a", 1)
 	p := pod("p", nil).owned(plain(a))
@@ -32,8 +32,8 @@ func (t *tape) blocksAgain(shown bool) {
 	t.commit("gc", "patch", nil, b, nil)
 }
 
-// tiedAgain adds that the collector orphans a dependent, that a user adds the reference again, and that the collector
-// then removes the owner. shown is set if the collector receives the added reference.
+// tiedAgain records that the garbage collector orphans a dependent, that a user adds the reference again, and that the
+// garbage collector then removes the owner. shown is set if the garbage collector receives the added reference.
 func (t *tape) tiedAgain(shown bool) {
 	a, p := t.dependent()
 	b := t.becomes(a, a.dying(orphanFinalizer))
@@ -249,8 +249,8 @@ var _ = tells([]story{
 	}},
 })
 
-// readopted adds that a set adopts its pod again after the collector has orphaned it. Then the collector deletes the
-// pod, because the set is gone.
+// readopted records that a set adopts its pod again after the garbage collector has orphaned it. Then the garbage
+// collector deletes the pod, because the set is gone.
 func readopted(t *tape, looked bool) {
 	a := set("a", 1)
 	t.start("rs", a)

@@ -172,7 +172,7 @@ func (t *tape) ordinals(want int, by string) (a, last *thing) {
 	return a, last
 }
 
-// scaled adds that the user scales a set, and that the controller receives it.
+// scaled records that the user scales a set, and that the controller receives it.
 func (t *tape) scaled(a *thing, want int) *thing {
 	b := a.as(func(o *thing) { o.Replicas = want })
 	t.shows("rs", a, b, "default/a")
@@ -306,7 +306,7 @@ func (t *tape) tallied(numbers ...int) {
 // ofOtherWork is a key that names no Job.
 var ofOtherWork = sim.Ref{Kind: "Job", Namespace: "default", Name: "orphan:p"}
 
-// unhands adds that a controller removes its finalizer from a dependent of an earlier owner of the same name.
+// unhands records that a controller removes its finalizer from a dependent of an earlier owner of the same name.
 func (t *tape) unhands(is func(p *thing) *thing) {
 	a := job("a")
 	p := pod("p", a)
@@ -323,7 +323,7 @@ func (t *tape) unhands(is func(p *thing) *thing) {
 
 func (o *thing) ended() *thing { return o.as(func(o *thing) { o.Failed = true }) }
 
-// frees adds that the Job controller writes to a pod with finalizers.
+// frees records that the Job controller writes to a pod with finalizers.
 func (t *tape) frees(p *thing, left func(*thing) *thing, finalizers ...string) {
 	p = p.held(finalizers...)
 	t.exist(p)
@@ -341,7 +341,7 @@ func (t *tape) counted(n int) {
 	t.settled()
 }
 
-// outgrown adds that a controller keeps a pod that its owner no longer selects.
+// outgrown records that a controller keeps a pod that its owner no longer selects.
 func (t *tape) outgrown(process string, a *thing) {
 	t.exist(a, pod("p", a).labelled("db"))
 	t.start(process, a)

@@ -56,14 +56,14 @@ func (t *tape) line(want int, pods ...string) (a *thing, have []*thing) {
 	return a, have
 }
 
-// resized adds that the user scales a set, and that the controller receives it.
+// resized records that the user scales a set, and that the controller receives it.
 func (t *tape) resized(a *thing, want int) *thing {
 	b := a.as(func(o *thing) { o.Replicas = want })
 	t.shows("sts", a, b, "default/s")
 	return b
 }
 
-// gives adds that a set's controller changes the owners of a claim.
+// gives records that a set's controller changes the owners of a claim.
 func (t *tape) gives(a, claim *thing, to ...metav1.OwnerReference) *thing {
 	next := claim.owned(to...)
 	t.sync("sts", a, func() { t.commit("sts", "update", a, claim, next).Guards.ResourceVersion = true })
@@ -235,7 +235,7 @@ var _ = tells([]story{
 	}},
 })
 
-// givesToFreed adds that a user removes a pod from its set, and that the controller makes the pod the owner of a
+// givesToFreed records that a user removes a pod from its set, and that the controller makes the pod the owner of a
 // claim.
 func (t *tape) givesToFreed(shown bool) {
 	a, p := t.line(1, "s-0")
@@ -247,7 +247,7 @@ func (t *tape) givesToFreed(shown bool) {
 	t.gives(a, c, controlledBy(p[0]))
 }
 
-// Stories of dependents that their owner selects, but whose names do not fit it.
+// Stories of dependents that a StatefulSet selects, but that have another name than its members.
 var _ = tells([]story{
 	{"API-5", "let go after a restart, of another name than a member has", kept, func(t *tape) {
 		a, _ := t.line(0)
@@ -273,7 +273,7 @@ var _ = tells([]story{
 	{"EXACT-8", "a terminating set leaves out all", broken, func(t *tape) { t.tellsOf(-1, "s-0", "x") }},
 })
 
-// tellsOf adds that the status of a terminating set counts n pods; a negative n stands for no count.
+// tellsOf records that the status of a terminating set counts n pods; a negative n stands for no count.
 func (t *tape) tellsOf(n int, pods ...string) {
 	a, _ := t.line(len(pods))
 	for _, name := range pods {

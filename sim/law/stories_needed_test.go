@@ -282,8 +282,8 @@ var _ = tells([]story{
 	}},
 })
 
-// letsGoOfFailed adds that a controller removes the finalizer from a disk whose status says that it is in use. read
-// is set if the controller had read that status.
+// letsGoOfFailed records that a controller removes the finalizer from a disk that is in use, by its status. read is set
+// if the controller had read that status.
 func (t *tape) letsGoOfFailed(read bool) {
 	d := object("Disk", "d").dying(inUse)
 	t.exist(d)

@@ -114,7 +114,7 @@ var _ = tells([]story{
 	}},
 })
 
-// shares adds that a set's controller writes to a pod that also has another owner.
+// shares records that a set's controller writes to a pod that also has another owner.
 func (t *tape) shares(change func(p, b *thing) *thing) {
 	a, b := set("a", 1), object("ConfigMap", "b")
 	p := pod("p", a)
@@ -123,7 +123,7 @@ func (t *tape) shares(change func(p, b *thing) *thing) {
 	t.sync("rs", a, func() { t.commit("rs", "update", a, p, change(p, b)) })
 }
 
-// putsBack adds that a set's controller labels an old version of a pod.
+// putsBack records that a set's controller labels an old version of a pod.
 func (t *tape) putsBack(version bool) {
 	a, p := t.family(1, "p")
 	q := p[0].as(func(o *thing) { o.Node = "n1" })
@@ -134,7 +134,7 @@ func (t *tape) putsBack(version bool) {
 	})
 }
 
-// hangs adds that one controller adds a finalizer to an object, and that another one removes it.
+// hangs records that one controller adds a finalizer to an object, and that another one removes it.
 func (t *tape) hangs(puts, takes string) {
 	o := t.stored(object("App", "a"))
 	held := o.as(func(o *thing) { o.Finalizers = []string{"example.com/late"} })
@@ -142,13 +142,13 @@ func (t *tape) hangs(puts, takes string) {
 	t.commit(takes, "update", o, held, held.as(func(o *thing) { o.Finalizers = nil }))
 }
 
-// keyed adds that a set's controller creates a pod for the set in a reconcile of another key.
+// keyed records that a set's controller creates a pod for the set in a reconcile of another key.
 func (t *tape) keyed(key string) {
 	a, _ := t.family(1)
 	t.commit("rs", "create", nil, nil, pod("p", a)).For = sim.Ref{Kind: "ReplicaSet", Namespace: "default", Name: key}
 }
 
-// lists adds that a controller lists the pods live.
+// lists records that a controller lists the pods live.
 func (t *tape) lists(process string, owner *thing) {
 	t.add(sim.Record{Op: sim.Read, Process: process, Verb: "list", Object: sim.Ref{Kind: "Pod", Namespace: "default"},
 		For: owner.ref(), SawFor: owner})
@@ -261,7 +261,7 @@ var _ = tells([]story{
 	}},
 })
 
-// misnames adds that a controller creates a pod, or adopts p, with a ControllerRef that f changes.
+// misnames records that a controller creates a pod, or adopts p, with a ControllerRef that f changes.
 func (t *tape) misnames(p *thing, f func(*metav1.OwnerReference)) {
 	a := set("a", 1)
 	t.exist(a)
@@ -357,7 +357,7 @@ var _ = tells([]story{
 	}},
 })
 
-// otherQueue adds that the operator deletes a pod in the reconcile of a key with the pod's name.
+// otherQueue records that the operator deletes a pod in the reconcile of a key with the pod's name.
 func (t *tape) otherQueue(kind string) {
 	a := object(kind, "a")
 	p := pod("p", a)
@@ -366,7 +366,7 @@ func (t *tape) otherQueue(kind string) {
 	t.commit("op", "delete", nil, p, nil).For = sim.Ref{Kind: "App", Namespace: "default", Name: "p"}
 }
 
-// adoptsHeld adds that a controller adopts a pod and changes its finalizers in the same write.
+// adoptsHeld records that a controller adopts a pod and changes its finalizers in the same write.
 func (t *tape) adoptsHeld(process string, a *thing, before, after []string) {
 	p := pod("p", nil).held(before...)
 	t.exist(a, p)

@@ -2,7 +2,7 @@ package law
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// adopts adds that a controller adopts a pod in a reconcile, after a live read of the owner.
+// adopts records that a controller adopts a pod in a reconcile, after a live read of the owner.
 func (t *tape) adopts(process string, owner, p *thing) *thing {
 	q := p.owned(append(p.OwnerReferences, controlledBy(owner))...)
 	t.sync(process, owner, func() { t.commit(process, "patch", owner, p, q) })

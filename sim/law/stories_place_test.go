@@ -180,7 +180,7 @@ var _ = tells([]story{
 	}},
 })
 
-// joins adds that a DaemonSet creates a pod for a node with another pod of the set. meanwhile is set if that pod was
+// joins records that a DaemonSet creates a pod for a node with another pod of the set. meanwhile is set if that pod was
 // bound during the reconcile.
 func (t *tape) joins(meanwhile bool) {
 	a := object("DaemonSet", "a")

@@ -155,7 +155,7 @@ func (t *tape) goesBefore(then func()) (own *thing) {
 	return own
 }
 
-// comesBack stores a pod of a fleet that was deleted and recreated. It calls the function then before the pod appears.
+// comesBack stores a pod of a fleet that was deleted and recreated. Before the pod appears, it calls the function then.
 func (t *tape) comesBack(then func(), finalizers ...string) (p *thing) {
 	own := fleet("own", 0)
 	next := own.again()

@@ -10,7 +10,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// program returns a whole program: the records do not say which object it reconciles, and when.
+// program returns a whole program: the records do not say when it reconciles which object.
 func program() Actor {
 	return Actor{Process: "program", Controller: "fleet", For: kind("Fleet"),
 		Owns: kinds("Pod"), Opaque: true, Contract: Contract{Profile: Upstream, Selector: selectorOf,
@@ -34,12 +34,12 @@ func doubling() Actor {
 	return s
 }
 
-// labels adds that the program labels a pod that f returns.
+// labels records that the program labels a pod that f returns.
 func (t *tape) labels(f func(own, other, p *thing) *thing) {
 	t.writes(f, func(_, p *thing) *thing { return p.labelled("seen") })
 }
 
-// writes adds that the program changes a pod that f returns. If the function to returns nil, the program deletes it.
+// writes records that the program changes a pod that f returns. If the function to returns nil, the program deletes it.
 func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing) *thing) {
 	own, other := fleet("own", 1), fleet("other", 1)
 	t.exist(own, other)
@@ -53,7 +53,7 @@ func (t *tape) writes(f func(own, other, p *thing) *thing, to func(own, p *thing
 	t.unattributed(verb, is, is, after).Process = "doubling"
 }
 
-// limits adds that the program creates as many pods as made says, for an owner that allows the number most.
+// limits records that the program creates as many pods as made says, for an owner that allows the number most.
 func (t *tape) limits(most, made int) (own, last *thing) {
 	own = fleet("q", most)
 	own.Kind = "Queue"
@@ -69,7 +69,7 @@ func (t *tape) limits(most, made int) (own, last *thing) {
 	return own, last
 }
 
-// beside adds that the program creates a pod, and crashes. After f and the event of that pod, it creates a second
+// beside records that the program creates a pod, and crashes. After f and the event of that pod, it creates a second
 // pod.
 func (t *tape) beside(f func(p *thing)) {
 	own, p := t.limits(1, 1)
@@ -95,7 +95,7 @@ func (t *tape) unattributed(verb string, saw, before, after *thing) *sim.Record 
 	return r
 }
 
-// away adds that a program deletes a pod. It had read the pod as f returns it; g has changed it since.
+// away records that a program deletes a pod. It had read the pod as f returns it; g has changed it since.
 func (t *tape) away(f, g func(own, other, p *thing) *thing) {
 	own, other := fleet("own", 1), fleet("other", 1)
 	t.exist(own, other)
@@ -244,7 +244,7 @@ var _ = tells([]story{
 	}},
 })
 
-// another adds that a program creates a pod for an object of an unknown kind.
+// another records that a program creates a pod for an object of an unknown kind.
 func (t *tape) another(then func(app, p *thing)) {
 	app := object("Gadget", "a")
 	p := pod("p", app)
@@ -255,7 +255,7 @@ func (t *tape) another(then func(app, p *thing)) {
 	then(app, p)
 }
 
-// takes adds that a program adopts a pod for an owner that f has changed.
+// takes records that a program adopts a pod for an owner that f has changed.
 func (t *tape) takes(f func(own *thing) *thing) {
 	own, p := fleet("own", 1), pod("p", nil)
 	t.exist(own, p)
@@ -266,8 +266,8 @@ func (t *tape) takes(f func(own *thing) *thing) {
 	t.unattributed("patch", p, p, p.owned(controlledBy(own)))
 }
 
-// A collector that is a program deletes a dependent that the owner's deletion should orphan. Its records do not say
-// what it knew.
+// A whole program acts as the garbage collector. It deletes a dependent that the owner's deletion should orphan. The
+// records do not say what it knew.
 func TestAProgramThatCollects(t *testing.T) {
 	own := fleet("own", 1)
 	p, going := pod("p", own), own.dying(metav1.FinalizerOrphanDependents)
@@ -293,7 +293,7 @@ func TestAProgramThatCollects(t *testing.T) {
 	}
 }
 
-// denied adds that the server refuses a program's creation of a pod, and that the world settles.
+// denied records that the server refuses a program's creation of a pod, and that the world settles.
 func (t *tape) denied(code int) { t.deniedBefore(code, func() {}) }
 
 // deniedBefore is denied, with a call of the function then before the world settles.
@@ -306,7 +306,7 @@ func (t *tape) deniedBefore(code int, then func()) {
 	t.settled()
 }
 
-// says adds that a process creates an Event.
+// says records that a process creates an Event.
 func (t *tape) says(process string) {
 	e := pod("e", nil)
 	e.Kind = "Event"
@@ -320,7 +320,7 @@ func outsider() Actor {
 	return s
 }
 
-// abroad adds that the outsider creates as many pods as made says, for a fleet whose replicas changed from asked to
+// abroad records that the outsider creates as many pods as made says, for a fleet whose replicas changed from asked to
 // asks. The parameter told is the number of first answers that it does not receive.
 func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 	own = fleet("own", asked)
@@ -336,7 +336,7 @@ func (t *tape) abroad(asked, asks, made, told int) (own *thing) {
 	return own
 }
 
-// fills adds that a program creates as many pods as made says, and receives each. Their owner wants the number want.
+// fills records that a program creates as many pods as made says, and receives each. Their owner wants the number want.
 func (t *tape) fills(want, made int) *thing {
 	own := fleet("own", want)
 	t.exist(own)

@@ -67,8 +67,8 @@ var _ = tells([]story{
 	}},
 })
 
-// leavesBehind adds that an operator removes its reference from a pod of its terminating owner. beside changes the
-// pod further.
+// leavesBehind records that an operator removes its reference from a pod of its terminating owner. The function beside
+// makes other changes to the pod in the same write.
 func (t *tape) leavesBehind(a *thing, beside func(p *thing)) {
 	p := pod("p", a)
 	q := p.owned()
@@ -77,7 +77,7 @@ func (t *tape) leavesBehind(a *thing, beside func(p *thing)) {
 	t.commit("op", "update", a, p, q)
 }
 
-// cleansUp adds that a controller deletes a pod of its terminating owner.
+// cleansUp records that a controller deletes a pod of its terminating owner.
 func (t *tape) cleansUp(process string, a *thing) {
 	p := pod("p", a)
 	t.exist(a, p)
@@ -158,7 +158,7 @@ func (t *tape) unscoped(kind string) {
 	t.settled()
 }
 
-// cuts adds that the collector removes all references of a pod: to b, and to an owner that is gone.
+// cuts records that the garbage collector removes all references of a pod: to b, and to an owner that is gone.
 func (t *tape) cuts(b *thing) {
 	a := set("a", 0)
 	p := pod("p", nil).owned(plain(a), plain(b))
@@ -167,8 +167,8 @@ func (t *tape) cuts(b *thing) {
 	t.commit("gc", "patch", nil, p, p.owned())
 }
 
-// lateDependent adds that the collector receives a dependent during its work, and then removes the owner. It sent
-// that request -left records ago.
+// lateDependent records that the garbage collector receives a dependent during its work, and then removes the owner. It
+// sent that request -left records ago.
 func (t *tape) lateDependent(left int) {
 	a := set("a", 1)
 	b := a.dying(orphanFinalizer)
@@ -183,7 +183,7 @@ func (t *tape) lateDependent(left int) {
 	r.Asked = r.Index + left
 }
 
-// If the collector has removed the orphan finalizer too early, it may still orphan the dependents while another
+// If the garbage collector has removed the orphan finalizer too early, it may still orphan the dependents while another
 // finalizer keeps the owner. Another law reports the early removal.
 func TestPromisedLate(t *testing.T) {
 	tp := &tape{}

@@ -77,8 +77,8 @@ var _ = tells([]story{
 	}},
 })
 
-// back adds that a controller releases a pod that it had adopted before a crash, and adopts it again. older is set if
-// it had read the pod with labels that do not match.
+// back records that a controller releases a pod that it had adopted before a crash, and adopts it again. older is set
+// if it had read the pod with labels that do not match.
 func (t *tape) back(older bool) {
 	a, p := t.orphan(1)
 	q := t.adopts("rs", a, p)
@@ -94,7 +94,7 @@ func (t *tape) back(older bool) {
 	t.commit("rs", "patch", a, r, r.owned(controlledBy(a))).Incarnation = 1
 }
 
-// chargedBetween adds that a pod passes from one owner to another. Between release and adoption, the server writes
+// chargedBetween records that a pod passes from one owner to another. Between release and adoption, the server writes
 // the usage of a quota.
 func (t *tape) chargedBetween() {
 	a, b, p, q := set("a", 1), rc("b", 1), pod("p", nil), pod("other", nil)
@@ -106,7 +106,7 @@ func (t *tape) chargedBetween() {
 	t.adopts("rc", b, free)
 }
 
-// Stories of owners whose dependents the server forbids.
+// Stories of owners for which the server forbids new dependents.
 var _ = tells([]story{
 	{"NOFIGHT-3", "more is forbidden", kept, func(t *tape) { t.forbidden(2); t.settled() }},
 	{"NOFIGHT-3", "more was forbidden, and another client has written since", broken, func(t *tape) {
@@ -138,7 +138,7 @@ var _ = tells([]story{
 	}},
 })
 
-// forbidden adds that a set's controller tries to create a pod, and is refused each time.
+// forbidden records that a set's controller tries to create a pod, and is refused each time.
 func (t *tape) forbidden(tries int) *thing {
 	a, _ := t.family(1)
 	for range tries {

@@ -151,7 +151,7 @@ func (t *tape) commit(process, verb string, owner, before, after *thing) *sim.Re
 		Object: o.ref(), Before: value(before), After: value(after), Saw: value(before), Guards: sim.Guards{UID: true}})
 }
 
-// exist adds that the user creates objects.
+// exist records that the user creates objects.
 func (t *tape) exist(objects ...*thing) {
 	for _, o := range objects {
 		t.commit(User, "create", nil, nil, o)
@@ -166,7 +166,7 @@ func (t *tape) user(before, after *thing) *sim.Record {
 	return t.commit(User, verb, nil, before, after)
 }
 
-// becomes adds that the user changes an object, and returns the new version.
+// becomes records that the user changes an object, and returns the new version.
 func (t *tape) becomes(before, after *thing) *thing {
 	t.user(before, after)
 	return after
@@ -179,7 +179,7 @@ func (t *tape) shows(process string, before, after *thing, enqueued ...string) *
 	return after
 }
 
-// stored adds that the user creates an object, and returns the object.
+// stored records that the user creates an object, and returns the object.
 func (t *tape) stored(o *thing) *thing {
 	t.exist(o)
 	return o
@@ -298,20 +298,20 @@ func subjects() []Actor {
 
 var cast []func() []Actor
 
-// plays adds actors to those of all stories.
+// plays adds actors for all stories.
 func plays(f func() []Actor) bool {
 	cast = append(cast, f)
 	return true
 }
 
-// served is [Judge].Kinds of a server with all kinds but Widgets.
+// served is [Judge].Kinds of a server that serves all kinds except Widget.
 func served(apiVersion, kind string) (namespaced, ok bool) {
 	return kind != "Node" && kind != "Namespace", kind != "Widget"
 }
 
 func judge(t *tape) *Judge { return judgeWith(t, 0) }
 
-// allLaws returns all laws, and those of the subjects' invariants.
+// allLaws returns all laws of the package, and the laws of the subjects' invariants.
 var allLaws = sync.OnceValue(func() []*Law {
 	all := All()
 	for _, s := range subjects() {
@@ -348,7 +348,7 @@ func (t *tape) orphan(replicas int) (a, p *thing) {
 	return a, p
 }
 
-// rivals stores two sets, a and b, and the pod of one of them.
+// rivals stores two sets, a and b, and a pod of the set with the name in owner.
 func (t *tape) rivals(owner string) (a, b, p *thing) {
 	a, b = set("a", 1), set("b", 1)
 	p = pod("p", map[string]*thing{"a": a, "b": b}[owner])

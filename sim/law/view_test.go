@@ -9,7 +9,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// The index of a journal contains all entries of an object since a record, in order, and no earlier ones.
+// The index of a journal contains all entries of an object since a record, in order, and no earlier entries.
 func TestSince(t *testing.T) {
 	var j view.Journal
 	a, b := &view.Sight{UID: "a"}, &view.Sight{UID: "b"}

@@ -87,8 +87,8 @@ func (j *Judge) First() *Violation {
 // Fails reports whether a violation fails the run.
 func (j *Judge) Fails(b *Violation) bool { return b.Strength == Informed || j.Strict }
 
-// Since drops all violations before the record with this index, and ignores later reports about earlier records. It is
-// for the line "laws since=switch" of a scenario.
+// Since drops all violations before the record with this index, and ignores later reports about earlier records. The
+// line "laws since=switch" of a scenario calls it.
 func (j *Judge) Since(index int) {
 	j.forgiven = index
 	j.violations = slices.DeleteFunc(j.violations, func(b Violation) bool { return b.Record < index })

@@ -12,9 +12,9 @@ import (
 type Strength uint8
 
 const (
-	// Informed: the actor had seen enough to know that the write was a violation.
+	// Informed: the actor had seen enough to know that its write was a violation.
 	Informed Strength = iota
-	// Committed: the write was right by what the actor had seen, but wrong for the stored state.
+	// Committed: the write was right for the state that the actor had seen, but wrong for the stored state.
 	Committed
 )
 
@@ -27,8 +27,8 @@ func committedIf(excused bool) Strength {
 
 func informedIf(knew bool) Strength { return committedIf(!knew) }
 
-// adoptionStrength returns Informed if the adopter could have known that its own object was terminating: from a
-// delivery, from a live read, or from the live read that ADOPT-4 requires. Otherwise it returns Committed.
+// adoptionStrength returns Informed if the adopter could have known that its own object was terminating. It could know
+// this from a delivery or a live read, or with the live read that ADOPT-4 requires.
 func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if meta.Deleting(meta.Of(r.SawFor)) {
 		return Informed
@@ -43,9 +43,9 @@ func adoptionStrength(r *sim.Record, w *Write) Strength {
 	return Committed
 }
 
-// inherits returns the strength of a write that takes an object from another owner. It is Committed for a server-side
-// apply for a recreated owner with the same name: the server replaces the reference that the same manager applied
-// before. The manager cannot know this, because the server refuses other applies that add a second controller.
+// inherits returns the strength of a write that takes an object from another owner. It is Committed if a server-side
+// apply replaces the reference to an owner by a reference to a recreated owner of that name. The actor cannot expect
+// this: any other apply that adds a second controller is refused.
 func (w *Write) inherits(r *sim.Record) Strength {
 	if r.Guards.Applies && w.NewOwner != nil && w.Owner.Kind == w.NewOwner.Kind && w.Owner.Name == w.NewOwner.Name {
 		return Committed
@@ -53,7 +53,7 @@ func (w *Write) inherits(r *sim.Record) Strength {
 	return Informed
 }
 
-// newsTo returns Committed if the actor had read the object without a reference to that owner, otherwise Informed.
+// newsTo returns Committed if the version that the actor had read has no reference to that owner, otherwise Informed.
 func newsTo(w *Write, owner types.UID) Strength {
 	if w.Saw != nil && meta.RefTo(w.Saw, owner) == nil {
 		return Committed
@@ -61,9 +61,9 @@ func newsTo(w *Write, owner types.UID) Strength {
 	return Informed
 }
 
-// collects returns the strength of a deletion by the garbage collector of an object that an owner keeps. It is
-// Committed if the garbage collector had read the object without that reference, or had read that the owner waits for
-// its dependents. A second delete of the owner, with another policy, may have ended the waiting.
+// collects returns the strength if the garbage collector deletes an object that an owner keeps. It is Committed if the
+// garbage collector had read the object without that reference, or had read that the owner waits for its dependents. A
+// second delete of the owner, with another policy, may have ended the waiting.
 func collects(w *Write, ref *metav1.OwnerReference) Strength {
 	if w.process.readWaiting(ref, w.Before.GetNamespace()) {
 		return Committed

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// Write holds the meaning of one commit: the controller of the object before and after, and what the actor did. It is
-// computed once for all laws, and valid until the next record.
+// Write holds facts about one commit, such as the object's controller before and after. It is computed once for all
+// laws, and valid until the next record.
 type Write struct {
 	For   sim.Ref // the object that the actor was reconciling; derived from references if the record has none
 	Actor *Actor  // nil if the writer is no actor, or reconciles no kind
@@ -21,7 +21,7 @@ type Write struct {
 	Before, After, Saw        metav1.Object          // the object before, after, and as the actor had read it, or nil
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // the ControllerRefs of Before, After and Saw
 
-	Dependent bool // the actor manages the object's kind, and the object is not Standalone or out of reach
+	Dependent bool // the actor manages the object's kind; Standalone objects and objects out of reach are excluded
 	Mine      bool // Owner is For
 	SawMine   bool // SawOwner is For
 	Claims    bool // an existing object gets another ControllerRef
@@ -31,7 +31,7 @@ type Write struct {
 	Unread    bool // it is not known which version the actor had read
 
 	process *process // of the actor; nil for none
-	read    bool     // For is the object that the actor has read live, not the cached one
+	read    bool     // the UID in For is from a live read, not from the cache
 	dropped bool     // the server dropped the controller field from a reference to For
 }
 
@@ -48,7 +48,7 @@ func (w *Write) isFor(ref *metav1.OwnerReference) bool {
 	return ref != nil && w.For.UID != "" && string(ref.UID) == w.For.UID
 }
 
-// adds reports whether a write changes only references to this owner, and what onlyRefs also allows.
+// adds reports whether a write changes only references to this owner, own finalizers, and fields that the server sets.
 func (w *Write) adds(r *sim.Record, owner string) bool {
 	return w.After != nil && w.onlyRefs(r) && meta.SameRefsBut(w.Before, w.After, owner)
 }
@@ -66,9 +66,9 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 		meta.SameBody(r.Before, r.After)
 }
 
-// takesByName reports whether an actor without a selector adopts an orphan that has the name of its desired object,
-// and sets the desired state in the same write, as CreateOrUpdate does. This combines two allowed writes in one
-// update or apply. The write may not remove owner references or finalizers of others.
+// takesByName reports whether an actor without a selector adopts an orphan by name and sets the desired state in the
+// same write, as CreateOrUpdate does. Such a write combines two allowed writes in one update or apply. It may not
+// change other owner references, or finalizers that the actor does not declare.
 func (w *Write) takesByName(r *sim.Record) bool {
 	return w.Actor.Selector == nil && w.SawOwner == nil &&
 		(r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
@@ -76,7 +76,7 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
-// unhands reports whether a write only removes finalizers of the actor. This may remove the object.
+// unhands reports whether a write only removes finalizers of the actor. The removal may end the object.
 func (w *Write) unhands(r *sim.Record) bool {
 	switch {
 	case w.Before == nil:
@@ -89,9 +89,9 @@ func (w *Write) unhands(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, "")
 }
 
-// unhandsTerminating is unhands for a terminating object. Below profile Upstream, the actor may do this whatever the
-// owner is, because it added the finalizer itself. With profile Upstream, it may do this only if the owner is an
-// earlier object with the reconciled object's name.
+// unhandsTerminating reports whether an actor may remove its own finalizers from a terminating object that it does not
+// own. Below profile Upstream, it may always. With profile Upstream, the object's owner must be an earlier object with
+// the name of the reconciled object.
 func (w *Write) unhandsTerminating(r *sim.Record) bool {
 	if w.Before == nil || !meta.Deleting(w.Before) || !w.unhands(r) {
 		return false
@@ -101,8 +101,8 @@ func (w *Write) unhandsTerminating(r *sim.Record) bool {
 		ref.UID != uidOf(w.For)
 }
 
-// harmless reports whether a write to an object that the actor does not own is allowed: adoption of an orphan,
-// removal of the actor's own reference, or removal of its own finalizers from an object that is terminating or has no
+// harmless reports whether a write to an object that the actor does not own is allowed. The write may adopt an orphan,
+// remove the actor's own reference, or remove its own finalizers from an object that is terminating or has no
 // controller.
 func (w *Write) harmless(r *sim.Record) bool {
 	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) || w.unhandsTerminating(r) {
@@ -120,7 +120,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		meta.SameRefsBut(w.Before, w.After, w.For.UID) && w.onlyRefs(r)
 }
 
-// counting returns the work of the worker that made a write, or nil if it is not known what that worker had seen.
+// counting returns the [work] of the worker that made a write, or nil if it is unknown what the worker had seen.
 func (w *Write) counting(r *sim.Record) *work {
 	k := w.process.work(r)
 	if k == nil || !k.busy || k.owner == "" || string(k.owner) != r.For.UID || r.SawFor == nil {
@@ -172,8 +172,8 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
 }
 
-// keyedOtherwise reports whether the record does not say which object is reconciled: it names none, the object was
-// never stored or received, or the key belongs to another watched kind. A controller may have several queues.
+// keyedOtherwise reports whether the record does not name the reconciled object. A controller may have several queues.
+// So For may be empty, name an object that was never stored or received, or hold a key of another watched kind.
 func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Actor.For.Kind, f.Namespace, f.Name) == nil {
 		return true
@@ -186,8 +186,8 @@ func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	return false
 }
 
-// readFor sets the UID of For to that of the object that the actor has read live, if this object is the written one
-// or its owner. The actor's cache may still contain an earlier object with the same name.
+// readFor sets the UID of For to the UID that the actor has read live, if that UID belongs to the written object or its
+// owner. The actor's cache may still contain an earlier object with the same name.
 func (w *Write) readFor(r *sim.Record) {
 	k := w.process.work(r)
 	if k == nil || k.live == "" || string(k.live) == w.For.UID {
@@ -213,9 +213,10 @@ func (w *Write) outOfReach(s *State, r *sim.Record) bool {
 	return o != nil && o.maker == &w.process.Actor
 }
 
-// inferFor sets For to the owner in the ControllerRef of the written object, if the owner has the reconciled kind. It
-// uses the reference before the write, after it, or as the actor had read it. If the write moves the reference to a
-// recreated owner with the same name, For is the new owner. An owner with the namespace and name of the key is ignored.
+// inferFor sets For to the owner in the ControllerRef of the written object, if the owner has the reconciled kind. The
+// reference may be from before the write, from after it, or from what the actor had read. If the write moves the
+// reference to a recreated owner of the same name, For is the new owner. An owner with the key's namespace and name is
+// ignored.
 func (w *Write) inferFor(r *sim.Record) {
 	ref := w.Owner
 	if ref == nil {

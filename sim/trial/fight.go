@@ -18,12 +18,12 @@ type watch struct {
 	threads  map[[2]string]string // process and kind -> name of the thread of their deliveries
 	deed     stepped
 	rounds   int   // how often states recurred since the last user action or fault
-	cycle    []int // indexes of the records of a fight that was found and is not recorded yet
+	cycle    []int // indexes of the records of a fight that was found, but is not in the history yet
 }
 
 type tally struct {
 	writes    int // commits, without status writes, since the trial began
-	committed int // the number of the last commit's step, plus the number of later steps that do not count (see pass)
+	committed int // the step of the last commit, plus the number of later steps that do not count (see pass)
 }
 
 // stepped describes the last step for the fight detector.
@@ -34,8 +34,8 @@ type stepped struct {
 	outside bool // a user action or a fault was part of it
 }
 
-// fightRounds is how often a state must recur to count as a fight. One recurrence is not enough, because two
-// instances of one controller may undo each other's work once by chance.
+// fightRounds is how often a state must recur in a fight. One recurrence is not enough, because two instances of one
+// controller may undo each other's work once by chance.
 const fightRounds = 3
 
 // programRounds replaces fightRounds in worlds with whole programs. The host cannot see their queues, so states that
@@ -128,8 +128,8 @@ func (w *watch) thread(process, kind string) string {
 	return name
 }
 
-// busy lists the threads that have an enabled action, for the fight detector. If one of them did nothing in a cycle,
-// the schedule caused the cycle by never choosing its action.
+// busy lists the threads that have an enabled action. A cycle without an action of a busy thread is no fight: the
+// schedule caused the cycle because it never chose that thread.
 func (t *Trial) busy() []string {
 	var names []string
 	for _, a := range t.World.Enabled() {
@@ -175,7 +175,7 @@ func (t *Trial) fought() bool {
 	return true
 }
 
-// blindIn reports whether events are withheld from a process of the cycle. These events might end the cycle.
+// blindIn reports whether events are withheld from a process of the cycle. Delivery of the events might end the cycle.
 func (t *Trial) blindIn(cycle []int) bool {
 	return slices.ContainsFunc(cycle, func(i int) bool {
 		r := t.World.History.At(i)
@@ -194,8 +194,8 @@ func (t *Trial) disturbed() bool {
 	})
 }
 
-// In a disturbed world, the last records are searched for a repetition after firstLook writes, and each time the
-// number of writes has quadrupled. A repetition ends the settle, but the law does not report it as a fight.
+// In a disturbed world, loops searches the last records for a repetition after firstLook writes, and whenever the
+// number of writes has quadrupled. A repetition ends the call of Settle, but is not reported as a fight.
 const (
 	firstLook   = 512
 	lookRecords = 4000

@@ -10,13 +10,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// growth finds fights whose state never recurs because it grows: a counter in an annotation, or an increasing number
-// of objects. It counts how often a process writes for the same object in the same way.
+// growth finds fights in which no state recurs, because the state grows: a counter in an annotation, or an increasing
+// number of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
 	writes int             // number of writes since the last user action or fault
 	doing  map[doing]*done // the ways of writing, counted after the first growthFrom writes
 	hit    *done           // an entry that was used growthMost times since it was last examined
-	most   int             // how many entries of doing to keep; 0 means all
+	most   int             // the maximum number of entries in doing; 0 means no limit
 }
 
 // doing is one way of writing: the writer, the reconciled object (owner) and the written object. The name of a created
@@ -29,12 +29,12 @@ type doing struct {
 type done struct {
 	doing
 	count int
-	next  int    // the count at which it is examined next
+	next  int    // the value of count at which endless is called next
 	last  [3]int // indexes of its last records
 }
 
-// The first growthFrom writes are not counted, so that worlds that settle have no extra work. After that, each way of
-// writing is examined after each growthMost uses.
+// The first growthFrom writes are not counted, because most worlds settle earlier. Later, each way of writing is
+// examined after every growthMost writes.
 const (
 	growthFrom = 250
 	growthMost = 1000
@@ -78,9 +78,9 @@ func (g *growth) note(r *sim.Record) {
 	}
 }
 
-// endless reports whether repeated writes will not end. It is false for creations by a controller whose contract has
-// Replicas, because EXACT-2 checks creations. Updates must be more than eight times the number of objects, because a
-// large world may need one write for each other object. Heartbeats do not count.
+// endless reports whether repeated writes will not end. It is false for creations by a controller with Replicas in its
+// contract, because EXACT-2 checks creations. The limit for updates is eight times the number of objects, because one
+// object may need a write for each other object. Heartbeats do not count.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -110,9 +110,9 @@ func (t *Trial) grows(d *done) string {
 	return text
 }
 
-// ownTrigger finds a controller that triggers itself: it writes only the current time, the event of this write starts
-// its next reconcile, and that reconcile writes the time again. Other detectors miss this, because nothing grows, and
-// no state recurs while time passes.
+// ownTrigger finds a controller that triggers itself: each reconcile writes only the current time, and the event of
+// that write starts the next reconcile. Other detectors miss this, because nothing grows, and no state recurs while
+// time passes.
 type ownTrigger struct {
 	runs map[int][]int // index of a write -> indexes of the chain of writes that ends with it (see ownRounds)
 	hit  []int         // a chain of ownRounds+1 writes; nil for none
@@ -153,8 +153,8 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 }
 
 // triggerOf returns the write whose event started the reconcile that made r, or nil. Both writes must be of one
-// process. The host cannot see the reconciles of programs. For a program, the event must be less than a second old;
-// otherwise a timer may be the trigger.
+// process. The host cannot see the reconciles of programs. So for a program, the event must be less than a second old:
+// a timer may trigger a later write.
 func triggerOf(h *sim.History, r *sim.Record) *sim.Record {
 	event := h.At(r.Cause)
 	switch {

@@ -32,8 +32,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// An outside program may act on any version of an existing owner so far. It may not create more dependents than any
-// version wants.
+// An outside program may use any version that an existing owner has had. It may create no more dependents than the
+// version with the largest number wants.
 func TestOutsideActsOnEarlierVersions(t *testing.T) {
 	sets := appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 	server := fakeapi.New(fakeapi.Options{})
@@ -73,7 +73,7 @@ func TestOutsideActsOnEarlierVersions(t *testing.T) {
 	}
 }
 
-// Repeated updates of an Event are no fight and no change. Updates of other objects are.
+// Repeated updates of other objects are a fight and a change. Repeated updates of an Event are not.
 func TestEventsOnlyReport(t *testing.T) {
 	for kind, endless := range map[string]bool{"Event": false, "ConfigMap": true} {
 		var g growth

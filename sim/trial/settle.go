@@ -26,7 +26,8 @@ type Settling struct {
 }
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
-// far exceed what a call needs. Steps and writes do not count in a lull (see lulled).
+// far exceed what a call needs. Steps and writes in a lull do not count. A lull is a wait for a distant timer: see
+// lulled.
 type Limits struct {
 	Writes int           // number of commits without status writes; 0: half a million
 	Steps  int           // number of steps; 0: two million; with a whole program 15,000 plus Recorded
@@ -56,8 +57,8 @@ func (l *Limits) fill(hosted bool) {
 	l.Steps = cmp.Or(l.Steps, maxSteps)
 }
 
-// counted holds how many steps and writes do not count for the limits: those before the call of Settle, and those in a
-// lull.
+// counted holds the numbers of steps and writes that do not count for the limits. These happened before the call or in
+// a lull.
 type counted struct {
 	writes, steps int
 	wrote         int // tally.writes at the last call of pass
@@ -104,8 +105,8 @@ const (
 	goesOn  = time.Minute
 )
 
-// next returns the time of the next timer, and whether it is so soon after a change that work may be unfinished
-// (doneFor).
+// next returns the time of the next timer. soon is true if that time is at most doneFor after the last change: then
+// work may be unfinished.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
 		return pending[0].At, pending[0].At <= t.rest.since+doneFor
@@ -131,10 +132,10 @@ func (t *Trial) underWay() string {
 	return "a reconcile"
 }
 
-// Settle steps until only faults are enabled, until only heartbeats without effect are left, until it finds a fight, or
-// until a limit is reached. When the world has settled, the laws about settled worlds are evaluated. A world that does
-// not settle violates EXACT-7, or NOFIGHT-1 if it fights. If the time in Limits.For ends the call, these laws are
-// evaluated only if Limits.Rest is set, after interrupted work is completed.
+// Settle takes steps until only faults or heartbeats without effect are left, until it finds a fight, or until a limit
+// is reached. If the world has settled, it evaluates the laws about settled worlds. If not, the world violates EXACT-7,
+// or NOFIGHT-1 if it fights. If Limits.For ends the call while timers are left, Settle evaluates these laws only with
+// Limits.Rest, after it has completed interrupted work.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
 	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
@@ -229,7 +230,8 @@ func (t *Trial) Settle(l Limits) Settling {
 
 func (t *Trial) idle(e []sim.Action) bool { return len(e) == 0 || e[0].Class == sim.Fault }
 
-// idleUntil returns the time of the next step: the current time, or that of the next timer if only timers are left.
+// idleUntil returns the time of the next step: if only timers are left, the time of the next timer; otherwise, the
+// present.
 func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 	if len(e) == 0 || e[0].Class != sim.Timer {
 		return t.World.Clock.Elapsed()
@@ -241,7 +243,7 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 }
 
 // mostIdle returns the maximum number of steps without a commit. It grows with Limits.For, because a process may start
-// every second. By default, it also grows with the number of objects, because a starting process reads each.
+// every second. By default, it also grows with the number of objects, because a starting process reads every object.
 func (t *Trial) mostIdle(l *Limits) int {
 	each := stepsOfLook * int(l.For/time.Second)
 	if l.Idle > 0 {

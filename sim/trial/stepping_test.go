@@ -23,8 +23,8 @@ var steps = regexp.MustCompile(`\b(?:[wW]orld(?:\(\))?|w)\.(?:Step|Take)\(`)
 // judges matches the creation of a judge.
 var judges = regexp.MustCompile(`\blaw\.NewJudge\(`)
 
-// Only a trial runs worlds under the laws. Apart from trials, only the kernel, the runner in real time and the
-// searches take steps, and only the judge of audit logs creates a judge.
+// Only a trial runs worlds under the laws. Apart from trials, only the kernel, the runner in real time and the searches
+// take steps. Only package audit also creates a judge.
 func TestOnlyTrialsStepWorlds(t *testing.T) {
 	may := []string{"sim/world.go", "sim/trial/", "internal/wallclock/", "sim/law/", "internal/explore/",
 		"internal/audit/judge.go"}
@@ -93,8 +93,8 @@ func wanders() host.Controller {
 	})
 }
 
-// Heartbeats do not count for the limits of Settle while the world waits for a timer that is far away. An endless
-// chain of timers counts.
+// While the world waits for a distant timer, heartbeats do not count for the limits of Settle. An endless chain of
+// timers counts.
 func TestHeartbeatsDoNotCount(t *testing.T) {
 	for _, c := range []struct {
 		name   string

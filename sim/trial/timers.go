@@ -13,9 +13,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// If only timers are left, the world counts as settled when each timer has fired beatsTimes times, over at least
-// beatsFor, and only the current time has changed. Without this rule, a controller that polls every ten minutes would
-// never settle. To wait for a later poll that changes something, use Limits.For.
+// If only timers are left, the world settles when each timer has fired beatsTimes times, over at least beatsFor, and
+// writes have changed only times. Without this rule, a controller that polls every ten minutes would never settle. To
+// wait for a later poll that changes something, use Limits.For.
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
@@ -25,9 +25,9 @@ const (
 	beatsMost  = 1000                   // this number of fired timers is enough, even in less time
 	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
 
-	// A creation that is refused again at about equal intervals is a poll, if the interval is at least againLeast (a
-	// shorter one is a loop) and less than againMost, the longest back-off of client-go's queues. The intervals of a
-	// back-off double. The intervals of a poll grow by less, even if a schedule with slow writes delays each request.
+	// A creation that is refused at about equal intervals is a poll. The interval is at least againLeast (a shorter
+	// interval is a loop) and less than againMost, the longest back-off of client-go's queues. The intervals of a
+	// back-off double. The intervals of a poll grow less, even if slow writes delay its requests.
 	againLeast = time.Second
 	againMost  = 1000 * time.Second
 
@@ -37,10 +37,10 @@ const (
 
 // resting counts the timers that have fired since the last change.
 type resting struct {
-	fired   map[beat]int         // how often each timer has fired, counted from the time since
+	fired   map[beat]int         // how often each timer has fired after the time in the field since
 	due     []*sim.Alarm         // timers that the last step may have fired
 	since   time.Duration        // the time of the first wait for a timer after the last change
-	rounds  int                  // number of timers that have fired since then
+	rounds  int                  // number of timers that have fired after the time in the field since
 	lull    time.Duration        // the time until which the world is in a lull (see lulled); 0 for none
 	changed bool                 // something has changed, so the next wait for a timer begins a new count
 	knocks  map[worker][]string  // messages of the 403 refusals in the current reconcile of each worker
@@ -70,8 +70,8 @@ func (r *resting) reset() {
 	r.due, r.changed = r.due[:0], true
 }
 
-// digest adds the past that decides when the world counts as settled: the time of the last change, the timers that have
-// fired since, and the refused creations. The due timers follow from the clock's state.
+// digest adds the facts that decide when the world counts as settled, such as the time of the last change, the timers
+// that have fired since, and the refused creations. The due timers follow from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	var creations uint64
 	for c, last := range r.again { //detcheck:ordered a sum
@@ -101,8 +101,8 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 }
 
 // note decides whether a record is a change. An error or a refusal is no change if events are withheld from the
-// process, because the process may wait for these events. A 403, for a quota or a missing permission, is no change
-// either: only another actor can remove the cause of a 403, and the controller retries with growing delays.
+// process, because the process may wait for these events. A 403 for a quota or a missing permission is no change
+// either. Only another actor can remove its cause, and the controller retries with growing delays.
 func (r *resting) note(rec *sim.Record, withheld bool) {
 	switch rec.Op {
 	case sim.Commit:
@@ -127,8 +127,8 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// repeats reports whether a creation was refused again because the object exists, at about the same interval.
-// An operator that creates its objects before it reads them, and that waits for something, does this.
+// repeats reports whether a creation was refused again because the object exists, at about the same interval. For
+// example, an operator does this if it polls and each poll begins with the creation of its objects.
 func (r *resting) repeats(rec *sim.Record) bool {
 	if rec.Code != http.StatusConflict || rec.Verb != "create" {
 		return false
@@ -146,9 +146,9 @@ func (r *resting) repeats(rec *sim.Record) bool {
 	return againLeast <= every && every < min(againMost, last.longest*9/5)
 }
 
-// polls reports whether a refusal is part of a poll and no change: a read of a missing object, or a program that tries
-// to take a lock. The program does this by creating an object that another instance has created. The host cannot see
-// the reconciles of programs, so there is no record of an error at the end of the reconcile.
+// polls reports whether a refusal is part of a poll, so that it is no change. The request read a missing object, or
+// tried to take a lock. A program takes a lock by creating an object; the refusal says that another instance has
+// created it. The host cannot see the reconciles of programs, so no SyncEnd reports the error.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil {
@@ -232,8 +232,8 @@ func (r *resting) waits(now time.Duration) {
 	}
 }
 
-// lulled reports whether the world is unsettled only because of timers that are far away: for example a resync in
-// twelve hours, while a lease is renewed every two seconds.
+// lulled reports whether the world is unsettled only because of distant timers. An example is a resync in twelve hours,
+// while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
 // beating reports whether timers have fired since the last change, each at average intervals of at least beatsLeast.
@@ -249,10 +249,10 @@ func (t *Trial) withheld(process string) bool {
 // electionFor exceeds the duration of a lease.
 const electionFor = 30 * time.Second
 
-// patience returns for how long timers must have no effect. The time is 0 if all timers belong to processes with
-// withheld events: they retry with growing delays, and an hour shows no more than three retries. It is electionFor if
-// all other timers belong to an election, which is decided when a lease would have expired. With an end time
-// ([Limits].For), the time is always beatsFor.
+// patience returns how long timers must have had no effect. With an end time ([Limits].For) it is beatsFor. Otherwise
+// it is 0 if all timers belong to processes with withheld events: their delays grow, and an hour shows at most three
+// retries. It is electionFor if all other timers belong to managers: by then, an old lease has expired.
+// In all other cases it is beatsFor, or pollsFor with programs.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
@@ -269,7 +269,7 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	return enough
 }
 
-// roundSteps is the number of additional steps to describe a loop: several rounds of a dozen controllers.
+// roundSteps is the number of additional steps for the description of a loop: several rounds of a dozen controllers.
 const roundSteps = 200
 
 // goingRound takes roundSteps steps and names what happens in them, in the order of first occurrence.

@@ -111,8 +111,7 @@ func (t *Trial) judged(a law.Actor) {
 }
 
 // Outside declares a program that acts from outside this world, through [host.Cluster.As] with this name. The laws
-// apply to it by the contract of the parameter as. The judge assumes that the program knows only the answers to its
-// requests.
+// judge it by the contract in the parameter as. They assume that the program knows only the answers to its requests.
 func (t *Trial) Outside(name string, as host.Controller) {
 	s := actorOf(name, &as)
 	s.Controller, s.Opaque, s.Outside = name, true, true
@@ -157,9 +156,9 @@ func (t *Trial) Faults(counts map[string]int) error {
 	return nil
 }
 
-// Forget limits the memory of an endless trial: it keeps at least this number of records, and of the server's
-// revisions. It applies to the history, to the revisions from which watches can start, and to what the laws and the
-// fight detector remember about deleted objects. Call it before the first step.
+// Forget limits the memory of an endless trial. It keeps at least this number of records and server revisions; a watch
+// cannot start from a dropped revision. It also limits what the laws remember about deleted objects, and the number of
+// the fight detector's counters. Call it before the first step.
 func (t *Trial) Forget(keep int) {
 	t.World.History.Forget = keep
 	t.Judge.Memory = max(keep, leastMemory)
@@ -176,7 +175,7 @@ func (t *Trial) Broken() *law.Violation { return t.Judge.First() }
 // Stop ends all processes and their goroutines. Afterwards the trial is read-only.
 func (t *Trial) Stop() { t.Cluster.Stop() }
 
-// records holds the memory of finished histories for reuse: exploration makes many short runs.
+// records holds the memory of finished histories for reuse, because exploration makes many short runs.
 var records = sync.Pool{New: func() any { return new([]sim.Record) }}
 
 // Recycle stops the trial and passes the memory of its history to a later trial. Keep no pointers into the history.
@@ -189,7 +188,7 @@ func (t *Trial) Recycle() {
 	records.Put(&h)
 }
 
-// digest adds the state of the trial itself: traps, limits, and the past that decides when the world has settled.
+// digest adds the state of the trial itself: traps, limits, and the counts that decide when the world has settled.
 func (t *Trial) digest(h *sim.Hash) {
 	h.Word(uint64(len(t.traps)))
 	for _, x := range t.traps {

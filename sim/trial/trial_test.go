@@ -206,7 +206,7 @@ func TestCutByTheClockIsNotSettled(t *testing.T) {
 	}
 }
 
-// Work that the end time interrupts is completed before the world is judged. If it does not end, the world is not
+// Work that the end time interrupts is completed before the world is judged. If the work does not end, the world is not
 // judged.
 func TestCutInTheMiddle(t *testing.T) {
 	const waits = 5 * time.Second
@@ -263,7 +263,7 @@ func TestCutInTheMiddle(t *testing.T) {
 	}
 }
 
-// doneFor is how long nothing changes after interrupted work until it counts as completed.
+// doneFor is how long nothing may change before interrupted work counts as completed.
 const doneFor = 10 * time.Second
 
 func TestTraps(t *testing.T) {

@@ -44,7 +44,7 @@ func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 type user struct {
 	queue []deed
 	clock *sim.Clock
-	again time.Duration // the time of the next try of the first action; 0 if it was not tried
+	again time.Duration // the time of the next try of the first queued action; 0 before its first try
 }
 
 type deed struct {
@@ -82,7 +82,7 @@ func (u *user) Digest(h *sim.Hash) {
 // Trap crashes a process when its next matching request is pending or answered.
 type Trap struct {
 	Process string
-	After   bool          // when the request is executed and the answer is pending; otherwise before it is executed
+	After   bool          // crash after the request is executed and before its answer; false: before it is executed
 	Verb    fakeapi.Verb  // "" for any write
 	Kind    *fakeapi.Kind // nil for any
 	Name    string        // "" for any

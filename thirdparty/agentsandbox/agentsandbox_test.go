@@ -61,7 +61,7 @@ func TestAgentSandbox(t *testing.T) {
 		}})
 }
 
-// ofNoPool returns a reason if a claim may not change the pod, which is not a pod of a pool.
+// ofNoPool returns a reason if a pod's controller is not a SandboxWarmPool. A claim must not change such a pod.
 func ofNoPool(f *law.Facts) string {
 	if pod, ok := f.Before.(*corev1.Pod); ok {
 		if ref := metav1.GetControllerOf(pod); ref != nil && ref.Kind != "SandboxWarmPool" {

@@ -72,8 +72,8 @@ type report struct {
 	}
 }
 
-// In each operator, check finds no violation that its threelaws.yaml does not accept. Two runs of one schedule
-// do not differ.
+// In each operator, check finds only violations that its threelaws.yaml accepts. Two runs of one schedule do not
+// differ.
 func TestOperators(t *testing.T) {
 	bin := build(t)
 	for i := range operators {

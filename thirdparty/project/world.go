@@ -87,7 +87,7 @@ func (w *world) read(text string) {
 // shrunk returns the path of the file that replays the finding.
 func (w *world) shrunk() string { return filepath.Join("testdata", "shrunk", w.name+".txtar") }
 
-// without returns a file's text without the CRDs that parse added and, if s.Timed is set, without the hash of the run.
+// without returns a file's text without the CRDs that parse added. If s.Timed is set, it also removes the run's hash.
 func (s *Project) without(t *testing.T, text string) string {
 	at := s.definitions(t)
 	text = strings.Replace(text, "define "+at+"\n", released, 1)

@@ -36,8 +36,8 @@ var kept = []schema.GroupVersionKind{
 	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
 }
 
-// ends returns a function that describes the end of a world: the objects of each kind with their owners, finalizers and
-// the numbers in their status, and the text of more. It omits names, uids and times.
+// ends returns a function that describes the end of a world: the objects of each kind with owners, finalizers, numbers
+// in the status, and the text of more. It omits names, uids and times.
 func ends(into *string, more func(o runtime.Object, all []runtime.Object) string) scenarios.Func {
 	return func(user host.Client) error {
 		names, all := map[string]string{"": "nobody"}, []runtime.Object{}

@@ -24,9 +24,8 @@ import (
 )
 
 const (
-	// between is the time between two acts. It is longer than any wait for a program to settle, so that each act
-	// happens at the same time in all runs. A failed key may be retried after 1000 s, and seven minutes without a step
-	// must follow.
+	// between is the time between two acts. All worlds settle within this time, so each act happens at the same time
+	// in all runs. A failed key may be retried after 1000 s, and then seven minutes must pass without a step.
 	between = 30 * time.Minute
 
 	drawnWorlds = 200 // number of random worlds; with SOAK a tenth of SOAK, if that is more
@@ -92,18 +91,18 @@ func (d *drawing) play(t rapid.TB, g *scenarios.Registry, instead map[string]hos
 	return e
 }
 
-// neverRests reports whether a controller goes on forever: the world does not settle, or a law says so. A program whose
-// create is refused because the name is taken retries with growing delays, so it counts as settled, while our
-// controller does not. WRITE-7 reports this program.
+// neverRests reports whether a controller goes on forever: the world does not settle, or a law says so. If a name is
+// taken, a program retries the create with growing delays, so its world counts as settled. With our controller the
+// world does not settle. WRITE-7 reports the program.
 func (e *told) neverRests() bool {
 	return e.unsettled || slices.ContainsFunc(strings.Fields(e.law), func(id string) bool {
 		return slices.Contains([]string{"EXACT-7", "NOFIGHT-1", "WRITE-7", "WRITE-8"}, id)
 	})
 }
 
-// likeness reports whether two runs came to the same end, the laws report the same for both, and neither run took more
-// than twice the writes of the other plus ten. Two runs that never settle are not compared further, because their state
-// at the end is random.
+// likeness reports whether two runs came to the same end, with the same violated laws, and a similar number of writes:
+// at most twice the other number plus ten. Two runs that never settle are alike, because their state at the end is
+// random.
 func (e *told) likeness(o *told) bool {
 	if e.neverRests() && o.neverRests() {
 		return true
@@ -115,8 +114,8 @@ func (e *told) likeness(o *told) bool {
 const theirWorkers = 5
 
 // differs compares the end of upstream's controllers with the ends of ours, under the default schedule and some random
-// ones. In every second run ours have as many workers as upstream's. If the run with some seed is alike, what is "",
-// and seed is that seed.
+// ones. In every second run ours have as many workers as upstream's. If a run is alike, differs returns "" and the
+// seed of this run.
 func (d *drawing) differs(t rapid.TB, theirs told, instead map[string]host.Controller) (what string, seed uint64) {
 	var all []told
 	for seed = 0; seed <= ourSeeds; seed++ {
@@ -256,9 +255,9 @@ func tellsMutantsApart(t *testing.T) {
 	t.Logf("%d of %d mutants come to another end in %d worlds", found, tried, worlds)
 }
 
-// detail returns additional properties of an object that are compared at the end of a random world: to which of the
-// world's owners it belongs, its images, its conditions (not a pod's, because the kubelet determines their times), and
-// the endpoints of an EndpointSlice.
+// detail returns more properties of an object to compare at the end of a random world: its owner in this world, its
+// images, its conditions, and the endpoints of an EndpointSlice. It omits the conditions of pods, because the kubelet
+// determines their times.
 func detail(o runtime.Object, all []runtime.Object) string {
 	text := ""
 	for _, ref := range o.(metav1.Object).GetOwnerReferences() {
@@ -281,7 +280,7 @@ func detail(o runtime.Object, all []runtime.Object) string {
 	}
 	if kind := fmt.Sprintf("%T", o); !strings.HasSuffix(kind, ".Pod") {
 		conditions, _, _ := unstructured.NestedSlice(raw, "status", "conditions")
-		said := []string{} // the list is a map by type; its order is that of the last changes, which is no state
+		said := []string{} // in the API, conditions are a map by type; their order shows only the order of changes
 		for _, c := range conditions {
 			m := c.(map[string]any)
 			said = append(said, fmt.Sprintf(" %v=%v(%v)", m["type"], m["status"], m["reason"]))

@@ -90,7 +90,7 @@ func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interfac
 }
 
 // run runs a controller until its context ends. The controller reads feature gates when it is built. The gates in off
-// are disabled only for that time, because only one program of the Go process runs at a time.
+// are disabled only while this program runs, because the programs of a Go process run one at a time.
 func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.Feature) error {
 	descriptor := app.NewControllerDescriptors()[name]
 	if descriptor == nil {
@@ -136,8 +136,8 @@ func without(off []featuregate.Feature) (restore func(), err error) {
 
 const (
 	Era = "upstream"
-	// Unguarded is the era of upstream's controllers without the feature gate by which a reconcile waits until the
-	// caches show the controller's last writes, as before v1.36. Only controllers with the gate have this era.
+	// Unguarded is the era of upstream's controllers with the guard's feature gate disabled, as before v1.36. The
+	// guard makes a reconcile wait until the caches show the controller's last writes. Only some controllers have it.
 	Unguarded = "upstream-unguarded"
 )
 
@@ -148,8 +148,8 @@ var guards = map[string]featuregate.Feature{
 	names.StatefulSetController: features.StaleControllerConsistencyStatefulSet,
 }
 
-// Controllers returns upstream's controller for each controller name of [builtin.Registry] that upstream has, with the
-// declarations of that name's newest era. A controller with a gate in guards is also returned in the era [Unguarded].
+// Controllers returns upstream's controllers with names that [builtin.Registry] also has. Each has the declarations of
+// that name's newest era. A controller with a gate in guards is also returned in the era [Unguarded].
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()

@@ -80,7 +80,7 @@ func hashes(t *testing.T, seeds int) string {
 		if s := w.Settle(trial.Limits{}); !s.Settled || w.Broken() != nil {
 			t.Errorf("seed %d: %+v %v", seed, s, w.Broken())
 		}
-		if n := w.Server.Len(w.Server.KindNamed("pod")); n != 6 { // both sets get their pods
+		if n := w.Server.Len(w.Server.KindNamed("pod")); n != 6 { // each set has all its pods
 			t.Errorf("seed %d: %d pods", seed, n)
 		}
 		fmt.Fprintf(&all, "%d:%016x\n", seed, w.World.Hash())
@@ -150,7 +150,7 @@ func TestMemoryOfRunsIsFlat(t *testing.T) {
 
 func live() uint64 {
 	runtime.GC()
-	runtime.GC() // the second one frees objects with finalizers
+	runtime.GC() // the second collection frees objects with finalizers
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc

@@ -60,8 +60,8 @@ const oneInstant = "upstream's controller has two timers due at one instant, and
 
 const unwatched = "it holds a watch before a program has opened it"
 
-// worlds returns the files of the library whose first exploration finds no violation by the right controllers, by the
-// names of their directory and file. left counts the other files by reason.
+// worlds returns the files of the library in which the first exploration finds no violation by right controllers,
+// named by directory and file. left counts the other files by reason.
 func worlds(t *testing.T) (all []world, left map[string]int) {
 	left = map[string]int{}
 	lib := scenarios.Library()
@@ -116,8 +116,8 @@ func (w *world) options(t *testing.T) scenarios.ExploreOptions {
 	return o
 }
 
-// differences lists the worlds that end differently with upstream's controllers than with ours, with the finding that
-// explains it.
+// differences lists the worlds that end differently with upstream's controllers than with ours. The value is the
+// finding that explains the difference.
 var differences = map[string]string{
 	"bugs/c17-slice-held-by-a-finalizer": "C17: the Service has no slice beside the one that is held",
 	"bugs/d21-two-that-own-each-other":   "D21: both wait for each other for ever",

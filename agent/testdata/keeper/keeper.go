@@ -56,7 +56,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 
 func (k *Keeper) url(kind string) string { return k.API + "/api/v1/namespaces/default/" + kind }
 
-// do sends a request and decodes the answer.
+// do sends a request and decodes the response into into.
 func (k *Keeper) do(ctx context.Context, method, url string, body string, into any) (int, error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader([]byte(body)))
 	if err != nil {

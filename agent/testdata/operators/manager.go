@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// Manager runs a controller on controller-runtime until the context ends. With once, no Secret is made a second time: a
-// bug. With unique, its name has to be unique in the process.
+// Manager runs a controller on controller-runtime until the context ends. once gives it a bug: it creates no Secret
+// twice. With unique, the controller's name must be unique in the process.
 func Manager(ctx context.Context, cfg *rest.Config, once, unique bool) error {
 	anyName := !unique
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{Scheme: clientgoscheme.Scheme, Metrics: server.Options{BindAddress: "0"},

@@ -119,7 +119,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.status(ctx, w, own)
 }
 
-// waits reports whether the cache does not show a created ConfigMap yet that the server still has.
+// waits reports whether a created ConfigMap exists on the server and the cache does not show it yet.
 func (r *Reconciler) waits(ctx context.Context, w *Widget, own []*corev1.ConfigMap) (bool, error) {
 	made := r.made[w.UID]
 	for _, cm := range own {

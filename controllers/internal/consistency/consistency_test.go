@@ -71,8 +71,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// A record belongs to one object: a recreated object does not wait for it, and an event of the old object does not drop
-// the record of the new one.
+// A record belongs to one object. A recreated object does not wait for the old object's record. An event of the old
+// object does not drop the new object's record.
 func TestStoreKnowsObjects(t *testing.T) {
 	s := New(seen{}.behind)
 	s.Wrote("ns/web", "u1", pods, at(1))

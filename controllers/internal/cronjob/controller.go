@@ -202,9 +202,9 @@ type Without struct {
 	History     bool // clean up finished Jobs while the CronJob is terminating (RULES J91)
 }
 
-// exceedsBounds is the check of stay-within-bounds for a deleted Job. It calls forgets for an ended Job. A running Job
-// of the last scheduled time must not be deleted, because only the Job of a later time may replace it. exceedsBounds
-// reads the scheduled time from the Job's name, which cannot change.
+// exceedsBounds is the check of stay-within-bounds for a deleted Job. An ended Job must not be forgotten: see forgets.
+// The running Job of the last scheduled time must stay until the next scheduled time, at which a new Job may replace
+// it. The scheduled time comes from the Job's name, which cannot change.
 func exceedsBounds(f *law.Facts) string {
 	if f.After != nil {
 		return ""

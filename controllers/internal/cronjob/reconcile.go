@@ -193,7 +193,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 }
 
 // list lists the Jobs first, and then the CronJobs. So it misses a Job that is created in between. In the other order
-// the list would contain this Job, but its CronJob's status would not, and the Job would count as forgotten.
+// the list would contain this Job, but the older CronJob would not. The Job would then count as forgotten.
 func (p *poller) list(ctx context.Context) {
 	jobs, err := p.env.Client.List(ctx, jobKind, "", metav1.ListOptions{})
 	if err != nil {

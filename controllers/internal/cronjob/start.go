@@ -78,8 +78,8 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 }
 
 // replace deletes the running Jobs, after reading each from the server. It does not delete a Job that the CronJob does
-// not own (LAW-2); upstream deletes any Job with the name. It does not delete the Job that is due either: if the
-// controller was killed after starting that Job, create adds the Job to the status.
+// not own (LAW-2); upstream deletes any Job with the name. It also keeps the Job that is due. That Job exists if the
+// controller was killed after starting it; create then adds it to the status.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
@@ -280,7 +280,7 @@ func rescheduled(key string) (cj string, ok bool) {
 }
 
 // cronJobRoute returns the route of CronJob events. If the schedule or time zone changed, the CronJob is only requeued
-// for its next time. Times of the new schedule that have passed are noticed only if another event enqueues it before.
+// for its next time. A time of the new schedule that is already past is noticed only if another event comes first.
 func cronJobRoute(without *Without) host.Route {
 	own := routing.Own(cronJobKind, &without.Routing)
 	return host.Route{Kind: cronJobKind, Do: func(v host.View, e host.Event, out *host.Effect) {

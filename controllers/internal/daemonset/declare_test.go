@@ -27,7 +27,7 @@ func TestOneOnEachNode(t *testing.T) {
 		own              []*corev1.Pod
 		surge            string
 		counts           int32
-		want, reconciled string // what is wrong, also if the set was reconciled since
+		want, reconciled string // the text of the violation; the text if the set was reconciled since
 	}{
 		{"one", nodeNamed("n"), []*corev1.Pod{daemon("a", "n")}, "0", 1, "", ""},
 		{"none", nodeNamed("n"), nil, "0", 0, "none on n", ""},
@@ -77,8 +77,8 @@ func TestOneOnEachNode(t *testing.T) {
 	}
 }
 
-// A pod's revision exists if a revision in the same namespace has the pod's hash, and the set controls it or it has the
-// expected name.
+// A pod's revision is a revision in the same namespace with the pod's hash. It must be controlled by the set, or have
+// the expected name.
 func TestNeededObjects(t *testing.T) {
 	set := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "log", UID: "me"}}
 	there := func(change func(r *appsv1.ControllerRevision)) *appsv1.ControllerRevision {

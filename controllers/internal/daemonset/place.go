@@ -223,8 +223,8 @@ var always = []struct {
 	{corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule}, // only for pods on the host network
 }
 
-// tolerations returns the template's tolerations and those of all DaemonSet pods. If the template tolerates one of
-// these taints for a limited time, the limit is removed.
+// tolerations returns the template's tolerations and the tolerations of all DaemonSet pods. If the template already
+// tolerates one of these taints, its toleration is replaced, because it may have a time limit.
 func tolerations(spec *corev1.PodSpec) []corev1.Toleration {
 	all := slices.Clone(spec.Tolerations)
 	for _, taint := range always {

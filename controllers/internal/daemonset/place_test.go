@@ -77,7 +77,7 @@ func namesOf(pods []*corev1.Pod) (names []string) {
 	return names
 }
 
-// A pod that waits for a node counts for that node. In eras without a scheduler, no pod waited.
+// A pod that waits for a node counts for that node. The selector era ignores such a pod.
 func TestByNode(t *testing.T) {
 	pods := []*corev1.Pod{daemon("on", "n"), daemon("waits", "n", "waiting"), daemon("nowhere", ""),
 		daemon("over", "n", "ended", "going"), daemon("ended", "n", "ended"), daemon("going", "n", "going")}

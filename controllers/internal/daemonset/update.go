@@ -30,7 +30,7 @@ func templateGeneration(set *appsv1.DaemonSet) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// updated reports whether a pod has the current template. It is enough if one of two labels shows it.
+// updated reports whether a pod has the current template, as shown by its hash label or its generation label.
 func (w *work) updated(p *corev1.Pod) bool {
 	if number := templateGeneration(w.set); number != "" && p.Labels[generationLabel] == number {
 		return true
@@ -148,9 +148,9 @@ func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 	return append(now, candidates[:min(max(most-missing, 0), len(candidates))]...)
 }
 
-// surge returns the nodes that get an updated pod beside an outdated one: every node whose outdated pod is unavailable,
-// and others up to the limit. drops are outdated pods whose successors are available, and outdated pods on ineligible
-// nodes. An available pod on an ineligible node is dropped only if enough other pods are available.
+// surge returns the nodes that get an updated pod beside an outdated one: every node whose outdated pod is
+// unavailable, and others up to the limit. drops are outdated pods with an available successor or on an ineligible
+// node. An available pod on an ineligible node is dropped only if enough other pods are available.
 func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*corev1.Pod, err error) {
 	var candidates []string
 	var misplaced []*corev1.Pod

@@ -206,8 +206,8 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return len(have) > 0 && ref.SelectsSome(owner.(*appsv1.Deployment).Spec.Selector, have)
 }
 
-// podGone enqueues a Deployment with strategy Recreate if its last pod is gone, because its rollout waits for that.
-// Other pod events do not concern a Deployment, which reads the status of its ReplicaSets (RULES B34).
+// podGone enqueues a Deployment with strategy Recreate if its last pod is gone, because such a rollout waits for the
+// end of old pods. Other pod events do not matter: a Deployment reads the status of its ReplicaSets (RULES B34).
 //
 // Upstream lists the ReplicaSets from the server here. The cache is enough: it contains the ReplicaSet of the deleted
 // pod, and each new ReplicaSet causes an event of its own.

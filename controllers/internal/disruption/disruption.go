@@ -39,8 +39,8 @@ var (
 )
 
 // New returns the controller. If several budgets select a Pod, it reconciles all of them; upstream reconciles only the
-// first. If the Pods' controller is scaled, or a Pod's new labels leave a budget, this takes effect only with the next
-// event of the budget or of a Pod that the budget selects, as in upstream.
+// first. As in upstream, two changes do not enqueue the affected budget: scaling of the Pods' controller, and new
+// labels with which a Pod leaves the budget. They take effect with the next event of the budget or its Pods.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", For: budgetKind,
@@ -65,7 +65,7 @@ func wakeBudget(_ host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
 
-// ignore is the route of the kinds of which only the size is read.
+// ignore is the route of Deployments and other controllers of Pods. Their events enqueue nothing; only sizes are read.
 func ignore(host.View, host.Event, *host.Effect) {}
 
 // wakeForPod enqueues the budgets that select a Pod, and the Pod itself if its eviction was announced.

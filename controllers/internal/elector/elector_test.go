@@ -80,7 +80,7 @@ func TestTakenAway(t *testing.T) {
 	e.want("b", 0, 4*time.Second, "0s true")
 	e.pass(2 * time.Second)
 	e.want("b", 0, 4*time.Second, "0s true", "16s false")
-	// It forgot the lease at the deadline, so its waiting time starts again.
+	// The candidate forgot the lease at the deadline, so its waiting time starts again.
 	e.pass(15 * time.Second)
 	e.want("b", 0, 4*time.Second, "0s true", "16s false")
 	e.pass(2 * time.Second)
@@ -111,7 +111,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// A holder whose lease was annotated reads it and continues.
+// If a client has annotated the lease, the holder reads the lease and continues.
 func TestAnnotated(t *testing.T) {
 	e := newElection(t)
 	for range 10 {

@@ -49,7 +49,7 @@ const (
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "endpointslice", Contract: law.Contract{Profile: law.Writing,
-			Replicas: wanted, MaxActive: most, Active: found},
+			Replicas: wanted, Active: found},
 		For: serviceKind, Owns: []schema.GroupVersionKind{sliceKind},
 		Backoff: host.Backoff{First: time.Second, Longest: 1000 * time.Second},
 		New:     func(env *host.Env) host.Reconciler { return newReconciler(&without, env) },
@@ -72,14 +72,6 @@ func wanted(owner runtime.Object) int {
 		}
 	}
 	return len(families(svc))
-}
-
-// most returns the maximum number of a Service's slices: -1 for no limit, 0 if the controller makes none (see selects).
-func most(owner runtime.Object) int {
-	if selects(owner.(*corev1.Service)) {
-		return -1
-	}
-	return 0
 }
 
 // found reports whether the controller finds a slice by its labels. Otherwise the controller creates another slice.

@@ -31,8 +31,8 @@ type group struct {
 	pods   bool // a Pod has these ports, perhaps one whose endpoint is left out
 }
 
-// groups groups Pods and slices by ports. Unless the Service publishes Pods in any state, groups leaves out the
-// endpoint of a Pod whose node is missing from the cache, because an endpoint contains data of the node.
+// groups groups Pods and slices by ports. An endpoint contains data of its Pod's node. So a Pod whose node is missing
+// from the cache gets no endpoint, unless the Service publishes Pods in any state.
 func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice) map[string]*group {
 	groups := map[string]*group{}

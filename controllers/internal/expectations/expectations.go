@@ -30,7 +30,7 @@ type Expectations struct {
 	records map[string]*record
 }
 
-// record holds what one controller object still waits for.
+// record holds the creations and deletions for which one controller object waits.
 type record struct {
 	owner     types.UID
 	creations int
@@ -100,9 +100,9 @@ func (e *Expectations) Seen(key, object string) {
 	})
 }
 
-// Made records the name of the object of an expected creation of key. From then on only this object counts for that
-// creation, and not one whose creation seemed to fail. (Upstream counts any object; since 1.36 its consistency store
-// makes up for that.) If the record was dropped, Made does nothing.
+// Made records the name of the created object of an expected creation of key. From then on only this object fulfils
+// the creation, and no object whose create request seemed to fail. (Upstream counts any object. Since 1.36 its
+// consistency store prevents mistakes.) If the record was dropped, Made does nothing.
 func (e *Expectations) Made(key, object string) {
 	e.change(key, func(r *record) {
 		if take(&r.early, object) {
@@ -192,8 +192,8 @@ func take(list *[]string, object string) bool {
 	return i >= 0
 }
 
-// change changes the record of key, if any, and removes it when it is fulfilled. A record with names in early or dying
-// stays, because Made needs them.
+// change changes the record of key, if any, and removes a fulfilled record. A record with names in early or dying
+// stays, because Made needs these names.
 func (e *Expectations) change(key string, how func(r *record)) {
 	r := e.records[key]
 	if r == nil {

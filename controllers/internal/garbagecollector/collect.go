@@ -48,14 +48,14 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 		return err
 	}
 	if n.virtual && !c.without.Unseen {
-		// The owner exists. Until an informer shows it, only another live read can tell whether it is gone (RULES K93).
+		// The owner exists. Retry: until an informer shows it, only live reads can tell when it is gone (RULES K93).
 		return fmt.Errorf("%s %s/%s has not been seen yet", id.kind, id.namespace, id.name)
 	}
 	return nil
 }
 
-// absent tells the graph that a live read has not found an object. It returns an error if the object is also referred
-// to by other names.
+// absent tells the graph that a live read has not found an object. If dependents also name the uid with other
+// coordinates, absent returns an error, and the retry looks there.
 func (c *collector) absent(id identity) error {
 	if c.graph.verifiedAbsent(id) {
 		return fmt.Errorf("there is no %s %s/%s with uid %s, but it is referred to by other names", id.kind,
@@ -90,8 +90,8 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 		return c.cut(ctx, id, dead) // GC-1, GC-8
 	case len(o.waiting) > 0 && len(n.dependents) > 0:
 		if latest.GetDeletionTimestamp() != nil && has(latest, metav1.FinalizerOrphanDependents) && !c.without.Exercised {
-			// The graph does not show the request to orphan the dependents yet. A deletion in the foreground would
-			// replace that request, as in upstream.
+			// The graph does not show the orphan finalizer yet. A foreground delete, which upstream sends, would
+			// replace that finalizer.
 			return nil
 		}
 		if err := c.breakCycle(ctx, n); err != nil {
@@ -180,8 +180,8 @@ func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) er
 	return c.patch(ctx, id, ref.ReleasePatch(nil, id.uid, owners...), owners)
 }
 
-// breakCycle makes an object's references non-blocking if one of its dependents is in foreground deletion, because the
-// two may wait for each other (GC-6).
+// breakCycle makes an object's references non-blocking if a dependent of the object is in foreground deletion, because
+// owner and dependent may wait for each other (GC-6).
 func (c *collector) breakCycle(ctx context.Context, n *node) error {
 	if c.without.Cycles {
 		return nil
@@ -225,12 +225,11 @@ func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	return nil
 }
 
-// orphan removes the references of an object's dependents to it, then removes the object's finalizer (GC-3). If the
-// object were gone earlier, a dependent that still refers to it would be deleted (GC-4). orphan includes dependents
-// that appear before it removes the finalizer. Upstream handles only the dependents that it knows at the start.
+// orphan removes the dependents' references to an object, and then the object's orphan finalizer (GC-3). In the other
+// order, a dependent that still refers to the object would be deleted (GC-4). orphan includes dependents that appear
+// before it removes the finalizer. Upstream handles only the dependents that it knows at the start.
 //
-// Here and upstream, a dependent that was created just before the deletion and is not in the graph is missed (RULES
-// K105).
+// Like upstream, it misses a dependent that was created just before the deletion and is not in the graph (RULES K105).
 func (c *collector) orphan(ctx context.Context, n *node) error {
 	id := n.identity
 	if c.without.OrphanFirst {

@@ -256,5 +256,5 @@ type Without struct {
 	OrphanOwner  bool // remove the finalizer from any object that has the owner's name now
 
 	Begun      bool // ignore a deletion policy that is requested during the deletion
-	AskedAgain bool // ignore a policy requested during the deletion only if it is requested again in a gap of the watch
+	AskedAgain bool // do not queue the policy's work again if its finalizer was removed and added in a watch gap
 }

@@ -136,7 +136,7 @@ func TestDeleteOfWhatHasOtherNames(t *testing.T) {
 	}
 }
 
-// An object whose kind is no longer served is neither deleted nor patched. That is an error, because the kind may be
+// An object whose kind is no longer served is left alone. This is an error, so the work is retried: the kind may be
 // served again (RULES K96).
 func TestUnservedKind(t *testing.T) {
 	gc, _ := collectorOf(&answers{})

@@ -60,7 +60,7 @@ func (n *node) blocking(without *Without) []*node {
 }
 
 // waitsForItself reports whether the node's foreground deletion waits for the node itself, through other nodes in
-// foreground deletion. A direct reference to itself does not count: the real garbage collector lets such a node wait.
+// foreground deletion. A node's reference to itself does not count: in upstream too, such a node waits forever.
 func (n *node) waitsForItself(without *Without) bool {
 	met := []*node{n}
 	for i := 0; i < len(met); i++ {

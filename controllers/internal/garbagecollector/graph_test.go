@@ -211,7 +211,7 @@ func TestVerifiedAbsent(t *testing.T) {
 	}
 }
 
-// An object seen under one name is not removed because another name does not exist.
+// An object that was seen stays in the graph, even if a read of another name with the same uid finds no object.
 func TestVerifiedAbsentDoesNotRemoveWhatWasSeen(t *testing.T) {
 	g, work := recorder(Without{})
 	g.observed(configMaps, nil, object("a"))
@@ -249,7 +249,7 @@ func TestAbsentOwnersForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// The digest does not depend on the order in which facts were learnt.
+// The digest does not depend on the order in which the graph received events and reads.
 func TestDigest(t *testing.T) {
 	digest := func(objs ...*corev1.ConfigMap) sim.Hash {
 		g, _ := recorder(Without{})

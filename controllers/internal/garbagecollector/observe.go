@@ -87,11 +87,10 @@ func find(refs []metav1.OwnerReference, r *metav1.OwnerReference) *metav1.OwnerR
 // deletionStarted queues the work of a deletion policy when an object becomes terminating with that policy's finalizer.
 // It also queues this work when a terminating object gets the finalizer (RULES K106).
 //
-// The informer may not show that the finalizer was removed and added again. The garbage collector removes the
-// finalizer, but another finalizer keeps the object, and a client deletes it again. If the watch has a gap, the
-// informer shows the same finalizer before and after. Therefore the work is queued again for a released object.
-// Upstream only compares the two states (deletionStartsWithFinalizer), and the object stays until the garbage collector
-// restarts.
+// Between two events that show the same finalizer, it may have been removed and added again. For example, the garbage
+// collector removes it, another finalizer keeps the object, and in a watch gap a client deletes the object again.
+// Therefore the work is queued again for a released object. Upstream only compares the two states
+// (deletionStartsWithFinalizer), and the object stays until the garbage collector restarts.
 func (g *graph) deletionStarted(n *node, old, obj metav1.Object) {
 	if n.released && !g.without.AskedAgain {
 		old = nil
@@ -153,8 +152,8 @@ func (g *graph) verifiedAbsent(id identity) (again bool) {
 	return false
 }
 
-// partition splits dependents by their references: right ones refer to this identity, wrong ones to its uid under other
-// coordinates. A dependent with both kinds of reference is in both lists.
+// partition splits dependents by their references. right dependents refer to this identity, wrong dependents to its
+// uid with other coordinates. A dependent with both kinds of reference is in both lists.
 func partition(dependents []*node, id identity) (right, wrong []*node) {
 	for _, d := range dependents {
 		isRight, isWrong := false, false
@@ -178,8 +177,8 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 	return right, wrong
 }
 
-// alternative returns another identity that dependents name for the uid: in sorted order, the one that follows the
-// parameter after, or the first one if none follows.
+// alternative returns another identity that dependents name for the uid. It goes round the sorted identities: the
+// result follows the parameter after, or is the first one.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {

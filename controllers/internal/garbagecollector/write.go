@@ -67,9 +67,9 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string,
 	return c.env.Client.Delete(ctx, k.GVK, namespace, id.name, opts)
 }
 
-// patch sends a strategic merge patch. If the kind does not support strategic merge patches, patch sends a merge patch
-// with the version that was read and all owner references, except those to the uids in drop. If drop is empty, the
-// merge patch makes all references non-blocking.
+// patch sends a strategic merge patch. For a kind without strategic merge patches, it sends a merge patch with all
+// owner references, except those to the uids in drop. If drop is empty, this patch makes all references non-blocking.
+// It has the version that was read as a precondition.
 func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop []types.UID) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {

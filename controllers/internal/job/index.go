@@ -53,8 +53,8 @@ func indexesOf(pods []*corev1.Pod) []int {
 
 func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
-// failures returns how many earlier pods with the pod's index failed: all is the number of failures, and counted the
-// number of those that count towards the limit.
+// failures returns how many earlier pods with the pod's index failed: all counts every failure, counted only the
+// failures that count towards the limit.
 func failures(p *corev1.Pod) (counted, all int) {
 	counted = annotated(p, batchv1.JobIndexFailureCountAnnotation)
 	return counted, counted + annotated(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
@@ -156,8 +156,8 @@ func (a *attempt) indexBackoff(i int) backoff {
 	return backoff{failures: before + 1, last: endedAt(p)}
 }
 
-// duplicates splits the active pods of an Indexed Job. surplus has the pods without a valid index, and of each index
-// all pods except the last in the order of [pod.Before]. rest has the other pods.
+// duplicates splits the active pods of an Indexed Job. rest has one pod of each valid index, the last in the order of
+// [pod.Before]. surplus has the other pods, and the pods without a valid index.
 func duplicates(j *batchv1.Job, pods []*corev1.Pod) (surplus, rest []*corev1.Pod) {
 	ordered := slices.Clone(pods)
 	slices.SortStableFunc(ordered, byIndex)

@@ -143,8 +143,8 @@ func (r *reconciler) digestBackoffs(h *sim.Hash) {
 }
 
 // claim returns the Job's pods. It releases own pods that no longer match, and adopts matching orphans, also ended and
-// terminating ones, because they must be counted. In the current era it adds and removes the finalizer in the same
-// patch as the reference (RULES I80), so an adopted pod is counted like a created one.
+// terminating ones, because they must be counted. In the current era it adds and removes the finalizer together with
+// the reference (RULES I80). So an adopted pod is counted like a created one.
 func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*corev1.Pod, error) {
 	m := &ref.Manager{Client: r.env.Client, Owner: j, Kind: Kind, Dependent: pod.Kind,
 		Without: &r.options.Without.Ref}

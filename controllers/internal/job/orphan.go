@@ -79,8 +79,8 @@ func keeps(obj runtime.Object, all func(kind string) []runtime.Object) string {
 	return ""
 }
 
-// awaited reports whether a Job that replaces only failed pods waits for the end of a terminating pod, which the
-// kubelet or PodGC reports (job_controller.go, isPodFailed).
+// awaited reports whether a Job that replaces only failed pods still waits until a terminating pod has ended. The
+// kubelet or PodGC reports the end (job_controller.go, isPodFailed).
 func awaited(j *batchv1.Job, p *corev1.Pod) bool {
 	ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	return onlyFailed(j) && p.DeletionTimestamp != nil && !ended && j.DeletionTimestamp == nil && !finished(j) &&
@@ -108,8 +108,8 @@ func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	})
 }
 
-// follows reports whether o, and not p, is the later pod, whose annotations hold the number of failures of the index.
-// Both are failed pods of one index.
+// follows reports whether the failed pod o is later than p, a failed pod of the same index. The later pod's
+// annotations hold the number of failures of the index.
 func follows(o, p *corev1.Pod) bool {
 	_, ours := failures(o)
 	_, theirs := failures(p)

@@ -206,7 +206,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// The finalizer is removed from pods if no Job removes it.
+// free removes the finalizer from a pod that no Job will count.
 func TestFree(t *testing.T) {
 	ends := func(j *batchv1.Job) {
 		j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
@@ -321,8 +321,8 @@ func TestOneOfAnIndex(t *testing.T) {
 	}
 }
 
-// One failed pod of an index is kept until there is another pod: the pod with the highest failure count, or else the
-// last that failed.
+// One failed pod of an index is kept until there is another pod. It is the pod with the highest failure count. If
+// several have this count, it is the last that failed.
 func TestAwaitingReplacement(t *testing.T) {
 	indexedJob := func(j *batchv1.Job) {
 		mode, limit := batchv1.IndexedCompletion, int32(1)

@@ -102,9 +102,9 @@ func (a *attempt) countFree(held map[types.UID]bool) bool {
 	return free(&u.Failed, &s.Failed) || some
 }
 
-// noteEnded names ended, uncounted pods in the status, and returns the pods whose finalizers may be removed afterwards.
-// noted means that the status changed, and full that it can hold no more names. noteEnded does not name succeeded pods
-// of an Indexed Job, because the status lists their indexes.
+// noteEnded names ended, uncounted pods in the status, and returns the pods whose finalizers may be removed
+// afterwards. noted means that the status changed. full means that the status can hold no more names. Succeeded pods
+// of an Indexed Job are not named, because the status lists their indexes.
 func (a *attempt) noteEnded() (pods []*corev1.Pod, noted, full bool) {
 	j, u := a.job, a.job.Status.UncountedTerminatedPods
 	candidates := slices.Clone(a.pods)

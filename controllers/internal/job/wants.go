@@ -11,9 +11,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// wants returns how many active pods a Job should have by its spec and status; -1 if another controller manages it, or
-// it has no valid selector. The Contract allows all of them to be missing, because upstream deletes pods before it
-// writes that the Job has ended.
+// wants returns how many active pods a Job should have by its spec and status. It returns -1 if another controller
+// manages the Job, or the Job has no valid selector. The Contract allows fewer pods, even none, because upstream
+// deletes pods before it writes that the Job has ended.
 func wants(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
 	switch {

@@ -64,7 +64,7 @@ func TestRemainingIsReported(t *testing.T) {
 	}
 }
 
-// Other finalizers in its spec keep a namespace once the controller's own is gone.
+// Finalizers of other programs in its spec keep a namespace after the finalizer "kubernetes" is removed.
 func TestKeeps(t *testing.T) {
 	for name, c := range map[string]struct {
 		finalizers []corev1.FinalizerName

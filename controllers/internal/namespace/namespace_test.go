@@ -182,7 +182,7 @@ func TestGracefulPod(t *testing.T) {
 	}
 }
 
-// Ended pods need no grace period.
+// Ended pods have no grace period: the namespace is checked again after half of the time for finalizers.
 func TestEndedPodsAreNotWaitedFor(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed} {
 		c := newCluster(t, namespace.Without{})
@@ -191,9 +191,9 @@ func TestEndedPodsAreNotWaitedFor(t *testing.T) {
 			Subresource: "status", PatchType: types.MergePatchType,
 			Patch: []byte(`{"status":{"phase":"` + phase + `"}}`)})
 		c.delete("namespace", "a", metav1.DeleteOptions{})
-		c.run(11 * time.Second) // the second look, after its own status, is at the tenth
+		c.run(11 * time.Second) // the second check, caused by the status write, is at ten seconds
 		c.release("pod", "p")
-		// It is assumed to need 15 seconds, as anything with a finalizer: it is checked after half of that.
+		// Removing a finalizer is assumed to take 15 seconds. The next check comes after half of that.
 		c.run(6 * time.Second)
 		if c.namespace() == nil {
 			t.Errorf("%s: not waited for", phase)
@@ -205,7 +205,7 @@ func TestEndedPodsAreNotWaitedFor(t *testing.T) {
 	}
 }
 
-// A namespace without finalizers in its spec is left alone. Finalizers of its metadata are others'.
+// A namespace without finalizers in its spec is left alone. Finalizers in its metadata belong to other programs.
 func TestFinalizedIsLeftAlone(t *testing.T) {
 	c := newCluster(t, namespace.Without{})
 	c.config("kept")

@@ -73,7 +73,7 @@ func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	return true
 }
 
-// operators maps operators of node selectors to those of label selectors, except In and NotIn; see [meets].
+// operators maps node selector operators to label selector operators, except In and NotIn; see [meets].
 var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpExists:       selection.Exists,
 	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
@@ -96,7 +96,7 @@ func meets(r *corev1.NodeSelectorRequirement, have labels.Set) bool {
 }
 
 // Target returns the node of a pod. If the pod has none, Target returns the node that the pod's required affinity
-// names, as in a DaemonSet's pods (RULES G73). It returns "" for no name, or if the first list of names has several.
+// names, as in a DaemonSet's pods (RULES G73). It returns "" if the affinity names none, or several in its first list.
 func Target(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName

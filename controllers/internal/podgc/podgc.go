@@ -105,7 +105,7 @@ func (c *collector) Digest(h *sim.Hash) {
 	}
 }
 
-// Sync runs one round. The next round retries what failed.
+// Sync runs one round. The next round retries failed requests.
 func (c *collector) Sync(ctx context.Context, key string) error {
 	var pods []*corev1.Pod
 	for _, obj := range c.pods.List() {
@@ -302,8 +302,8 @@ func (c *collector) mark(ctx context.Context, pod *corev1.Pod, condition *corev1
 	return err
 }
 
-// stamped returns a condition for a pod's status. Its LastTransitionTime is the current time, or that of a condition of
-// the pod with the same type and status.
+// stamped returns a condition for a pod's status. Its LastTransitionTime is the current time. If the pod already has
+// the condition with this status, the old time stays.
 func (c *collector) stamped(pod *corev1.Pod, condition corev1.PodCondition) corev1.PodCondition {
 	condition.ObservedGeneration = pod.Generation
 	condition.LastTransitionTime = metav1.NewTime(c.env.Now())

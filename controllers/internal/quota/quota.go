@@ -1,5 +1,5 @@
-// Package quota is the ResourceQuota controller. It writes into each quota's status what its namespace uses. The server
-// refuses what exceeds a quota.
+// Package quota is the ResourceQuota controller. It writes the usage of a namespace into the status of each quota. The
+// server refuses requests that exceed a quota.
 package quota
 
 import (

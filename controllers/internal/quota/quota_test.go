@@ -27,7 +27,7 @@ func (w *writes) UpdateStatus(_ context.Context, obj runtime.Object) (runtime.Ob
 	return obj, nil
 }
 
-// A quota without limits is written once, so that its status has both parts.
+// The status of a quota without limits is written once, so that it has its fields hard and used.
 func TestStatusIsReportedOnce(t *testing.T) {
 	none := corev1.ResourceList{}
 	for _, c := range []struct {

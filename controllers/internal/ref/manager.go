@@ -184,8 +184,8 @@ func (d Decision) String() string { return decisionNames[d] }
 
 // Decide returns what a controller may do with an object, given cached copies of both. matches says whether the object
 // matches the selector and other conditions of the owner. An object is owned only if its ControllerRef has the owner's
-// uid (proposal, "Behavior"). An object with another ControllerRef is left alone (LAW-2), even if the reference names a
-// former object of the same name (ADOPT-8).
+// uid (proposal, "Behavior"). An object with another ControllerRef is left alone (LAW-2), even if that reference names
+// the owner's name and an earlier uid (ADOPT-8).
 func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
 	ref := metav1.GetControllerOfNoCopy(obj)
 	if ref == nil {

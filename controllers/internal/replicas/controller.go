@@ -28,7 +28,7 @@ import (
 
 type Options struct {
 	Era Era
-	// GarbageCollector says that the garbage collector is enabled. Set it only with the era [Gated].
+	// GarbageCollector means that the garbage collector is enabled. Use it only with the era [Gated].
 	GarbageCollector bool
 	Without          Without
 }
@@ -95,7 +95,7 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// Also if gated: the proposal's checklist leaves "Use ControllerRef to map watch events to controllers" open.
+		// The gated era too: the checklist leaves "Use ControllerRef to map watch events to controllers" open.
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}

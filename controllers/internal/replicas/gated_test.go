@@ -105,7 +105,7 @@ func TestClaimGated(t *testing.T) {
 	}
 }
 
-// A pod without a controller in the cache may be one whose adoption is not shown yet.
+// A pod without a controller in the cache may have been adopted: the cache may not show the adoption yet.
 func TestSight(t *testing.T) {
 	set := &Set{ObjectMeta: &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "me"}}
 	r := &reconciler{options: &Options{Era: Current},

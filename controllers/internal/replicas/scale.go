@@ -183,9 +183,9 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 	return ranked[:n]
 }
 
-// cheaper returns the order of deletion in the current era: by progress, then by deletion cost, then by the number of
-// neighbours on the node (RULES E57), then by ready time, restarts and age. Times are compared by the binary
-// magnitude of their age. Pods of equal magnitude are ordered by uid, which is as good as random.
+// cheaper returns the order of deletion in the current era: by progress, deletion cost, number of neighbours on the
+// node (RULES E57), ready time, restarts and age. Of times, only the bit length of their age is compared. If the bit
+// lengths are equal, the uid decides, which is as good as random.
 func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	near, now := r.neighbours(set), r.env.Now()
 	magnitude := func(t time.Time) int { return bits.Len64(uint64(max(now.Sub(t), 0))) }

@@ -141,7 +141,7 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 }
 
 // claimGated implements the gated era. It claims by ControllerRef, without the open items of the proposal's checklist:
-// only the cache shows whether the set is terminating, a terminating set releases pods, failed adoptions are ignored.
+// it does not read the set from the server, a terminating set releases pods, and failed adoptions are ignored.
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
 		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,

@@ -24,8 +24,8 @@ func (s *syncing) cachedClaim(template string, ordinal int) *corev1.PersistentVo
 }
 
 // createClaims creates the claims that a pod lacks, and continues after an error. A terminating claim is an error,
-// because it must not be mounted and its name is taken. In the current era, a new claim has its owners at once, so that
-// it is deleted even if the set is gone before the next reconcile. Upstream adds owners later (RULES F67, bug D28).
+// because it must not be mounted and its name is taken. In the current era, a new claim has its owners at once: the
+// set may be gone before the next reconcile. Upstream adds owners later (RULES F67, bug D28).
 func (s *syncing) createClaims(ctx context.Context, p *corev1.Pod) error {
 	var errs []error
 	for i := range s.set.Spec.VolumeClaimTemplates {

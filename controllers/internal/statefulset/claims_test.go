@@ -39,7 +39,7 @@ func (c *noOwners) Update(_ context.Context, obj runtime.Object) (runtime.Object
 	return obj, c.refuses
 }
 
-// If the owners of a claim cannot be set, this is an error. Only a new pod is created nevertheless.
+// If the owners of a claim cannot be set, the reconcile fails. Only the creation of a pod continues.
 func TestClaimsWithoutTheirOwners(t *testing.T) {
 	drop := appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "set"}}

@@ -20,7 +20,7 @@ import (
 var invariants = New(Options{Era: Current}).Contract.Invariants
 var needed, tied, bounds = invariants[0], invariants[1], invariants[2]
 
-// The laws report what a pod needs that does not exist, and a claim that should be deleted with its pod.
+// The laws report a pod whose revision or claim does not exist, and a claim that should be deleted with its pod.
 func TestNeededObjects(t *testing.T) {
 	replicas := int32(1)
 	now := metav1.Now()

@@ -13,7 +13,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// arrangement groups a set's pods by what should happen to them.
+// arrangement groups a set's pods into pods with wanted ordinals (replicas) and unwanted ordinals (condemned).
 type arrangement struct {
 	replicas  []*corev1.Pod // by ordinal, beginning with the first; a pod to be created stands for a missing one
 	condemned []*corev1.Pod // the pods with unwanted ordinals, the highest ordinal first
@@ -44,8 +44,8 @@ func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
 	return a
 }
 
-// build returns the pod of an ordinal at the update revision. For the first pods of a rolling update, it returns the
-// pod at the current revision: below the partition, or below currentReplicas if the strategy has no parameters.
+// build returns the pod of an ordinal at the update revision. A rolling update keeps its first pods at the current
+// revision: the pods below the partition, or below currentReplicas if the strategy has no parameters.
 func (s *syncing) build(ordinal int) *corev1.Pod {
 	of := s.next
 	if strategy := &s.set.Spec.UpdateStrategy; strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {

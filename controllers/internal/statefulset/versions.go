@@ -26,7 +26,7 @@ type version struct {
 }
 
 // findVersions sets the current and the update revision. It creates the revision of the current template, or renumbers
-// it after a rollback. For a terminating set it creates none (ADOPT-3). Upstream does (RULES F63).
+// it after a rollback. For a terminating set it creates no revision (ADOPT-3), but upstream does (RULES F63).
 func (s *syncing) findVersions(ctx context.Context, h *history.History,
 	revisions []*appsv1.ControllerRevision) error {
 	if s.set.Status.CollisionCount != nil {

@@ -60,9 +60,9 @@ type cleaner struct {
 
 func (c *cleaner) Digest(*sim.Hash) {}
 
-// Sync deletes a Job whose lifetime is over. It reads the Job from the server first, because the lifetime may be longer
-// now than in the cache. The delete carries the uid and version that were read, so that neither a new Job with the name
-// nor a changed Job is deleted (RULES L113). Upstream sends only the uid.
+// Sync deletes a Job whose lifetime is over. It reads the Job from the server first, because the lifetime may be
+// longer now than in the cache. The delete carries the uid and version that were read (RULES L113). So it fails for a
+// recreated Job and for a changed Job. Upstream sends only the uid.
 func (c *cleaner) Sync(ctx context.Context, key string) error {
 	obj, exists, err := c.jobs.GetByKey(key)
 	if err != nil || !exists {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// bound is one limit of a LimitRange, and what an object requests of that resource.
+// bound is one limit of a LimitRange, with an object's request and limit of the same resource.
 type bound struct {
 	on             corev1.LimitType
 	name           corev1.ResourceName
@@ -122,7 +122,7 @@ func (f *findings) inRatio(b *bound) {
 	}
 }
 
-// Access describes an access to be authorized.
+// Access is a request for which the user needs permission.
 type Access struct {
 	User                  string
 	Verb, Group, Version  string // "*" stands for any value
@@ -130,7 +130,7 @@ type Access struct {
 	Namespace, Name       string
 }
 
-// Authorize decides whether an access is allowed. It may return the reason why not.
+// Authorize reports whether an access is allowed, and may give the reason for a refusal.
 type Authorize func(Access) (allowed bool, reason string)
 
 // Owners describes a write that may change an object's owner references.
@@ -142,9 +142,9 @@ type Owners struct {
 	Resource func(schema.GroupVersionKind) (resource string, namespaced, known bool)
 }
 
-// May returns an error if the user is not allowed to change the owner references. A change needs permission to delete
-// an existing object, and to update the finalizers of owners whose deletion is newly blocked. May is the
-// OwnerReferencesPermissionEnforcement plugin (admission/owner-permission-off).
+// May returns an error if the user is not allowed to change the owner references. A change of an existing object needs
+// permission to delete the object. A new blockOwnerDeletion needs permission to update the owner's finalizers. May is
+// the OwnerReferencesPermissionEnforcement plugin (admission/owner-permission-off).
 func (o *Owners) May(authorize Authorize) error {
 	if equality.Semantic.DeepEqual(o.New, o.Old) {
 		return nil

@@ -16,7 +16,7 @@ import (
 )
 
 // Fits returns an error if a resized Pod exceeds its node, or if the node is unknown or not a Linux node. reason is the
-// cause in the status of the refusal, or "". Fits is the PodResizeValidator plugin (admission/podresize).
+// cause in the Status, or "". Fits is the PodResizeValidator plugin (admission/podresize).
 func Fits(p *corev1.Pod, node *corev1.Node) (reason metav1.CauseType, err error) {
 	if node == nil {
 		return "", fmt.Errorf("node %q not found", p.Spec.NodeName)
@@ -76,7 +76,7 @@ func RuntimeClasses(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	return nil
 }
 
-// Overhead returns an error for a Pod with an overhead, if its runtime class defines none.
+// Overhead returns an error if a Pod has an overhead, but its runtime class has none.
 func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	for _, class := range classes {
 		if p.Spec.RuntimeClassName != nil && class.Name == *p.Spec.RuntimeClassName && class.Overhead != nil {
@@ -86,7 +86,7 @@ func Overhead(p *corev1.Pod, classes []*nodev1.RuntimeClass) error {
 	return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
 }
 
-// mergeTolerations drops each toleration that another one covers.
+// mergeTolerations drops each toleration that another toleration covers.
 func mergeTolerations(all []corev1.Toleration) (merged []corev1.Toleration) {
 	for i := range all {
 		covered := slices.ContainsFunc(merged, func(t corev1.Toleration) bool { return covers(&t, &all[i]) }) ||
@@ -148,8 +148,7 @@ func (p Priorities) fallback() (least *schedulingv1.PriorityClass) {
 	return least
 }
 
-// of returns the values of a class; name "" stands for the default class. It knows the system classes even if the
-// cluster has no object for them.
+// of returns the values of a class, or of the default class for the name "". The system classes need no object.
 func (p Priorities) of(name string) (called string, value int32, preemption *corev1.PreemptionPolicy, err error) {
 	if name == "" {
 		if class := p.fallback(); class != nil {
@@ -168,7 +167,7 @@ func (p Priorities) of(name string) (called string, value int32, preemption *cor
 	return "", 0, nil, fmt.Errorf("no PriorityClass with name %s was found", name)
 }
 
-// Resolve sets a new Pod's priority from its class. It returns an error if the Pod already sets another value. It is
+// Resolve sets a new Pod's priority from its class. It returns an error if the Pod sets another priority. It is
 // admitPod of the Priority plugin.
 func (p Priorities) Resolve(pod *corev1.Pod) error {
 	name, value, preemption, err := p.of(pod.Spec.PriorityClassName)
@@ -195,7 +194,7 @@ func (p Priorities) Resolve(pod *corev1.Pod) error {
 	return nil
 }
 
-// OneDefault returns an error for a second default class. It is validatePriorityClass of the Priority plugin.
+// OneDefault returns an error if another class is already the default, as the Priority plugin does.
 func (p Priorities) OneDefault(class *schedulingv1.PriorityClass, created bool) error {
 	if !class.GlobalDefault {
 		return nil

@@ -25,8 +25,8 @@ import (
 const limitRangerAnnotation = "kubernetes.io/limit-ranger"
 
 // LimitDefaults sets missing requests and limits of a new Pod's containers, and an annotation that lists them. It is
-// PodMutateLimitFunc of the LimitRanger plugin. If there are several LimitRanges, the first one that has a value sets
-// it. The annotation then lists only what the last one has set (admission/limitrange-two).
+// PodMutateLimitFunc of the LimitRanger plugin. The first LimitRange with a default for a field sets the field, but the
+// annotation lists only what the last LimitRange has set (admission/limitrange-two).
 func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	asks, most := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range l.Spec.Limits {
@@ -61,7 +61,7 @@ func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	}
 }
 
-// complete returns the first list with the entries that only the second one has, and their names, sorted.
+// complete adds the missing entries of from to a copy of list. It also returns the names of these entries, sorted.
 func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	var added []string
 	for name := range from { //detcheck:ordered sorted below
@@ -134,7 +134,7 @@ func names(list corev1.ResourceList) []corev1.ResourceName {
 	return slices.Sorted(maps.Keys(list))
 }
 
-// Charge is a write that may use resources that quotas limit.
+// Charge is a write that may use quota.
 type Charge struct {
 	Of          schema.GroupResource
 	Subresource string
@@ -142,7 +142,7 @@ type Charge struct {
 	Now         time.Time
 }
 
-// Costs reports whether the write may count for quotas, like Handles of the evaluators (pkg/quota/v1/evaluator/core).
+// Costs reports whether a quota may count the write, like Handles of the evaluators (pkg/quota/v1/evaluator/core).
 func (c *Charge) Costs() bool {
 	if c.Of.Resource == "events" && (c.Of.Group == "" || c.Of.Group == "events.k8s.io") {
 		return false
@@ -164,9 +164,9 @@ func (c *Charge) Costs() bool {
 
 func ends(pod *corev1.Pod) bool { return pod.Spec.ActiveDeadlineSeconds != nil }
 
-// Spend charges a write to the quotas of its namespace. It returns the new usage of each quota, with nil for a quota
-// whose usage does not change. If it returns an error, nothing is charged. Spend is CheckRequest of the ResourceQuota
-// plugin. A quota without a status has no effect (admission/quota-status-unknown).
+// Spend charges a write to the quotas of its namespace. It returns the new usage of each quota, or nil for a quota with
+// unchanged usage. If it returns an error, nothing is charged. Spend is CheckRequest of the ResourceQuota plugin. A
+// quota without a status has no effect (admission/quota-status-unknown).
 func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, error) {
 	governing := make([]int, 0, 1)
 	for i, q := range quotas {
@@ -221,7 +221,7 @@ func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	return measured, doubtful
 }
 
-// refusal returns why a quota refuses the object independent of its usage, or nil.
+// refusal returns an error if the Pod does not set a limited resource, or if the usage of a resource is unknown.
 func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	names := c.measured(q.Status.Hard)
 	if err := unspecified(q.Name, names, c.Obj); err != nil {
@@ -235,7 +235,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// measured returns the names in hard that count objects of the written kind, sorted.
+// measured returns the names in hard that limit objects of the written kind, sorted.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below
@@ -276,7 +276,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 	return used, nil
 }
 
-// beyond returns the positive differences of two lists of amounts.
+// beyond returns the amounts by which now is higher than before.
 func beyond(now, before quotausage.Amounts) quotausage.Amounts {
 	var out quotausage.Amounts
 	for i := range now {

@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/internal/quotausage"
 )
 
-// DefaultStorageClass sets the class of a claim without one to the newest default class. It is the
-// DefaultStorageClass plugin (admission/default-storageclass).
+// DefaultStorageClass sets a claim without a class to the newest default class. It is the DefaultStorageClass plugin
+// (admission/default-storageclass).
 func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storagev1.StorageClass) {
 	if _, beta := claim.Annotations[corev1.BetaStorageClassAnnotation]; beta || claim.Spec.StorageClassName != nil {
 		return
@@ -24,8 +24,8 @@ func DefaultStorageClass(claim *corev1.PersistentVolumeClaim, classes []*storage
 		"storageclass.beta.kubernetes.io/is-default-class")
 }
 
-// DefaultIngressClass sets the class of an Ingress without one to the newest default class. It is the
-// DefaultIngressClass plugin (admission/default-ingressclass).
+// DefaultIngressClass sets an Ingress without a class to the newest default class. It is the DefaultIngressClass plugin
+// (admission/default-ingressclass).
 func DefaultIngressClass(ingress *networkingv1.Ingress, classes []*networkingv1.IngressClass) {
 	if _, old := ingress.Annotations["kubernetes.io/ingress.class"]; old || ingress.Spec.IngressClassName != nil {
 		return
@@ -121,7 +121,7 @@ func unspecified(quota string, names []corev1.ResourceName, obj runtime.Object) 
 	return errors.New("failed quota: " + quota + ": must specify " + strings.Join(missing, "; "))
 }
 
-// leftOpen reports whether mustSpecify contains the resource name, and a container of the Pod does not set it.
+// leftOpen reports whether a container of the Pod does not set the resource name, although mustSpecify requires it.
 func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -4,8 +4,8 @@ package clientgates
 
 import "k8s.io/client-go/features"
 
-// own holds client-go's feature gates. k8s.io/kubernetes/pkg/features replaces them during its initialization. Go
-// initializes this package before that one, because it initializes packages in the order of their import paths.
+// own holds client-go's feature gates. The initialization of k8s.io/kubernetes/pkg/features replaces them. Go
+// initializes this package first, because Go orders packages by their import paths.
 var own = features.FeatureGates()
 
 // Restore makes client-go use its own feature gates again.

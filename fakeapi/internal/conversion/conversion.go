@@ -21,7 +21,7 @@ import (
 
 type object = unstructured.Unstructured
 
-// Ask converts obj, which it may change. It should return exactly one object.
+// Ask converts obj to a version, and may change obj. It should return exactly one object.
 type Ask func(obj *object, to schema.GroupVersion) ([]runtime.RawExtension, error)
 
 // To converts an object to another version of its CRD. It does not change obj.
@@ -113,8 +113,8 @@ func same(in, out *object) error {
 	return nil
 }
 
-// restoreMeta sets the metadata of out to that of in, but keeps the labels and annotations of out. A conversion
-// webhook may change only these.
+// restoreMeta restores in out the metadata of in, except labels and annotations. A conversion webhook may change only
+// labels and annotations.
 func restoreMeta(in, out *object) error {
 	sent, ok := out.Object["metadata"]
 	if !ok {

@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// internalDefinition converts a CRD to the internal type, which error messages show. It moves what all versions have
-// in common to the spec.
+// internalDefinition converts a CRD to the internal type, which error messages show. The conversion moves a schema that
+// all versions share to the spec, and also shared subresources and columns.
 func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	in := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(d, in,
@@ -52,7 +52,7 @@ func Validate(d *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validatePreserving returns an error if the CRD preserves unknown fields in spec.preserveUnknownFields.
+// validatePreserving returns an error if the CRD sets spec.preserveUnknownFields to true.
 func validatePreserving(in *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	if p := in.Spec.PreserveUnknownFields; p != nil && *p {
 		errs = append(errs, field.Invalid(specPath.Child("preserveUnknownFields"), p,
@@ -82,7 +82,7 @@ func ValidateUpdate(d, old *Definition) field.ErrorList {
 	return append(errs, validatePreserving(in)...)
 }
 
-// validateBundle returns an error if an update replaces valid certificates of a conversion webhook by invalid ones.
+// validateBundle returns an error if an update makes the valid CA bundle of a conversion webhook invalid.
 func validateBundle(s, was *apiextensions.CustomResourceDefinitionSpec) field.ErrorList {
 	bundle := func(s *apiextensions.CustomResourceDefinitionSpec) []byte {
 		if c := s.Conversion; c != nil && c.Strategy == apiextensions.WebhookConverter && c.WebhookClientConfig != nil {
@@ -105,7 +105,7 @@ func ValidateStatus(d, old *Definition) field.ErrorList {
 	return append(errs, validateNames(&in.Status.AcceptedNames, statusPath.Child("acceptedNames"))...)
 }
 
-// validateStoredVersions returns an error if status.storedVersions lacks the storage version or has an unknown one.
+// validateStoredVersions returns an error if status.storedVersions lacks the storage version or has an unknown version.
 func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs field.ErrorList) {
 	have, path := d.Status.StoredVersions, statusPath.Child("storedVersions")
 	if len(have) == 0 {
@@ -330,7 +330,7 @@ func validateColumn(c *apiextensions.CustomResourceColumnDefinition, path *field
 	return errs
 }
 
-// UnknownFormats returns warnings about formats that have no effect, except those that the old CRD has.
+// UnknownFormats returns warnings about unknown formats, which have no effect. It omits formats that the old CRD has.
 func UnknownFormats(d, old *Definition) (warnings []string) {
 	had := map[string]bool{}
 	if old != nil {

@@ -32,7 +32,7 @@ type ruleCheck struct {
 	total cost
 }
 
-// node is a part of a schema whose rules are checked.
+// node is a part of a schema with rules to check.
 type node struct {
 	schema *apiextensions.JSONSchemaProps
 	at     *field.Path
@@ -48,8 +48,8 @@ type typed struct {
 	decl   *apiservercel.DeclType
 }
 
-// checkRules returns the errors in the rules of a structural schema. bad contains the errors of the schema itself.
-// The rules of a part with such errors are not checked.
+// checkRules returns the errors in the rules of a structural schema. bad contains the errors of the schema itself. A
+// part with such errors is skipped.
 func checkRules(s *apiextensions.JSONSchemaProps, at *field.Path, was *past, bad field.ErrorList) field.ErrorList {
 	ruled := false
 	eachProps(s, func(part *apiextensions.JSONSchemaProps) { ruled = ruled || len(part.XValidations) > 0 })
@@ -333,8 +333,8 @@ func (p *past) has(s *apiextensions.JSONSchemaProps) bool {
 	return false
 }
 
-// RuleEnv returns the environment in which to compile an expression. An expression that the old schema contains may
-// use features that new expressions may not use yet.
+// RuleEnv returns the environment in which to compile an expression. An expression of the old schema may use features
+// that new expressions may not use yet.
 func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	if p != nil && p.expressions[expression] {
 		return all.StoredExpressionsEnv()
@@ -342,7 +342,7 @@ func (p *past) RuleEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	return all.NewExpressionsEnv()
 }
 
-// MessageExpressionEnv returns the environment for a message expression, as RuleEnv does.
+// MessageExpressionEnv is RuleEnv for a message expression.
 func (p *past) MessageExpressionEnv(all *environment.EnvSet, expression string) *celgo.Env {
 	return p.RuleEnv(all, expression)
 }

@@ -176,7 +176,7 @@ func validateConversion(c *apiextensions.CustomResourceConversion, path *field.P
 	return errs
 }
 
-// validateConversionWebhook does not check the certificates: validateBundle and Establish do.
+// validateConversionWebhook does not check the CA bundle: validateBundle and Establish check it.
 func validateConversionWebhook(c *apiextensions.CustomResourceConversion, path *field.Path) (errs field.ErrorList) {
 	at := path.Child("webhookClientConfig")
 	if w := c.WebhookClientConfig; w == nil {

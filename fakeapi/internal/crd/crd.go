@@ -109,7 +109,7 @@ func free(want, have string, used map[string]bool) error {
 	return fmt.Errorf("%q is already in use", want)
 }
 
-// AcceptNames returns the CRD with its free names accepted and its conditions set. It returns nil if nothing changes.
+// AcceptNames returns the CRD with its unused names accepted and its conditions set. It returns nil if nothing changes.
 func AcceptNames(d *Definition, used Taken, now time.Time) *Definition {
 	if equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
 		return nil
@@ -176,8 +176,8 @@ func freeShortNames(want, have []string, used map[string]bool) error {
 	return nil
 }
 
-// Establish returns the CRD with the condition Established, which is true unless the certificates of its webhook are
-// invalid. It returns nil if nothing changes, or if the names are not accepted.
+// Establish returns the CRD with the condition Established. The condition is false if the CA bundle of the webhook is
+// invalid. Establish returns nil if nothing changes, or if the names are not accepted.
 func Establish(d *Definition, now time.Time) *Definition {
 	if !apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || Established(d) {
 		return nil
@@ -191,7 +191,7 @@ func Establish(d *Definition, now time.Time) *Definition {
 		initialNames)
 }
 
-// badBundle returns an error if the certificates are invalid. An empty bundle is valid.
+// badBundle returns an error if a CA bundle is invalid. An empty bundle is valid.
 func badBundle(bundle []byte) error {
 	_, err := transport.TLSConfigFor(&transport.Config{TLS: transport.TLSConfig{CAData: bundle}})
 	return err

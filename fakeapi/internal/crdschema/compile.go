@@ -22,7 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// CompileRules compiles the rules of a schema that was accepted. It returns nil if the schema has none.
+// CompileRules compiles the rules of an accepted schema. It returns nil if the schema has none.
 func CompileRules(s *structural.Structural) *Rules {
 	root := compileRules(s, s, true, model.SchemaDeclType(s, true))
 	if root == nil {
@@ -178,9 +178,9 @@ func (s *seen) ResolveName(name string) (any, bool) {
 
 func (s *seen) Parent() interpreter.Activation { return nil }
 
-// evaluate evaluates the rules of one part of the schema. It does the same as validateExpressions of
-// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel, but does not convert the schema again for each field that
-// a rule uses.
+// evaluate evaluates the rules of one part of the schema, like validateExpressions of
+// k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel. It does not convert the schema again for each field that a
+// rule uses.
 func (c *checking) evaluate(r *rules, at *place, now, was any) {
 	if len(r.own) == 0 {
 		return
@@ -232,7 +232,7 @@ func (c *checking) evaluate(r *rules, at *place, now, was any) {
 
 const outOfBudget = "validation failed due to running out of cost budget, no further validation rules will be run"
 
-// errBudget is the error of an evaluation that exceeds the remaining cost.
+// errBudget is the error of an evaluation that costs more than the remaining budget.
 var errBudget = fmt.Errorf("%s", outOfBudget)
 
 // stop adds an error, and ends the evaluation of all rules for the object.
@@ -257,7 +257,7 @@ func (c *checking) run(p celgo.Program, sees *seen) (ref.Val, error) {
 	return value, err
 }
 
-// broken reports that a rule does not hold. If the value is unchanged, it only warns, unless the rule uses oldSelf.
+// broken adds the error of a rule that does not hold, or a warning if the value is unchanged and oldSelf unused.
 func (c *checking) broken(rule *rule, where *place, kind string, now any, sees *seen) {
 	at := where.path()
 	if rule.NormalizedRuleFieldPath != "" {
@@ -298,8 +298,8 @@ func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, valu
 
 var lineBreak = regexp.MustCompile(`[\n]+`)
 
-// message returns the text for a rule that does not hold: the result of messageExpression, else the rule's message,
-// else the rule. It returns an error if messageExpression exceeds its cost limit.
+// message returns the text for a rule that does not hold: the result of messageExpression, otherwise the rule's
+// message, otherwise the rule. It returns an error if messageExpression exceeds its cost limit.
 func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
 	text = "failed rule: " + r.text()
 	if r.Message != "" {

@@ -91,7 +91,7 @@ func (p *place) old(of *whole) old {
 	return old{}
 }
 
-// old is the old value of a part (same), or of the nearest enclosing part that has an old value (around).
+// old holds the old value of a part (same), and the nearest enclosing part with an old value (around).
 type old struct{ same, around *common.CorrelatedObject }
 
 func (o old) key(name string) old {
@@ -123,7 +123,7 @@ func (o old) equal() bool {
 // the keys of objects in random order, so the cost budget runs out at a random rule.
 type Rules struct{ root *rules }
 
-// rules holds the rules of a part of a schema, and those of the parts below it.
+// rules holds the rules of a part of a schema and of the parts below it.
 type rules struct {
 	schema     *structural.Structural
 	shape      common.Schema // schema, in the form in which own reads values; nil without own rules
@@ -157,7 +157,7 @@ func (r *Rules) Check(s *structural.Structural, now, was any) (errs field.ErrorL
 
 type checking struct {
 	whole
-	budget   int64 // remaining cost; after it is below 0, no rule is evaluated
+	budget   int64 // remaining cost; if it is negative, no rule is evaluated
 	errs     field.ErrorList
 	warnings []string
 }
@@ -207,7 +207,7 @@ func Validate(v validation.SchemaValidator, now any) field.ErrorList {
 	return Sorted(validation.ValidateCustomResource(nil, now, v))
 }
 
-// ValidateUpdate returns the errors in a new state, or in part of it ("status"), except those in unchanged parts.
+// ValidateUpdate returns the errors in a new state, or in its field part, such as "status". It omits unchanged parts.
 func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now, was any, part string) field.ErrorList {
 	correlated := common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
 	var at *field.Path
@@ -218,7 +218,7 @@ func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now,
 	return Sorted(validation.ValidateCustomResourceUpdate(at, now, was, v, validation.WithRatcheting(correlated)))
 }
 
-// Sorted sorts errors, because validation ranges over maps.
+// Sorted sorts errors, because upstream reports them in random order.
 func Sorted(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Error(), b.Error()))
@@ -226,9 +226,9 @@ func Sorted(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// Memo caches values that depend only on a schema. Compiling rules takes milliseconds, and exploration starts many
-// worlds with the same CRDs. Cached values must not be changed. The zero value is ready for use; servers may share
-// it.
+// Memo caches values that depend only on a schema, such as compiled rules: compiling takes milliseconds, and
+// exploration starts many worlds with the same CRDs. Do not change cached values. Servers may share a Memo. The zero
+// value is ready for use.
 type Memo[T any] struct {
 	mu   sync.Mutex
 	made map[[sha256.Size]byte]T
@@ -238,8 +238,7 @@ type Memo[T any] struct {
 // mostMade is the maximum number of cached values. The oldest is dropped first.
 const mostMade = 256
 
-// Of returns the result of the function make for a schema at this path in a CRD. If the result for equal arguments is
-// cached, it does not call the function.
+// Of returns the value for a schema at a path in a CRD. It calls the function make if the value is not cached.
 func (m *Memo[T]) Of(schema any, at string, make func() T) T {
 	text, err := json.Marshal(schema)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 )
 
-// Resource is one version of the kind that a CRD defines.
+// Resource is one version of a CRD.
 type Resource struct {
 	Definition *crd.Definition
 	Version    *apiextensionsv1.CustomResourceDefinitionVersion
@@ -55,7 +55,7 @@ type reading struct {
 	merge  typed.ParseableType
 }
 
-// readSchema compiles the schema of one version of a CRD that was accepted.
+// readSchema compiles the schema of one version of an accepted CRD.
 func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion) *reading {
 	r, in := &reading{}, &apiextensions.CustomResourceValidation{}
 	decoded, err := clean(v.Schema)
@@ -98,7 +98,7 @@ func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv
 	return decoded, err
 }
 
-// Compile returns one version of a valid CRD, and adds it to all.
+// Compile compiles one version of a valid CRD, and adds it to the family all.
 func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersion,
 	all *Family) *Resource {
 	r := read.Of(v.Schema, "", func() *reading { return readSchema(d, v) })
@@ -115,7 +115,7 @@ func (c *Resource) groupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: c.Definition.Spec.Group, Version: c.Version.Name}
 }
 
-// Read returns a stored object of this version as the current schema reads it: pruned, with defaults.
+// Read returns a copy of a stored object of this version, pruned and with the defaults of the current schema.
 func (c *Resource) Read(raw runtime.Object) *unstructured.Unstructured {
 	u := raw.DeepCopyObject().(*object)
 	c.tidy(u)
@@ -139,7 +139,7 @@ func (c *Resource) Convert(from *unstructured.Unstructured, ask conversion.Ask) 
 	return from, nil
 }
 
-// Defaulted returns an object with the schema's defaults. If there are none to set, it returns obj itself.
+// Defaulted returns an object with the defaults of the schema. If no default is missing, it returns obj itself.
 func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	u := obj.(*object).DeepCopy()
 	if c.SetDefaults(u); equality.Semantic.DeepEqual(u, obj) {
@@ -148,7 +148,7 @@ func (c *Resource) Defaulted(obj runtime.Object) runtime.Object {
 	return u
 }
 
-// tidy prunes an object. It replaces malformed metadata by empty metadata.
+// tidy prunes an object. It replaces malformed metadata with empty metadata.
 func (c *Resource) tidy(u *unstructured.Unstructured) {
 	if _, err := c.Prune(u, false); err != nil {
 		u.Object["metadata"] = map[string]any{}

@@ -57,7 +57,7 @@ func (c *Resource) Row() *registry.Row {
 	return k
 }
 
-// ViewOf returns the view that converts between version c and the storage version. It sets the apiVersion and prunes.
+// ViewOf returns the view between version c and the storage version. A conversion sets the apiVersion and prunes.
 func (c *Resource) ViewOf(stored *Resource, of *registry.Row) *registry.View {
 	to := func(c *Resource) func(runtime.Object) runtime.Object {
 		return func(obj runtime.Object) runtime.Object {
@@ -70,7 +70,7 @@ func (c *Resource) ViewOf(stored *Resource, of *registry.Row) *registry.View {
 	return &registry.View{Stored: of, Show: to(c), Keep: to(stored)}
 }
 
-// strategy sets the functions with which objects of a custom kind are created and updated.
+// strategy sets the functions that create and update objects of a custom kind.
 func (c *Resource) strategy(k *registry.Row) {
 	status := k.Status
 	k.PrepareCreate = registry.On(func(u *object) {
@@ -192,7 +192,7 @@ func scaling(s *apiextensionsv1.CustomResourceSubresourceScale) *registry.Scalin
 	}
 }
 
-// ReplicasPaths adds the path of spec.replicas for each version of the CRD; nil for a version without scale.
+// ReplicasPaths adds the path of the replicas in each version of the CRD; nil for a version without scale.
 func (c *Resource) ReplicasPaths(paths managedfields.ResourcePathMappings) {
 	for _, v := range c.Versions { //detcheck:ordered each version has a key of its own
 		var path fieldpath.Path

@@ -19,8 +19,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// validate returns the errors in an object. For an update, it leaves out errors of the schema in unchanged parts. old
-// is nil on create.
+// validate returns the errors in an object. For an update, it omits schema errors in unchanged parts. old is nil on
+// create.
 func (c *Resource) validate(k *registry.Row, u, old *object) (errs field.ErrorList, warnings []string) {
 	var was any
 	if errs := c.validateType(k, u); len(errs) > 0 {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Yield names the types that the result of an expression may have.
+// Yield says which types the result of an expression may have.
 type Yield int
 
 // The result types of expressions in policies and webhooks.
@@ -64,7 +64,7 @@ func New(variables bool) *Language {
 	return &Language{plain: composed, composed: composed}
 }
 
-// Wrong returns the error in an expression, or "". It makes a variable available to later expressions.
+// Wrong returns the error in an expression, or "". A valid variable becomes available to later expressions.
 func (l *Language) Wrong(e Expression) string {
 	may := cel.OptionalVariableDeclarations{HasParams: e.Params, HasAuthorizer: e.Yields != Text,
 		HasPatchTypes: e.Yields == Object || e.Yields == JSONPatch}

@@ -17,7 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// CustomType returns the type for merging objects of a custom kind, from its schema and the common metadata.
+// CustomType returns the type for merging objects of a custom kind. It adds the common metadata to the schema.
 func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	const name = "object"
 	root := s.ToKubeOpenAPI()
@@ -53,7 +53,7 @@ func identified(s *spec.Schema, whole bool) {
 	}
 }
 
-// Custom holds what field managers need for the versions of a CRD.
+// Custom holds the parts of a CRD that field managers need.
 type Custom struct {
 	Types map[string]typed.ParseableType // types for merging, by apiVersion
 	Ask   conversion.Ask                 // converts objects; nil if versions differ only in their apiVersion

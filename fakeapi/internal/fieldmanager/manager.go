@@ -99,7 +99,7 @@ func resetFields(k *registry.Row, custom bool, subresource string) map[fieldpath
 	return fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{version: set})
 }
 
-// Name returns the name of the field manager: that of the request or, by default, the user agent up to the first slash.
+// Name returns the name of the field manager: manager, or the user agent up to the first slash if manager is "".
 func Name(manager, agent string) string {
 	if manager != "" {
 		return manager
@@ -124,7 +124,7 @@ var clientTypes = sync.OnceValue(func() *smd.Schema {
 	return value.Schema()
 })
 
-// openAPITypes returns types for merging, built from OpenAPI: CRDs, APIServices, Scales and metadata.
+// openAPITypes returns types for merging CRDs, APIServices, Scales and metadata, built from OpenAPI.
 var openAPITypes = sync.OnceValue(func() *smd.Schema {
 	ref := func(path string) spec.Ref { return spec.MustCreateRef("#/definitions/" + path) }
 	models := map[string]*spec.Schema{}
@@ -149,7 +149,7 @@ func mergeType(k *registry.Row) typed.ParseableType {
 	return typed.ParseableType{TypeRef: smd.TypeRef{NamedType: &name}, Schema: types}
 }
 
-// familyConverter provides the types and conversions of a kind with several versions to field managers.
+// familyConverter provides field managers with the types and conversions of a kind with several versions.
 type familyConverter struct {
 	converter
 	family []*registry.Row

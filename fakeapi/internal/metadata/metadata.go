@@ -29,7 +29,7 @@ func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Tru
 // Path is the path of the metadata in errors.
 var Path = field.NewPath("metadata")
 
-// WithPolicy returns the finalizers in have, with those of deletion policies replaced by those of the set parameters.
+// WithPolicy returns have with the finalizers "orphan" and "foregroundDeletion" only if their parameter is set.
 func WithPolicy(have []string, orphan, foreground bool) []string {
 	want := make([]string, 0, len(have)+1)
 	for _, f := range have {
@@ -59,7 +59,7 @@ func DropControllers(m metav1.Object) {
 	m.SetOwnerReferences(own)
 }
 
-// DedupOwners drops duplicate owner references. It returns their uids for a warning, or "".
+// DedupOwners drops duplicate owner references. It returns their uids for a warning, or "" if there are none.
 func DedupOwners(m metav1.Object) string {
 	refs := m.GetOwnerReferences()
 	if len(refs) < 2 {
@@ -88,8 +88,8 @@ func sameRef(a, b *metav1.OwnerReference) bool {
 		ptr.Equal(a.Controller, b.Controller) && ptr.Equal(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
 }
 
-// Same reports whether the metadata is equal, except resourceVersion and what never changes: name, namespace, uid and
-// creationTimestamp.
+// Same reports whether the metadata is equal. It ignores resourceVersion and the immutable fields: name, namespace, uid
+// and creationTimestamp.
 func Same(a, b metav1.Object) bool {
 	return a.GetGeneration() == b.GetGeneration() &&
 		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
@@ -119,8 +119,8 @@ func Sound(m, old metav1.Object) bool {
 		soundOwners(m.GetOwnerReferences())
 }
 
-// SoundNew reports whether the metadata of a new object is certainly valid, for any rule that a kind may have for
-// names. If the result is false, the metadata must be validated completely.
+// SoundNew reports whether the metadata of a new object is certainly valid, whatever the kind's rules for names. If the
+// result is false, the metadata must be validated completely.
 func SoundNew(m metav1.Object, namespaced bool) bool {
 	if namespaced != (m.GetNamespace() != "") || namespaced && !IsLabel(m.GetNamespace()) || !IsLabel(m.GetName()) {
 		return false
@@ -173,12 +173,12 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 	return controllers < 2
 }
 
-// Plain reports whether an update changes neither annotations nor finalizers, for which some kinds have rules.
+// Plain reports whether an update keeps annotations and finalizers. Some kinds have rules for them.
 func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
 
-// PathSegment returns the errors in a name or generateName that is not a valid path segment, as all kinds require.
+// PathSegment returns the errors in a name or generateName that is not a valid path segment. All kinds require one.
 func PathSegment(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)

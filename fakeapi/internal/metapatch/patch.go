@@ -1,5 +1,5 @@
-// Package metapatch applies the most frequent patches of controllers without decoding JSON, to save time: patches of
-// metadata for ownership, and of replicas. The general patch code applies all others.
+// Package metapatch applies the most frequent patches of controllers without decoding JSON, to save time. These patches
+// change replicas, or metadata for ownership. The general patch code applies all others.
 package metapatch
 
 import (
@@ -25,7 +25,7 @@ type Patch struct {
 // Names returns the uid and the resourceVersion in the patch; "" for each that the patch lacks.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
-// mapPatch sets keys, and deletes keys whose new value is nil. If null is set, it deletes all keys.
+// mapPatch sets keys of a map. A nil value deletes its key, and the field null deletes all keys.
 type mapPatch struct {
 	null   bool
 	keys   []string
@@ -50,8 +50,8 @@ type ownerPatch struct {
 	clearController, clearBlock bool
 }
 
-// Apply patches m. It does not change the maps and lists of m in place, because a stored object may share them. It
-// returns false if the general patch code must apply the patch; m is then only partly patched.
+// Apply patches m. It copies the maps and lists that it changes, because a stored object may share them. It returns
+// false if the general patch code must apply the patch; m is then only partly patched.
 func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
 	if p.uid != nil {
 		m.SetUID(types.UID(*p.uid))
@@ -121,8 +121,8 @@ func mergeStrings(have, patch []string) []string {
 	return interleave(rest, patch, func(f string) int { return slices.Index(have, f) })
 }
 
-// interleave merges items of the server (left) and of the patch (right) by their positions in the stored list. If an
-// item of the patch is not in that list, it comes before the remaining items of the server.
+// interleave merges items of the server (left) and of the patch (right) by their positions in the stored list. A new
+// item of the patch comes before the remaining items of the server.
 func interleave[T any](left, right []T, position func(T) int) []T {
 	out := make([]T, 0, len(left)+len(right))
 	for len(left) > 0 && len(right) > 0 {

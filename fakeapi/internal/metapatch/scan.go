@@ -2,7 +2,7 @@ package metapatch
 
 import "slices"
 
-// Parse parses a patch that contains only metadata. ok is false if the general patch code is needed: for other
+// Parse parses a patch that contains only metadata. ok is false if the general patch code is needed. Reasons are other
 // fields, escapes, wrong types, duplicate keys and syntax errors.
 func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	s := scan{text: text}

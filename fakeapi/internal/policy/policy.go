@@ -35,7 +35,7 @@ type Compiled struct {
 
 var compiled crdschema.Memo[*Compiled]
 
-// Compile compiles the expressions of a policy. An invalid expression returns its error when it is evaluated.
+// Compile compiles the expressions of a policy. The error of an invalid expression is returned by its evaluation.
 func Compile(p *registration.ValidatingAdmissionPolicy) *Compiled {
 	return compiled.Of(&p.Spec, "", func() *Compiled { return compile(&p.Spec) })
 }
@@ -148,7 +148,7 @@ func FailsOpen(p *registration.ValidatingAdmissionPolicy) bool {
 	return p.Spec.FailurePolicy != nil && *p.Spec.FailurePolicy == registration.Ignore
 }
 
-// denial returns the reason for a validation that does not hold. i is its index.
+// denial returns the reason for a refusal by the validation with index i.
 func denial(v *registration.Validation, texts []cel.EvaluationResult, i int) Denial {
 	d := Denial{Reason: metav1.StatusReasonInvalid}
 	if v.Reason != nil {

@@ -63,8 +63,7 @@ func conditionsOf(c *certificatesv1.CertificateSigningRequest, of certificatesv1
 	return at
 }
 
-// timeConditions sets missing times of conditions to now. If the old condition has the same status, the new one gets
-// the old transition time.
+// timeConditions sets missing times of conditions to now. If the status is unchanged, the old transition time stays.
 func timeConditions(c, was *certificatesv1.CertificateSigningRequest, now metav1.Time) {
 	for i := range c.Status.Conditions {
 		have := &c.Status.Conditions[i]

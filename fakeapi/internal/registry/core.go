@@ -50,8 +50,8 @@ func defaultNamespace(ns *corev1.Namespace) {
 	ns.Labels = labels
 }
 
-// namespaceFinalizers changes finalizers to those for the propagation policy in opts, or returns them unchanged if
-// there is no policy.
+// namespaceFinalizers returns have with the finalizer for the propagation policy in opts, sorted. Without a policy, it
+// returns have unchanged.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
 	//lint:ignore SA1019 old clients send orphanDependents
@@ -151,8 +151,8 @@ func makeNewEvents() *Row {
 	return version(k)
 }
 
-// newEventLabels maps the selectable fields of events.k8s.io to those of core Events
-// (pkg/apis/events/v1/conversion.go of k8s.io/kubernetes).
+// newEventLabels maps the selectable fields of events.k8s.io to the fields of core Events, as
+// pkg/apis/events/v1/conversion.go of k8s.io/kubernetes does.
 var newEventLabels = map[string]string{"reason": "reason", "regarding.kind": "involvedObject.kind",
 	"regarding.namespace": "involvedObject.namespace", "regarding.name": "involvedObject.name",
 	"regarding.uid": "involvedObject.uid", "regarding.apiVersion": "involvedObject.apiVersion",

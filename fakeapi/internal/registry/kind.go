@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Row is a row of the table of kinds. Its functions work on objects, without requests or the store, and may be nil.
+// Row is a row of the table of kinds. Its functions may be nil. They work on objects, and know no requests or store.
 type Row struct {
 	GVK        schema.GroupVersionKind
 	Resource   string   // plural: "pods"
@@ -29,7 +29,7 @@ type Row struct {
 
 	// Default sets defaults on create and update, like the conversion in the real server.
 	Default func(obj runtime.Object)
-	// Judged, if set, returns the error of converting an object to the type that is validated.
+	// Judged, if set, returns the error of converting an object to the type that validation uses.
 	Judged func(obj runtime.Object) error
 	// OrphanByDefault is set if a delete without a policy orphans dependents (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
@@ -48,9 +48,9 @@ type Row struct {
 	// Deprecated is the warning in responses to all requests for the kind; "" for most kinds.
 	Deprecated string
 
-	// Counts is the Go field whose changes increase the generation; "" if the kind has no generation.
+	// Counts is the Go field that increases the generation when it changes; "" if the kind has no generation.
 	Counts string
-	// Exactly is set if a change between a missing and an empty list in Counts increases the generation.
+	// Exactly is set if a change from a missing to an empty list in Counts, or the reverse, increases the generation.
 	Exactly bool
 	// StatusOnCreate is set if a create keeps the object's status.
 	StatusOnCreate bool
@@ -82,7 +82,7 @@ type Row struct {
 	Grace func(obj runtime.Object, asked *int64) int64
 	// Terminate returns the object that the first delete stores. A later delete removes it, unless Held returns true.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
-	// OrphanedWarning is the warning about a delete without a policy, if that orphans dependents.
+	// OrphanedWarning is the warning about a delete without a policy if the default policy orphans dependents.
 	OrphanedWarning string
 	// Held reports whether a terminating object stays although its metadata has no finalizers.
 	Held func(obj runtime.Object) bool
@@ -105,12 +105,12 @@ type Update struct {
 	Prepare func(obj, old runtime.Object, now time.Time)
 	// Judge returns the errors in the new object, and warnings.
 	Judge validation.Judge
-	// Keeps is set if Prepare changes nothing when only metadata has changed.
+	// Keeps is set if Prepare does nothing for a change of only metadata.
 	Keeps bool
-	// Owns lists the fields that writes to a subresource may own; nil: all except spec. A nil path element matches
+	// Owns lists the fields that writes to a subresource may own; nil means all except spec. A nil path element matches
 	// every element.
 	Owns [][]any
-	// MetadataToo is set if the kind has rules for metadata. They are then checked even if only metadata has changed.
+	// MetadataToo is set if the kind has rules for metadata. A change of only metadata is then also checked.
 	MetadataToo bool
 }
 
@@ -118,12 +118,11 @@ type Update struct {
 type Scaling struct {
 	Read  func(obj runtime.Object) (want, have int32, selector string)
 	Write func(obj runtime.Object, want int32) // obj is a shallow copy
-	// Absent returns an error if the object's spec has no replicas, or else nil. The function is nil for kinds whose
-	// objects always have replicas.
+	// Absent returns an error if the object's spec has no replicas. It is nil for kinds that always have replicas.
 	Absent func(obj runtime.Object) error
 }
 
-// Way returns how a subresource changes an object; nil if the subresource does not exist or cannot be updated.
+// Way returns the rules for changes by a subresource; nil if the subresource does not exist or cannot be updated.
 func (k *Row) Way(subresource string) *Update {
 	switch subresource {
 	case "":
@@ -154,6 +153,6 @@ type View struct {
 	// version. They do not change their argument.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
-	// Labels maps the selectable fields of this version to those of the stored version; nil if they are equal.
+	// Labels maps the selectable fields of this version to fields of the stored version; nil if they are equal.
 	Labels map[string]string
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// The specs of the kinds in this file do not matter for ownership. They are stored with the API's defaults.
+// Ownership does not depend on the specs of the kinds in this file. They are stored with the API's defaults.
 
 var secrets = kind[corev1.Secret, corev1.SecretList](corev1.SchemeGroupVersion, validation.Secret, &Row{
 	Default: On(func(s *corev1.Secret) {
@@ -68,7 +68,7 @@ var configMaps = kind[corev1.ConfigMap, corev1.ConfigMapList](corev1.SchemeGroup
 	}),
 })
 
-// inert says, by resource, which effects objects have in a real cluster but not here.
+// inert describes, by resource, the effects that objects have in a real cluster but not here.
 var inert = map[string]string{
 	"roles": unauthorized, "clusterroles": unauthorized,
 	"rolebindings": unauthorized, "clusterrolebindings": unauthorized,
@@ -102,7 +102,7 @@ const (
 	undevised    = "no device is allocated"
 )
 
-// Inert returns which effects objects of the kind have in a real cluster but not here; "" if there are none.
+// Inert describes the effects that objects of the kind have in a real cluster but not here; "" if there are none.
 func (k *Row) Inert() string { return inert[k.Resource] }
 
 // Flow control has no effect, because the server executes one request at a time.

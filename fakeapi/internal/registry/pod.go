@@ -42,7 +42,7 @@ func preparePod(p *corev1.Pod) {
 	}
 }
 
-// preparePodStatus keeps the old owner references. The real server does so because old kubelets corrupt them.
+// preparePodStatus keeps the old owner references, as in the real server, because old kubelets corrupt them.
 func preparePodStatus(p, old *corev1.Pod) {
 	p.DeletionTimestamp = nil
 	p.OwnerReferences = old.OwnerReferences
@@ -195,8 +195,8 @@ func presetPod(s *corev1.PodSpec) {
 	}
 }
 
-// pullPolicy returns the default pull policy for a simple image reference: lower-case letters and digits, separated
-// by "/", "." or "-", with an optional tag. It returns "" for other references, which upstream's code handles.
+// pullPolicy returns the default pull policy for a simple image reference: lower-case letters and digits, separated by
+// "/", "." or "-", with an optional tag. It returns "" for other references, and upstream's code sets the default.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, tag, tagged := strings.Cut(image, ":")
 	switch {
@@ -223,7 +223,7 @@ func plainWords(s string) bool {
 	return word
 }
 
-// alignAddresses makes podIP the first item of podIPs. If they differ, the older field podIP counts.
+// alignAddresses makes podIP the first item of podIPs. If they differ, it uses the older field podIP.
 func alignAddresses(s *corev1.PodStatus) {
 	switch {
 	case s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP):
@@ -262,7 +262,7 @@ func dropStopSignal(c *corev1.Container) {
 	}
 }
 
-// qosOf returns the quality-of-service class of a new Pod. Resources at the Pod level replace those of containers.
+// qosOf returns the quality-of-service class of a new Pod. Pod-level resources replace the resources of containers.
 func qosOf(p *corev1.Pod) corev1.PodQOSClass {
 	any, guaranteed := false, true
 	count := func(r *corev1.ResourceRequirements) {

@@ -111,14 +111,14 @@ func givePorts(s *corev1.Service) {
 	}
 }
 
-// prepareServiceUpdate restores immutable fields that the client left out, and drops fields of the old type.
+// prepareServiceUpdate restores immutable fields that the client omits, and drops fields of the old type.
 func prepareServiceUpdate(s, old *corev1.Service) {
 	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
 	if !external && !was {
 		keepAddress(&s.Spec, &old.Spec)
 	}
 	if external && s.Spec.ClusterIP != old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
-		s.Spec.ClusterIPs = nil // a client that changes only one of clusterIP and clusterIPs means both
+		s.Spec.ClusterIPs = nil // a client that changes only clusterIP means clusterIPs too
 		if s.Spec.ClusterIP != "" {
 			s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
 		}
@@ -149,7 +149,7 @@ func keepAddress(s, old *corev1.ServiceSpec) {
 	}
 }
 
-// keepPorts restores missing node ports, from the old port with the same name.
+// keepPorts sets missing node ports to the node port of the old port with the same name.
 func keepPorts(s, old *corev1.ServiceSpec) {
 	used := func(n int32) bool {
 		return slices.ContainsFunc(s.Ports, func(p corev1.ServicePort) bool { return p.NodePort == n })
@@ -208,7 +208,7 @@ func dropOfType(s, old *corev1.Service) {
 	}
 }
 
-// noneAdded reports whether all node ports of the list now are also in the list was.
+// noneAdded reports whether was contains all node ports of now.
 func noneAdded(now, was []corev1.ServicePort) bool {
 	for i := range now {
 		n := now[i].NodePort

@@ -15,7 +15,7 @@ import (
 )
 
 // protect is the StorageObjectInUseProtection plugin. It adds a finalizer to a new object, so that the object stays
-// while another one uses it.
+// while it is in use.
 func protect(finalizer string) func(obj, old runtime.Object) error {
 	return func(obj, old runtime.Object) error {
 		if m := metadata.Of(obj); old == nil && !slices.Contains(m.GetFinalizers(), finalizer) {
@@ -37,8 +37,8 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 		Main: Update{Prepare: Over(func(c, old *corev1.PersistentVolumeClaim) { settleSource(&c.Spec, &old.Spec) })},
 	})
 
-// settleSource makes dataSource and dataSourceRef agree. Unless the old claim has such fields, it drops a dataSource
-// that is no claim or snapshot, and a dataSourceRef with a namespace, which needs a feature gate.
+// settleSource makes dataSource and dataSourceRef agree. It drops a dataSource that is not a claim or snapshot, and a
+// dataSourceRef with a namespace. It keeps them if the old claim has such fields.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {

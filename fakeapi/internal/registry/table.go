@@ -1,5 +1,5 @@
 // Package registry contains the table of built-in kinds: their defaults, admission, validation, selectors, scales and
-// versions. Its functions work on objects. They do not know requests or the store.
+// versions. Its functions work on objects, without requests or the store.
 package registry
 
 import (
@@ -45,7 +45,7 @@ func (k *Row) Family() []*Row {
 	return all
 }
 
-// Kinds of the objects that requests to subresources contain. No table stores these objects.
+// Kinds of the objects in requests to subresources. No table stores these objects.
 var (
 	Scales    = goType[autoscalingv1.Scale, autoscalingv1.Scale](autoscalingv1.SchemeGroupVersion, &Row{Namespaced: true})
 	Evictions = goType[policyv1.Eviction, policyv1.Eviction](policyv1.SchemeGroupVersion, &Row{Namespaced: true})

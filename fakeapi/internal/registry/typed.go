@@ -20,8 +20,8 @@ type object[T any] interface {
 	runtime.Object
 }
 
-// kind completes a row. It takes names and scope from the list of the real server's resources. It adds the strategy of
-// [Row.common], which runs before the functions of the row. Only the generation of an update is counted after them.
+// kind completes a row with the names and the scope of the real server's resource. It adds the strategy of
+// [Row.common], which runs before the row's functions. Only an update sets the generation after them.
 func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules validation.Judges, k *Row) *Row {
 	goType[T, L, P, PL](gv, k)
 	r := resources.OfKind(k.GVK)
@@ -32,7 +32,7 @@ func kind[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, rules val
 	return k
 }
 
-// goType sets the fields of a row that follow from the kind's Go types.
+// goType sets the fields of a row that depend only on the kind's Go types.
 func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row) *Row {
 	k.GVK = gv.WithKind(reflect.TypeFor[T]().Name())
 	k.New = func() runtime.Object { return P(new(T)) }
@@ -45,7 +45,7 @@ func goType[T, L any, P object[T], PL object[L]](gv schema.GroupVersion, k *Row)
 }
 
 // common adds the strategy that most kinds share. A create clears the status and sets the generation to 1. An update
-// keeps the status, and increments the generation if the spec has changed. A write to the status keeps the spec.
+// keeps the status, and increments the generation if the field Counts changes. A status write keeps the spec.
 func (k *Row) common(t reflect.Type) {
 	field := func(name string) func(obj runtime.Object) reflect.Value {
 		f, ok := t.FieldByName(name)
@@ -101,7 +101,7 @@ func (k *Row) common(t reflect.Type) {
 	}
 }
 
-// wholeMetadata lists the fields to reset if a write to the status cannot change metadata.
+// wholeMetadata is the value of ResetByStatus for kinds with StatusOnly.
 var wholeMetadata = [][]any{{"metadata"}}
 
 func (k *Row) differ(now, was reflect.Value) bool {

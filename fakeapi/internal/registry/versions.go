@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// version completes the row of a version that is not stored. k has the Go type, the rules and the conversions.
+// version completes the row of a version that is not stored. k has the Go type, rules and conversions already.
 func version(k *Row) *Row {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories
@@ -41,7 +41,7 @@ func (v *View) prepare(own, stored *Update) {
 
 func assign(obj, from runtime.Object) { reflect.ValueOf(obj).Elem().Set(reflect.ValueOf(from).Elem()) }
 
-// between returns the view of stored objects in the kind k. The functions show and keep convert in both directions.
+// between returns the view of stored objects in the kind k, from the conversions show and keep.
 func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S) *View {
 	return &View{Stored: stored,
 		Show: func(obj runtime.Object) runtime.Object {
@@ -57,7 +57,7 @@ func between[S, T runtime.Object](stored, k *Row, show func(S) T, keep func(T) S
 	}
 }
 
-// through returns the conversion from one version to another, by way of the internal type.
+// through returns a conversion between two versions, by way of the internal type.
 func through[A, I, B any, P interface {
 	*A
 	DeepCopy() *A

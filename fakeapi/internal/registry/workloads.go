@@ -67,7 +67,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 var controllerRevisions = kind[appsv1.ControllerRevision, appsv1.ControllerRevisionList](appsv1.SchemeGroupVersion,
 	validation.ControllerRevision, &Row{})
 
-// templateGeneration returns the template generation, which the API has only as an annotation; 0 if it has none.
+// templateGeneration returns the template generation from the annotation of a DaemonSet; 0 if it has none.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	if err != nil {
@@ -186,9 +186,9 @@ var jobs = kind[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion, valida
 	}),
 })
 
-// generateSelector sets a selector that matches only Pods of this Job (JOBSEL-1 to JOBSEL-3). It does not change
-// labels that are already set: validation refuses wrong ones. If the Job's labels are a default taken from the
-// template, they get the new labels too.
+// generateSelector sets a selector that matches only Pods of this Job (JOBSEL-1 to JOBSEL-3). It keeps labels of the
+// template that are already set, and validation refuses wrong labels. If the Job shares the template's map of labels,
+// the Job gets the new labels too.
 func generateSelector(j *batchv1.Job) {
 	labels := copyMap(j.Spec.Template.Labels)
 	for _, l := range [...]struct{ key, value string }{{"job-name", j.Name},

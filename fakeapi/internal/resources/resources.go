@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// text lists the resources that the real server v1.36 serves by default, in the order of its discovery. Each group
-// and version is followed by its resources (plural, kind, scope, singular, verbs, short names, categories), and each
-// resource by its subresources (name, kind, verbs). The verb "all" stands for the eight verbs in allVerbs.
+// text lists the resources that the real server v1.36 serves by default, in the order of its discovery. Each group and
+// version is followed by its resources (plural, kind, scope, singular, verbs, short names, categories). Each resource
+// is followed by its subresources (name, kind, verbs). The verb "all" stands for allVerbs.
 //
 //go:embed resources.txt
 var text string
@@ -80,7 +80,7 @@ func parseResource(gv schema.GroupVersion, words []string) Resource {
 	return r
 }
 
-// parseKind parses KIND, or KIND@GROUP/VERSION if the group and version differ from those of the resource.
+// parseKind parses KIND, or KIND@GROUP/VERSION for a kind in another group or version than the resource.
 func parseKind(gv schema.GroupVersion, word string) schema.GroupVersionKind {
 	kind, other, ok := strings.Cut(word, "@")
 	if ok {

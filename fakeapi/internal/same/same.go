@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Encoded is implemented by generated API types. Their encoding is deterministic. The real server stores it, and
-// compares it to find out whether an update changes an object.
+// Encoded is an object or part with a deterministic encoding, such as a generated API type. The real server stores the
+// encoding, and compares it to find out whether an update changes the object.
 type Encoded interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
@@ -48,7 +48,7 @@ func encodeTo(v Encoded, size int, buf []byte) []byte {
 // quantity can be written in several ways.
 func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
-// Object reports whether two objects are stored in the same form. Without encodings, it compares semantically.
+// Object reports whether two objects have the same encoding. Objects without encodings are compared semantically.
 func Object(a, b runtime.Object) bool {
 	x, typed := a.(Encoded)
 	y, both := b.(Encoded)

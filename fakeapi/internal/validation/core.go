@@ -240,8 +240,8 @@ var Service = kind(conv.Convert_v1_Service_To_core_Service, nil, rules[core.Serv
 		return all
 	})})
 
-// ServiceAddresses returns an error if a Service cannot get an address, because its fields are invalid or it requests
-// a family other than IPv4.
+// ServiceAddresses returns an error if a Service cannot get an address: its fields are invalid, or its family is not
+// IPv4.
 func ServiceAddresses(obj, old runtime.Object) field.ErrorList {
 	errs, _ := serviceAddresses(obj, old, false)
 	return errs

@@ -1,6 +1,5 @@
-// Package validation checks objects of built-in kinds. It calls k8s.io/kubernetes/pkg/apis in the same way as the
-// real server's strategies. It checks the kinds of admissionregistration.k8s.io itself, because upstream's checks would
-// add some 500 packages.
+// Package validation checks objects of built-in kinds. It calls k8s.io/kubernetes/pkg/apis like the real server's
+// strategies. It has its own checks for admissionregistration.k8s.io, because upstream's would add some 500 packages.
 package validation
 
 import (
@@ -48,7 +47,7 @@ func init() {
 }
 
 // Judge returns errors and warnings about the new state of an object. old is nil on create. sound is set if the
-// metadata is known to be valid.
+// metadata is certainly valid.
 type Judge func(obj, old runtime.Object, sound bool) (field.ErrorList, []string)
 
 // Judges holds the rules of Kubernetes for one built-in kind.
@@ -56,13 +55,13 @@ type Judges struct {
 	Create, Update, Status Judge
 }
 
-// rules holds the functions that the real server's strategy calls. They take objects of the internal type.
+// rules holds the functions of the real server's strategy. They take objects of the internal type.
 type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
 	hostnames        string                     // what Pods use the name for, in a warning; "" for no warning
-	// changed reports whether the Pod template may have changed. If it is nil, a changed generation means this.
+	// changed reports whether the Pod template may have changed. By default, it compares the generation.
 	changed func(obj, old *I) bool
 }
 
@@ -137,7 +136,7 @@ func ignoringOld[I any](check func(*I) field.ErrorList) func(obj, old *I) field.
 	return func(obj, _ *I) field.ErrorList { return check(obj) }
 }
 
-// andCreate returns rules for updates that apply the rules for new objects, and then the rules for changes.
+// andCreate returns a function that applies the rules for new objects, and then the rules for updates.
 func andCreate[I any](create func(*I) field.ErrorList, update func(obj, old *I) field.ErrorList) func(obj,
 	old *I) field.ErrorList {
 	return func(obj, old *I) field.ErrorList { return append(create(obj), update(obj, old)...) }
@@ -147,8 +146,8 @@ func always[I any](warn func(*I) []string) func(obj, old *I) []string {
 	return func(obj, _ *I) []string { return warn(obj) }
 }
 
-// templated adds the rules for the Pod template of a kind. An update may keep errors that the old object has. warns
-// is the template's path in warnings; nil if there are no warnings.
+// templated adds the rules for the Pod template of a kind. An update may keep errors of the old object. warns is the
+// template's path in warnings, or nil for no warnings.
 func templated[I any, P interface {
 	*I
 	metav1.Object
@@ -233,7 +232,7 @@ func qualified(name string, path *field.Path) field.ErrorList {
 	return named(name, path, plain(utilvalidation.IsQualifiedName))
 }
 
-// OneOf returns an error if a value is empty or is not among the allowed ones.
+// OneOf returns an error if a value is empty or not allowed.
 func OneOf[T ~string](value T, path *field.Path, of ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(path, "")}

@@ -19,7 +19,7 @@ import (
 
 type keys[E any] struct {
 	spec, status func(obj *E) same.Encoded
-	// name returns the object's name, or a text that contains it. It is nil if the rules do not depend on the name.
+	// name returns the object's name, or a text that contains it. It is nil if the rules ignore the name.
 	name func(obj *E) string
 	// alone is set if the rules for the status do not depend on the spec.
 	alone bool
@@ -36,8 +36,8 @@ func (k *keys[E]) ofStatus() *keys[E] {
 	return &of
 }
 
-// verdicts caches recent objects without errors and warnings, as their encoded parts. The index is a hash. All servers
-// share the cache, because validity depends only on these parts.
+// verdicts caches the encoded parts of recent objects that have no errors or warnings, by hash. All servers share the
+// cache, because validity depends only on these parts.
 var verdicts [1 << 11]atomic.Pointer[string]
 
 // ways counts the functions that way has returned. The number of the function is part of each cache key.
@@ -100,7 +100,7 @@ func (v *verdict) remember() {
 
 func (v *verdict) forget() { spareVerdicts.Put(v) }
 
-// inOrder sorts errors about entries of a map by key, because upstream visits maps in random order.
+// inOrder sorts errors about entries of a map by key. Upstream reports them in random order.
 func inOrder(errs field.ErrorList) field.ErrorList {
 	for i := 0; i < len(errs); {
 		n, of := 1, mapOf(errs[i])
@@ -115,7 +115,7 @@ func inOrder(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// mapOf returns the path of the map if an error is about an entry of a map that must be sorted; otherwise "".
+// mapOf returns the path of the map that contains the entry of an error; "" if inOrder must not sort the error.
 func mapOf(e *field.Error) string {
 	key := keyOf(e.Field)
 	if keysAsValues(e.Field) {
@@ -134,7 +134,7 @@ func mapOf(e *field.Error) string {
 	return of
 }
 
-// entryOf returns the key to sort an error by: the map key that the error is about, or for [ofRequest] a last key.
+// entryOf returns the key by which inOrder sorts an error: the map key, or a key after all others for [ofRequest].
 func entryOf(e *field.Error) string {
 	if keysAsValues(e.Field) {
 		return fmt.Sprint(e.BadValue)
@@ -151,8 +151,8 @@ func ofRequest(e *field.Error) bool {
 		strings.HasPrefix(e.Detail, "Limit must be set")
 }
 
-// keysAsValues reports whether errors about map keys have the path of the map, and the key only as the bad value.
-// This is so for two maps in the status of a PersistentVolumeClaim.
+// keysAsValues reports whether errors about a map have the path of the map, and the key as the bad value. The status of
+// a PersistentVolumeClaim has two such maps.
 func keysAsValues(path string) bool {
 	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
 }
@@ -200,7 +200,7 @@ func validateRule(r *admissionv1.RuleWithOperations, path *field.Path) (errs fie
 		admissionv1.NamespacedScope)...)
 }
 
-// aloneOrSome returns an error if the list is empty, or if it contains * and another item.
+// aloneOrSome returns an error if the list is empty, or contains * and another item.
 func aloneOrSome(list []string, path *field.Path, what string) field.ErrorList {
 	switch {
 	case len(list) == 0:

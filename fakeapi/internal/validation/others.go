@@ -73,7 +73,7 @@ var autoscalers = rules[autoscaling.HorizontalPodAutoscaler]{
 	status: autoscalingrules.ValidateHorizontalPodAutoscalerStatusUpdate,
 }
 
-// autoscalerOptions returns options with which an update may keep errors that the old object has.
+// autoscalerOptions returns options that allow an update to keep errors of the old object.
 func autoscalerOptions(a, old *autoscaling.HorizontalPodAutoscaler) (
 	opts autoscalingrules.HorizontalPodAutoscalerSpecValidationOptions) {
 	opts.MinReplicasLowerBound = 1
@@ -291,7 +291,7 @@ var CertificateApproval = way(
 	certificatesconv.Convert_v1_CertificateSigningRequest_To_certificates_CertificateSigningRequest, nil,
 	certificatesrules.ValidateCertificateSigningRequestApprovalUpdate, nil)
 
-// later adapts a function that takes the old object first.
+// later adapts a function with the old object as its first argument.
 func later[I any](check func(old, obj *I) field.ErrorList) func(obj, old *I) field.ErrorList {
 	return func(obj, old *I) field.ErrorList { return check(old, obj) }
 }

@@ -60,7 +60,7 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 	return errs
 }
 
-// ValidatingPolicyStatus returns errors in conditions and type warnings. It does not parse the warnings' fieldRef.
+// ValidatingPolicyStatus returns the errors in conditions and type warnings. It does not parse fieldRef.
 func ValidatingPolicyStatus(p *admissionv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
 	if t := p.Status.TypeChecking; t != nil {
 		path := field.NewPath("status").Child("typeChecking", "expressionWarnings")

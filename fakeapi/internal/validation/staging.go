@@ -2,9 +2,8 @@
 
 package validation
 
-// k8s.io/kubernetes requires its libraries at v0.0.0, which no module proxy serves. So go.mod requires each library
-// at a real version. These imports keep go mod tidy from dropping the libraries that no package imports: commands
-// that list all modules need them.
+// k8s.io/kubernetes requires its libraries at v0.0.0, which no module proxy serves, so go.mod requires real versions.
+// Commands that list all modules need all libraries. These imports keep go mod tidy from dropping unused ones.
 import (
 	_ "k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/cloud-provider/volume"

@@ -16,7 +16,7 @@ func ValidatingWebhooks(c *admissionv1.ValidatingWebhookConfiguration) field.Err
 	return validateWebhooks(AsMutating(c.Webhooks))
 }
 
-// AsMutating converts validating webhooks to mutating ones, which have all their fields.
+// AsMutating converts validating webhooks to mutating webhooks, which have all fields of validating ones.
 func AsMutating(webhooks []admissionv1.ValidatingWebhook) []admissionv1.MutatingWebhook {
 	all := make([]admissionv1.MutatingWebhook, len(webhooks))
 	for i := range webhooks {
@@ -73,7 +73,7 @@ func validateWebhook(w *admissionv1.MutatingWebhook, path *field.Path) field.Err
 	return append(errs, validateConditions(false, w.MatchConditions, path.Child("matchConditions"))...)
 }
 
-// ReviewVersions returns the errors in a webhook's list of review versions. An empty list has the error text none.
+// ReviewVersions returns the errors in a webhook's list of review versions. none is the error text for an empty list.
 func ReviewVersions(versions []string, path *field.Path, none string) (errs field.ErrorList) {
 	if len(versions) == 0 {
 		return field.ErrorList{field.Required(path, none)}

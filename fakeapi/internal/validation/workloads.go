@@ -122,7 +122,7 @@ func jobOptions(j, old *batch.Job) batchrules.JobValidationOptions {
 	return opts
 }
 
-// jobStatusOptions returns options with which an update may keep errors that the old status has.
+// jobStatusOptions returns options that allow an update to keep errors of the old status.
 func jobStatusOptions(j, old *batch.Job) batchrules.JobStatusValidationOptions {
 	turned := func(condition batch.JobConditionType) bool {
 		return batchrules.IsConditionTrue(old.Status.Conditions, condition) !=

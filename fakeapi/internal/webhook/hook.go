@@ -79,13 +79,13 @@ func (h *Hook) Dry() bool {
 		*h.SideEffects == registration.SideEffectClassNoneOnDryRun)
 }
 
-// Again reports whether the webhook is called again if webhooks after it changed the object.
+// Again reports whether the webhook is called again if later webhooks changed the object.
 func (h *Hook) Again() bool {
 	return h.ReinvocationPolicy != nil && *h.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
 }
 
-// Review returns the kind of the webhook's reviews, with the first version in its list that the server supports: v1
-// or v1beta1. Both versions have the same fields.
+// Review returns the kind of the webhook's reviews. Their version is the first in the webhook's list that the server
+// supports: v1 or v1beta1. Both versions have the same fields.
 func (h *Hook) Review() schema.GroupVersionKind {
 	gv := admissionv1.SchemeGroupVersion
 	known := func(version string) bool { return version == "v1" || version == "v1beta1" }
@@ -99,8 +99,7 @@ func (h *Hook) Review() schema.GroupVersionKind {
 type Caller struct {
 	// Call posts a review to a webhook and decodes its response.
 	Call func(to *Endpoint, review, response runtime.Object) error
-	// Release gives up the lock on the server during a call, because the webhook's program may itself send requests.
-	// Retake takes the lock again.
+	// Release unlocks the server during a call, because the webhook may itself send requests. Retake locks it again.
 	Release, Retake func()
 }
 
@@ -114,7 +113,7 @@ type Endpoint struct {
 	Timeout    time.Duration
 }
 
-// Attributes describes a request: rules are matched against it, and reviews contain it.
+// Attributes describes a request. Rules select it by these values, and reviews contain them.
 type Attributes struct {
 	Operation       admissionv1.Operation
 	Kind            schema.GroupVersionKind
@@ -133,7 +132,8 @@ type Target struct {
 	Resource schema.GroupVersionResource
 }
 
-// Exempt reports whether no webhook reviews objects of a kind, because a webhook could prevent its own removal.
+// Exempt reports whether a kind configures webhooks or policies. Such kinds are exempt from them, so that a webhook
+// cannot prevent its own removal.
 func Exempt(k schema.GroupVersionKind) bool {
 	return k.Group == registration.GroupName && rules.IsExemptAdmissionConfigurationResource(
 		admission.NewAttributesRecord(nil, nil, k, "", "", schema.GroupVersionResource{}, "", "", nil, false, nil))
@@ -155,7 +155,7 @@ func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.Ad
 // JSON encodes an object as in a review.
 func JSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
 
-// Encode replaces the objects in a request by their JSON, as an HTTP handler receives them.
+// Encode replaces the objects in a request with their JSON, which an HTTP handler receives.
 func Encode(r *admissionv1.AdmissionRequest) error {
 	for _, part := range []*runtime.RawExtension{&r.Object, &r.OldObject, &r.Options} {
 		if part.Object == nil {
@@ -176,7 +176,7 @@ var compiler = sync.OnceValue(func() cel.ConditionCompiler {
 
 var compiledConditions crdschema.Memo[cel.ConditionEvaluator]
 
-// Everybody is the authorizer in expressions. It allows every access.
+// Everybody is the authorizer of CEL expressions. It allows every access.
 var Everybody = authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string,
 	error) {
 	return authorizer.DecisionAllow, "", nil
@@ -191,7 +191,7 @@ func (a *Attributes) Versioned(to Target, obj, old runtime.Object) *admission.Ve
 		VersionedKind: to.Kind}
 }
 
-// Meets reports whether a request meets all match conditions. If a condition is false, it returns no error.
+// Meets reports whether a request meets all match conditions. A false condition hides the errors of other conditions.
 func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttributes, to Target) (bool, error) {
 	if len(conditions) == 0 {
 		return true, nil
@@ -214,7 +214,7 @@ func Meets(conditions []registration.MatchCondition, v *admission.VersionedAttri
 	return Hold(results)
 }
 
-// Hold reports whether all results are true. If one is false, it returns no error.
+// Hold reports whether all results are true. A false result hides the errors of other results.
 func Hold(results []cel.EvaluationResult) (bool, error) {
 	var failed []error
 	for _, r := range results {
@@ -228,7 +228,7 @@ func Hold(results []cel.EvaluationResult) (bool, error) {
 	return len(failed) == 0, utilerrors.NewAggregate(failed)
 }
 
-// Failure is the error of a webhook that could not be called, or whose response is invalid. The failure policy
+// Failure is the error of a webhook that cannot be called, or that sends an invalid response. The failure policy
 // decides whether the request is refused.
 type Failure struct {
 	Webhook string
@@ -240,8 +240,8 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("failed calling webhook %q: %v", f.Webhook, f.Reason)
 }
 
-// Verify returns an error if a webhook's response is invalid. A response in version v1beta1 needs no UID, version and
-// patch type, and a patch by a validating webhook is ignored.
+// Verify returns an error if a webhook's response is invalid. A response in version v1beta1 needs no UID, version or
+// patch type. The patch of a validating webhook is ignored in v1beta1.
 func (h *Hook) Verify(uid types.UID, r *admissionv1.AdmissionReview) error {
 	want, answer, mutating := h.Review(), r.Response, h.Mutating
 	switch {

@@ -23,7 +23,7 @@ type Rules struct {
 	All                 bool                              // all requests are selected, except those that match Not
 }
 
-// Match returns the version in which a webhook receives the object. ok is false if the request is not selected.
+// Match returns the version in which a webhook receives the object. ok is false if the rules do not select the request.
 // others are the other versions of the request's kind.
 func (r *Rules) Match(a *Attributes, others []Target, labelsOf func(namespace string) (map[string]string, error)) (
 	to Target, ok bool, err error) {

@@ -22,8 +22,8 @@ const (
 	Out = 4 // requests, output and reports to the world
 )
 
-// Operations that the world sends. Their first field is the virtual time in nanoseconds since 1970. The agent first
-// moves its clock to that time. When all goroutines of the program wait, the agent replies with a [Report].
+// Operations that the world sends. The first field is the virtual time in nanoseconds since 1970, to which the agent
+// first moves its clock. When all goroutines of the program wait, the agent replies with a [Report].
 const (
 	Open   = 'O' // begin a world and the program: seed of the bubble, pod name, NAME=value pairs, arguments or none
 	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
@@ -34,7 +34,7 @@ const (
 	Close  = 'X' // end the program and the world; the answer is Closed
 )
 
-// Park is the response to a request whose [Reply] is sent later.
+// Park is the response to a request for which the world sends a [Reply] later.
 const Park = 'P'
 
 // Operations that the agent sends.
@@ -44,7 +44,7 @@ const (
 	Output = 'L' // the program wrote to stdout or stderr: bytes
 	Report = 'R' // all goroutines wait: time, next timer's time or 0, whether one waits for a mutex, abandoned requests
 	Closed = 'Z' // the world has ended: a text about goroutines that the program left behind; "" for none
-	Dump   = 'D' // answers Stacks, before the report: goroutines in a deadlock, those that wait for I/O or so, stacks
+	Dump   = 'D' // answers Stacks, before the report: goroutines in a deadlock, goroutines that wait for I/O, stacks
 )
 
 // Message is a message without its length prefix. Numbers are varints. A text is its length followed by its bytes.

@@ -1,11 +1,11 @@
 "use strict";
-// The swimlanes: what is in sight of them is drawn anew, whatever else there is.
+// The swimlanes. Only the rows in sight are drawn.
 
 const ROW = 42, HEAD = 46, GUTTER = 330, BRACKET = 40, GAP = 12, EDGE = 20;
-// How wide the lanes of processes and of objects are, and to what they shrink so that all are in sight.
+// The widths of the lanes of processes and of objects. If there is little space, lanes shrink to NARROW.
 const WIDE = [124, 104], NARROW = [92, 58], BOLD = 8.2, SMALL = 6;
 
-// svg makes an element of a picture. Text goes in as text.
+// svg makes an SVG element with attributes and a text.
 function svg(name, attributes, text) {
   const e = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const k in attributes) e.setAttribute(k, attributes[k]);
@@ -13,26 +13,26 @@ function svg(name, attributes, text) {
   return e;
 }
 
-// cut shortens a text to so many characters.
+// cut shortens a text to a number of characters.
 function cut(text, most) {
   return text.length > most ? text.slice(0, most - 1) + "…" : text;
 }
 
-// tail shortens a name to so many characters: what tells it from others is at its end.
+// tail shortens a name to a number of characters. It keeps the end, which distinguishes the name from others.
 function tail(text, most) {
   return text.length > most ? "…" + text.slice(text.length - most + 1) : text;
 }
 
-// widths are those of the lanes of so many processes and objects: as wide as there is room for.
+// widths returns the widths of the lanes of processes and of objects, so that all lanes fit if possible.
 function widths(processes, objects, room) {
   const left = room - GUTTER - BRACKET - GAP - EDGE;
   const least = processes * NARROW[0] + objects * NARROW[1], most = processes * WIDE[0] + objects * WIDE[1];
-  if (left >= most || left < least) return WIDE; // what does not fit is scrolled to, and stands at ease
+  if (left >= most || left < least) return WIDE; // if even narrow lanes do not fit, the user scrolls
   const share = (left - least) / (most - least);
   return [0, 1].map((i) => Math.floor(NARROW[i] + (WIDE[i] - NARROW[i]) * share));
 }
 
-// layout gives each lane its place, in so much room if that will do.
+// layout sets the position of each lane. room is the available width.
 function layout(run, want, room) {
   const at = { process: new Map(), object: new Map(), lanes: [], width: 0 };
   const acts = (p, i) => (p.acts || want.detail === "all") && (!want.process || want.process === i + 1);
@@ -59,6 +59,7 @@ function layout(run, want, room) {
     if (xs.has(lane)) at.object.set(i + 1, xs.get(lane));
   });
   at.width = x + EDGE;
+  at.wide = OBJECT;
   return at;
 }
 
@@ -77,7 +78,7 @@ function drawHeads(into, at) {
   into.append(s);
 }
 
-// classOf says how a request is drawn.
+// classOf returns the style class of a request.
 function classOf(run, row) {
   const l = row.line, r = run.records[row.record];
   if ((l && l.refused) || r.o === "refusal") return "refused";
@@ -88,7 +89,7 @@ function classOf(run, row) {
   return "change";
 }
 
-// tip is the end of an arrow: a dot for what is made, a cross for what goes, a diamond for what changes.
+// tip returns the end of an arrow: a dot for a creation, a cross for a deletion, a ring for a refusal, else a diamond.
 function tip(kind, x, y) {
   if (kind === "create") return svg("circle", { cx: x, cy: y, r: 7, class: "tip create" });
   if (kind === "delete") return svg("path", { d: `M${x - 6} ${y - 6}L${x + 6} ${y + 6}M${x + 6} ${y - 6}L${x - 6} ${y + 6}`, class: "cross delete" });
@@ -96,7 +97,7 @@ function tip(kind, x, y) {
   return svg("path", { d: `M${x} ${y - 8}L${x + 7} ${y}L${x} ${y + 8}L${x - 7} ${y}Z`, class: "tip " + kind });
 }
 
-// drawRow draws one row: what it says, and its arrow.
+// drawRow draws one row: its text and its arrow.
 function drawRow(s, view, i) {
   const { run, at, rows } = view, row = rows[i], y = i * ROW, mid = y + ROW / 2;
   const line = row.line, r = run.records[row.record];
@@ -134,7 +135,7 @@ function drawRow(s, view, i) {
   s.front.append(svg("text", { x: to + side * 14, y: ay - 4, "text-anchor": side < 0 ? "end" : "start", class: kind }, (line ? line.verb : r.v) + (shape === "refused" ? " refused" : "")));
 }
 
-// drawSpans draws what lasts: lanes, lives, work, what is held, down or stale, news on its way.
+// drawSpans draws lanes, objects while they exist, the spans of processes (see spansOf), and deliveries.
 function drawSpans(s, view, top, bottom) {
   const { run, at, rows } = view;
   const y = (record) => (record < 0 ? 0 : view.heights[record] * ROW - 4);
@@ -166,7 +167,7 @@ function drawSpans(s, view, top, bottom) {
   }
 }
 
-// arrowsOf places the news whose lanes are shown, once for all drawings.
+// arrowsOf returns the positions of the deliveries between shown lanes, so that draw need not compute them.
 function arrowsOf(view) {
   const out = [];
   for (const news of view.news) {
@@ -191,12 +192,12 @@ function drawBrackets(s, view) {
   }
 }
 
-// firstInSight is the first row that is drawn.
+// firstInSight returns the index of the first row to draw.
 function firstInSight(view) {
   return Math.max(0, Math.floor((view.box.scrollTop - HEAD) / ROW) - 4);
 }
 
-// draw draws what is in sight.
+// draw draws the rows in sight, or the first 600 rows for printing.
 function draw(view) {
   const box = view.box, whole = view.whole;
   const first = whole ? 0 : firstInSight(view);

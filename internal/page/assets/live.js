@@ -1,11 +1,11 @@
 "use strict";
-// The run of a server that is running: what comes is added to it, and who is at the last step stays at the last.
+// The page of a running world. New records are added to the run. If the last step is chosen, the page follows the run.
 
-// fed shows how the server that feeds the page is. ahead is the run as it is by now, of one who looks at what the
-// server has forgotten: he keeps what he sees, until he goes to the end. lost says why nothing comes.
+// fed.status shows the connection. fed.ahead is the server's new run, while the page shows an older step that this run
+// does not have; going to the last step shows it. fed.lost is the reason why no data arrives.
 const fed = { status: null, ahead: null, lost: "" };
 
-// listen asks for the run, and for what comes. The browser comes back by itself when the connection is lost.
+// listen requests the run and its later parts. If the connection is lost, the browser reconnects.
 function listen(from) {
   fed.status = el("span", { id: "live", role: "status" }, "waiting for the server");
   $("title").after(fed.status);
@@ -19,14 +19,14 @@ function listen(from) {
   view.moved = () => { if (fed.ahead && atLast()) anew(fed.ahead, true); };
 }
 
-// say says how the server is.
+// say shows the state of the connection.
 function say() {
   const text = fed.lost || (fed.ahead ? kept() : "live");
   if (fed.status.textContent !== text) fed.status.textContent = text;
   fed.status.className = fed.lost ? "lost" : "";
 }
 
-// kept says that a step is kept, and which laws were violated that the page does not tell of meanwhile.
+// kept returns the status text while an older step stays on the page. The text names the laws violated since then.
 function kept() {
   const laws = new Set(fed.ahead.breaks.map((b) => b.law));
   for (const b of view.run.breaks) laws.delete(b.law);
@@ -38,7 +38,7 @@ function atLast() {
   return view.pick === view.rows.length - 1;
 }
 
-// came takes in what came: the whole of a run, or what is new of the one that is shown.
+// came handles a part: a whole run, or the changes of the current run.
 function came(part) {
   const was = fed.ahead || view.run, told = JSON.stringify(was.breaks), last = atLast();
   if (part.keep.records === 0) {
@@ -56,7 +56,7 @@ function came(part) {
   else filter(Math.max(0, view.rows[view.pick].record), true);
 }
 
-// grow adds to a run what is new of it.
+// grow applies the changes in a part to a run.
 function grow(run, part) {
   for (const list of ["records", "versions", "text", "lines"]) {
     run[list].length = part.keep[list];
@@ -68,13 +68,13 @@ function grow(run, part) {
   for (const list of ["processes", "objects", "lanes", "fold", "breaks"]) run[list] = part[list];
 }
 
-// forgotten reports whether a run begins behind the step that is chosen.
+// forgotten reports whether a run begins after the chosen step.
 function forgotten(run) {
   const then = view.run.records[view.rows[view.pick].record], first = run.records[run.first];
   return then && first && then.s < first.s;
 }
 
-// anew shows a run from its beginning on, at the step at which the one before was.
+// anew shows a new run. It chooses the last step if last is set, otherwise the step that was chosen before.
 function anew(run, last) {
   const was = view.run, then = was.records[view.rows[view.pick].record], want = { ...view.want };
   const step = then ? then.s : 0, object = nameOf(was, view.object), process = processOf(was, want.process);
@@ -93,12 +93,12 @@ function anew(run, last) {
   filter(at);
 }
 
-// nearEnd reports whether the last row is in sight, or nearly.
+// nearEnd reports whether one of the last two rows is in sight.
 function nearEnd() {
   return view.box.scrollTop + view.box.clientHeight > view.tall.offsetHeight - 2 * ROW;
 }
 
-// before lists the laws that were broken before the last ones.
+// before lists the violations that occurred before those that drawVerdict shows in full.
 function before(breaks) {
   const say = (b) => el("p", { class: "small" }, b.law + (b.line ? " at step " + b.line : "") + ": " + ((b.story || []).join(", ") || b.text));
   return el("details", {}, el("summary", {}, breaks.length + " more before"), ...breaks.map(say));

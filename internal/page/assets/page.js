@@ -1,5 +1,5 @@
 "use strict";
-// The page: what is chosen, and what the keys, the slider and the mouse do to it.
+// The page: its selection, and the handlers of keys, the slider and the mouse.
 
 const $ = (id) => document.getElementById(id);
 const page = JSON.parse($("data").textContent);
@@ -9,14 +9,14 @@ view.panel = $("panel");
 view.clicked = clicked;
 view.choose = (object) => { view.object = object; drawPanel(view); };
 
-// take begins to show one of the page's runs.
+// take shows the page's run with this index.
 function take(i) {
   const run = page.runs[i];
   show(run, { ...view.want, fold: run.fold, process: 0, kind: "" });
   filter(firstPick(run));
 }
 
-// show makes a run the one that is shown, and what of it is wanted.
+// show makes a run the current run. want selects the detail, the process, the kind and the lanes to show.
 function show(run, want) {
   view.run = run;
   view.object = 0;
@@ -26,12 +26,12 @@ function show(run, want) {
   drawPrinted(run);
 }
 
-// drawPrinted shows the last lines that each program of a run has printed.
+// drawPrinted shows the last lines of each program's output.
 function drawPrinted(run) {
   $("printed").replaceChildren(...(run.printed || []).map((p) => el("details", {}, el("summary", {}, "The last " + p.lines.length + " lines that " + p.process + " printed"), el("pre", { tabindex: "0" }, p.lines.join("\n")))));
 }
 
-// gather makes of a run what is drawn of it whatever is chosen, and says what can be chosen.
+// gather computes the parts of the drawing that do not depend on the selection, and fills the select elements.
 function gather(run) {
   view.lives = livesOf(run);
   view.spans = spansOf(run);
@@ -41,14 +41,14 @@ function gather(run) {
   $("fold").value = view.want.fold;
 }
 
-// firstPick is the record that is shown first: of the violation, or the last.
+// firstPick returns the record of the first violation that is not a race, else of the first race, else the last record.
 function firstPick(run) {
   const b = run.breaks.find((x) => x.line && !x.race) || run.breaks.find((x) => x.line);
   if (b) return run.lines[b.line - 1].record;
   return run.lines.length ? run.lines[run.lines.length - 1].record : run.records.length - 1;
 }
 
-// options fills a choice, behind its first entry, unless it is as it should be.
+// options replaces the entries of a select element, except the first, if they have changed.
 function options(select, entries, chosen) {
   const there = [...select.options].slice(1);
   if (there.length !== entries.length || there.some((o, i) => o.text !== entries[i][1])) {
@@ -58,10 +58,10 @@ function options(select, entries, chosen) {
   select.value = chosen;
 }
 
-// mostVerdicts is how many violations are told of before the lanes.
+// mostVerdicts is the maximal number of violations that are shown above the lanes.
 const mostVerdicts = 2;
 
-// drawVerdict says what the run came to, before anything is looked at.
+// drawVerdict shows the violations of a run above the lanes.
 function drawVerdict(run) {
   const into = $("verdict"), copy = run.replay && el("button", { type: "button", id: "copy", on: () => copied(run.replay) }, "Copy");
   into.replaceChildren();
@@ -83,13 +83,13 @@ function drawVerdict(run) {
   $("broken").disabled = !run.breaks.some((b) => b.line);
 }
 
-// fit gives the lanes what the head leaves of the window.
+// fit sets the height of the header and the slider. The lanes use the remaining height.
 function fit() {
   const rest = document.querySelector("header").offsetHeight + $("scrubber").offsetHeight + 8;
   document.documentElement.style.setProperty("--rest", rest + "px");
 }
 
-// copied puts a text into the clipboard, and says so.
+// copied copies a text to the clipboard, and shows this on the button.
 function copied(text) {
   const done = () => { $("copy").textContent = "Copied"; };
   const by = () => {
@@ -105,7 +105,7 @@ function copied(text) {
   else by();
 }
 
-// filter makes the rows anew, and stays at a record; where it is to be still, the lanes do not move.
+// filter selects the rows again, and chooses the row of a record. If still is set, the lanes do not scroll.
 function filter(record, still) {
   view.rows = rowsOf(view.run, view.want);
   view.at = layout(view.run, view.want, view.box.clientWidth);
@@ -119,13 +119,13 @@ function filter(record, still) {
   bring(view.pick, still);
 }
 
-// to goes to a row.
+// to chooses a row for the user.
 function to(i) {
   bring(i);
   if (view.moved) view.moved();
 }
 
-// bring chooses a row, brings it into sight and draws.
+// bring chooses a row and draws. Unless still is set, it scrolls to the row.
 function bring(i, still) {
   view.pick = Math.max(0, Math.min(view.rows.length - 1, i));
   const y = HEAD + view.pick * ROW, box = view.box;
@@ -142,35 +142,35 @@ function bring(i, still) {
   draw(view);
   drawPanel(view);
   clearTimeout(view.naming);
-  if (!page.feed) view.naming = setTimeout(named, 300); // a step of a live run has its number for a while only
+  if (!page.feed) view.naming = setTimeout(named, 300); // in a live run, the number of a step can change
 }
 
-// named puts the step into the address, so that a link leads to it.
+// named puts the step's number into the page's address, so that users can copy a link to the step.
 function named() {
   const row = view.rows[view.pick];
   try {
     history.replaceState(null, "", "#step=" + (row.line ? row.line.n : 0));
   } catch {
-    // a page that is shown within another may not
+    // a page inside another page may not change the address
   }
 }
 
-// clicked chooses the row and the object that were clicked on.
+// clicked chooses the row and the object at the position of a click.
 function clicked(e, top) {
   const box = e.currentTarget.getBoundingClientRect();
   const i = Math.floor((e.clientY - box.top + top) / ROW), x = e.clientX - box.left;
   if (i < 0 || i >= view.rows.length) return;
   const row = view.rows[i], r = view.run.records[row.record];
-  if (r && r.r && Math.abs((view.at.object.get(r.r) ?? -1000) - x) < OBJECT / 2) view.object = r.r;
+  if (r && r.r && Math.abs((view.at.object.get(r.r) ?? -1000) - x) < view.at.wide / 2) view.object = r.r;
   else for (const l of view.lives) {
     const lane = view.at.object.get(l.object);
-    if (lane !== undefined && Math.abs(lane - x) < OBJECT / 3 && l.from <= row.record && row.record <= l.to) view.object = l.object;
+    if (lane !== undefined && Math.abs(lane - x) < view.at.wide / 3 && l.from <= row.record && row.record <= l.to) view.object = l.object;
   }
   to(i);
   view.box.focus({ preventScroll: true });
 }
 
-// search marks the rows in which the words stand.
+// search marks the rows that contain the words in the search field.
 function search() {
   const hits = matches(view.run, view.rows, $("search").value);
   view.hits = new Set(hits);
@@ -192,10 +192,10 @@ function broken() {
   if (next !== undefined) to(next);
 }
 
-// mostRows is how many rows the table gets at a time: it is made only when somebody opens it.
+// mostRows is the number of rows that are added to the table at a time. A closed table has no rows.
 const mostRows = 500;
 
-// drawTable writes the rows from one on into the table.
+// drawTable adds rows to the table, from the row with this index.
 function drawTable(from) {
   const box = $("table"), into = box.querySelector("div");
   if (from === 0) into.replaceChildren();
@@ -215,7 +215,7 @@ function drawTable(from) {
   if (from + mostRows < view.rows.length) into.append(el("button", { type: "button", on: () => drawTable(from + mostRows) }, "More rows"));
 }
 
-// pressed does what a key stands for.
+// pressed handles a key.
 function pressed(e) {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (e.target.matches("input[type=search], select, textarea")) {
@@ -235,7 +235,7 @@ function pressed(e) {
   e.preventDefault();
 }
 
-// heads and tall are what scrolls: the names stay on top.
+// heads and tall are scrolled. heads contains the names of the lanes and stays at the top. tall contains the rows.
 const heads = el("div", { class: "heads" });
 view.tall = el("div", { class: "tall" });
 view.box.append(heads, view.tall);
@@ -278,11 +278,11 @@ function begin() {
   if (wanted && view.run.lines[wanted[1] - 1]) to(rowBefore(view.rows, view.run.lines[wanted[1] - 1].record));
 }
 
-// theme turns light into dark and back.
+// theme switches between the light and the dark style.
 function theme() {
   const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
 }
 
-const asked = location.hash; // before the first step is chosen
+const asked = location.hash; // choosing the first step changes location.hash
 begin();

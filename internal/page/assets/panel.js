@@ -1,7 +1,7 @@
 "use strict";
-// The state beside the lanes: what a step did, who owns what, what each process knew, a version.
+// The panel beside the lanes: the chosen step, the owners, the caches of the processes, and the chosen object.
 
-// el makes an element; children that are words go in as text.
+// el makes an element. Strings in children become text.
 function el(name, attributes, ...children) {
   const e = document.createElement(name);
   for (const k in attributes || {}) {
@@ -12,8 +12,8 @@ function el(name, attributes, ...children) {
   return e;
 }
 
-// diffBlock shows a diff; of what is the same, the lines around changes only unless all are wanted. With
-// a sign it shows one side of it: what is the same, and the lines with that sign.
+// diffBlock shows a diff. Unless all is set, it leaves out equal lines that are not near a change. With a sign, it
+// shows one side of the diff: the equal lines, and the lines with this sign.
 function diffBlock(lines, all, sign) {
   const near = lines.map((l, i) => all || lines.slice(Math.max(0, i - 2), i + 3).some((x) => x.sign !== " "));
   const pre = el("pre", { tabindex: "0" });
@@ -31,12 +31,12 @@ function diffBlock(lines, all, sign) {
   return pre;
 }
 
-// link is an object's name that shows the object.
+// link returns a button with an object's name. A click shows the object.
 function link(view, object, name) {
   return el("button", { type: "button", class: "link", on: () => view.choose(object) }, name || nameOf(view.run, object));
 }
 
-// stepPart says what the step did, and what its actor went by where that was no longer so.
+// stepPart shows the step. If the actor used outdated versions, it also shows these and the current versions.
 function stepPart(view, row) {
   const { run } = view, l = row.line, parts = [];
   parts.push(el("p", { class: "step", id: "step" }, (l ? l.n + "  " : "") + says(run, row)));
@@ -59,10 +59,10 @@ function stepPart(view, row) {
   return parts;
 }
 
-// mostShown is how many objects a list names before it says how many more there are.
+// mostShown is the maximal number of objects in the tree of owners.
 const mostShown = 60;
 
-// treePart draws who owns what.
+// treePart shows the objects as a tree of owners.
 function treePart(view, state) {
   const { run } = view, byUID = new Map(), under = new Map(), roots = [];
   for (const [o, v] of state.objects) byUID.set(run.versions[v - 1].u, o);
@@ -90,7 +90,7 @@ function treePart(view, state) {
   return parts;
 }
 
-// ownerNotes says what the place in the tree does not.
+// ownerNotes returns notes about owners, finalizers and deletion that an object's place in the tree does not show.
 function ownerNotes(run, state, byUID, o) {
   const v = run.versions[state.objects.get(o) - 1], out = [];
   const owners = v.o || [];
@@ -107,7 +107,7 @@ function ownerNotes(run, state, byUID, o) {
   return out;
 }
 
-// processPart says what each process knew.
+// processPart shows the queue, the cache and the paused watches of each process.
 function processPart(view, state) {
   const { run } = view, parts = [el("h2", {}, "What each process knew")];
   run.processes.forEach((p, i) => {
@@ -128,7 +128,7 @@ function processPart(view, state) {
   return parts;
 }
 
-// lateIn lists what a process's cache shows otherwise than it is.
+// lateIn lists the differences between a process's cache and the stored objects.
 function lateIn(run, state, s, kinds) {
   const out = [];
   for (const [o, v] of s.cache) {
@@ -141,7 +141,7 @@ function lateIn(run, state, s, kinds) {
   return out;
 }
 
-// objectPart shows the version of the chosen object, what changed in it, and who had seen which.
+// objectPart shows the version of the chosen object, its last change, and which processes have seen its versions.
 function objectPart(view, state, upto) {
   const { run } = view, o = view.object;
   if (!o) return [];

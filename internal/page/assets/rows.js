@@ -1,7 +1,7 @@
 "use strict";
-// Which rows are shown, what they say, and where a record is between them.
+// The rows that are shown, their texts, and the positions of records between them.
 
-// rowsOf lists the rows that a filter leaves: the beginning, then lines or records in their order.
+// rowsOf returns the rows for want: first the initial world, then lines or records in order.
 function rowsOf(run, want) {
   const rows = [{ record: Math.max(run.first - 1, -1), line: null, begin: true }];
   const byRecord = new Map(run.lines.map((l) => [l.record, l]));
@@ -24,17 +24,17 @@ function rowsOf(run, want) {
   return rows;
 }
 
-// nameOf is an object's name, "" for none.
+// nameOf returns an object's name, or "" for no object.
 function nameOf(run, object) {
   return object ? run.objects[object - 1].name : "";
 }
 
-// processOf is a process's name.
+// processOf returns a process's name, or "" for no process.
 function processOf(run, process) {
   return process ? run.processes[process - 1].name : "";
 }
 
-// says is what a row says in a sentence.
+// says returns a row as a sentence.
 function says(run, row) {
   if (row.begin) return "the world as it begins";
   const l = row.line, r = run.records[row.record];
@@ -50,7 +50,7 @@ function says(run, row) {
   return [who, r.v || r.o, what].filter(Boolean).join(" ");
 }
 
-// adds is what else a row has to say: what changed, and why.
+// adds returns more text for a row: what changed, and why.
 function adds(run, row) {
   if (row.begin) return run.first + (run.first === 1 ? " record" : " records") + " before the controllers began";
   const l = row.line, r = run.records[row.record];
@@ -61,7 +61,7 @@ function adds(run, row) {
   return words.filter(Boolean).join(" · ");
 }
 
-// matches lists the rows in which a text stands.
+// matches returns the indexes of the rows that contain all words of a text.
 function matches(run, rows, text) {
   const words = text.toLowerCase().split(/[\s,]+/).filter(Boolean);
   if (!words.length) return [];
@@ -73,12 +73,12 @@ function matches(run, rows, text) {
   return out;
 }
 
-// raced reports whether a line broke laws only where its actor could not know: races that were lost.
+// raced reports whether all violations in a line are lost races: the actor could not have seen the latest state.
 function raced(line) {
   return line.breaks.every((b) => b.startsWith("RACES"));
 }
 
-// rowBefore is the last row at or before a record.
+// rowBefore returns the index of the last row at or before a record.
 function rowBefore(rows, record) {
   let lo = 0, hi = rows.length - 1;
   while (lo < hi) {
@@ -89,7 +89,7 @@ function rowBefore(rows, record) {
   return lo;
 }
 
-// heightsOf is where each record stands, in rows: between two of them for one that has none.
+// heightsOf returns the vertical position of each record, in rows. A record without a row is between two rows.
 function heightsOf(run, rows) {
   const out = new Float64Array(run.records.length + 1);
   let i = 0;
@@ -101,7 +101,7 @@ function heightsOf(run, rows) {
   return out;
 }
 
-// livesOf lists from which record to which objects were there.
+// livesOf returns the ranges of records in which each object exists.
 function livesOf(run) {
   const open = new Map(), lives = [];
   run.records.forEach((r, i) => {
@@ -116,8 +116,8 @@ function livesOf(run) {
   return lives;
 }
 
-// spansOf lists stretches on processes' lanes: at work, down, a watch held, a view that was stale when
-// its process went by it.
+// spansOf returns the ranges of records in which a process works, is down, has a paused watch, or has an outdated
+// version that it uses later.
 function spansOf(run) {
   const open = new Map(), spans = [];
   const begin = (what, p, i, text) => open.set(what + " " + p + " " + text, { what, process: p, from: i, text });
@@ -142,8 +142,8 @@ function spansOf(run) {
   return spans;
 }
 
-// staleIn lists what a record's actor went by that was no longer so: the version that it had seen, and the
-// one that stood.
+// staleIn returns the outdated versions that a record's actor used. Each is an object, the version that the actor saw,
+// and the version that was stored.
 function staleIn(run, record) {
   const out = [], r = run.records[record];
   const first = record > 0 && run.records[record - 1].s === r.s && run.records[record - 1].r === r.r ? run.records[record - 1] : r;
@@ -155,7 +155,7 @@ function staleIn(run, record) {
   return out;
 }
 
-// standing is the version of an object that stood before a record, 0 for none.
+// standing returns the version of an object that was stored before a record, or 0.
 function standing(run, object, record) {
   for (let i = record - 1; i >= 0; i--) {
     const r = run.records[i];
@@ -164,7 +164,7 @@ function standing(run, object, record) {
   return 0;
 }
 
-// newsOf lists the deliveries: from the write to who was shown it, and whether he acted in between.
+// newsOf returns the deliveries of writes to processes. late means that the process acted before the delivery.
 function newsOf(run) {
   const acts = new Map();
   for (const l of run.lines) {

@@ -1,7 +1,7 @@
 "use strict";
-// What the world and each process knew after a record. All positions in the data count from one.
+// The state of the world and of each process after a record. Positions in the data count from 1 if 0 means none.
 
-// linesOf is a version's YAML. Versions are kept as what differs from the one before of their object.
+// linesOf returns a version's YAML. The data contains how a version differs from an earlier version of its object.
 function linesOf(run, version) {
   const cache = run.cache || (run.cache = new Map());
   const chain = [];
@@ -21,17 +21,17 @@ function linesOf(run, version) {
   return version ? cache.get(version).map((i) => run.text[i]) : [];
 }
 
-// newProcess is what a process remembers: it is gone with a crash.
+// newProcess returns the state of a process that has just started.
 function newProcess() {
   return { cache: new Map(), queue: new Map(), awaits: new Map(), busy: new Map(), held: new Set(), down: false };
 }
 
-// emptyState is the state before the first record.
+// emptyState returns the state before the first record.
 function emptyState(run) {
   return { upto: -1, objects: new Map(), processes: run.processes.map(newProcess), kinds: run.processes.map(() => new Set()) };
 }
 
-// forward takes a state to where it is after the record.
+// forward applies the records up to an index to a state.
 function forward(run, state, upto) {
   for (let i = state.upto + 1; i <= upto; i++) {
     const r = run.records[i];
@@ -43,7 +43,7 @@ function forward(run, state, upto) {
   return state;
 }
 
-// steps says what each sort of record does to the state.
+// steps contains, for each kind of record, a function that changes the state.
 const steps = {
   commit(run, state, r, p, i) {
     if (r.a) state.objects.set(r.r, r.a);
@@ -86,14 +86,14 @@ const steps = {
   },
 };
 
-// keyOf is the key of a sync as its queue has it, without the namespace where that is the default one.
+// keyOf returns the queue's key of a sync: NAMESPACE/NAME. Objects' names omit the namespace default.
 function keyOf(run, r) {
   const name = r.r ? run.objects[r.r - 1].name : r.f ? run.objects[r.f - 1].name : "";
   const parts = name.split("/");
   return parts.length > 2 ? parts[0] + "/" + parts[2] : "default/" + (parts[1] || "");
 }
 
-// stateAt is the state after a record; going on from the one at hand where that came before.
+// stateAt returns the state after a record. It continues from the last returned state if that is not later.
 function stateAt(run, upto) {
   let s = run.state;
   if (!s || s.upto > upto) s = emptyState(run);
@@ -101,13 +101,13 @@ function stateAt(run, upto) {
   return run.state;
 }
 
-// timeOf is the virtual time of a record.
+// timeOf returns the virtual time of a record.
 function timeOf(run, i) {
   while (i > 0 && !run.records[i].t) i--;
   return run.records[i] ? run.records[i].t || "0s" : "0s";
 }
 
-// replacedAt is the record that replaced a version, -1 for one that stands.
+// replacedAt returns the index of the record that replaced a version, or -1 for the latest version.
 function replacedAt(run, version) {
   if (!run.replaced) {
     run.replaced = new Map();
@@ -119,7 +119,7 @@ function replacedAt(run, version) {
   return i === undefined ? -1 : i;
 }
 
-// seenBy lists who was shown a version, and where, up to a record.
+// seenBy returns the deliveries and reads of a version up to a record.
 function seenBy(run, version, upto) {
   const out = [];
   for (let i = 0; i <= upto; i++) {
@@ -129,8 +129,8 @@ function seenBy(run, version, upto) {
   return out;
 }
 
-// diffOf is a line diff: what two versions have in common at both ends, and between them the longest
-// common lines.
+// diffOf returns a line diff. Between the equal lines at both ends, it contains the longest common lines, unless the
+// texts are too long for this.
 function diffOf(a, b) {
   let h = 0, e = 0;
   while (h < a.length && h < b.length && a[h] === b[h]) h++;
@@ -147,7 +147,7 @@ function diffOf(a, b) {
   return out;
 }
 
-// common walks the table of the longest common lines.
+// common returns a diff with the longest common lines of two texts.
 function common(x, y) {
   const w = y.length + 1, t = new Uint32Array((x.length + 1) * w);
   for (let i = x.length - 1; i >= 0; i--)

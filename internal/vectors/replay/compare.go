@@ -51,15 +51,15 @@ func compareBody(b *vectors.Binding, ex *vectors.Exchange, w *httptest.ResponseR
 	return nil
 }
 
-// reordered reports whether a request was refused for the same causes in another order. The real server's order is that
+// reordered reports whether a request was refused for the same causes in another order. The real server uses the order
 // of Go maps for errors of custom resources, and for conflicts with several field managers.
 func reordered(ex *vectors.Exchange, got []byte) bool {
 	want, have := causes(ex.Response.Body), causes(got)
 	return len(want) > 1 && slices.Equal(want, have)
 }
 
-// shuffled reports whether a request was refused for the same causes, but causes of the same field are in another
-// order: labels, annotations and other maps have no order.
+// shuffled reports whether the causes of a refusal are equal, except for the order of causes of the same field. Labels,
+// annotations and other maps have no order.
 func shuffled(b *vectors.Binding, ex *vectors.Exchange, got []byte) bool {
 	want, have := byField(b.Fill(string(ex.Response.Body))), byField(string(got))
 	return len(want) > 1 && slices.Equal(want, have)
@@ -165,7 +165,7 @@ func (w *watching) Flush() {
 	}
 }
 
-// closedEarly lists cases whose client closed a watch before the last exchange.
+// closedEarly lists cases in which the client closed a watch before the last exchange.
 var closedEarly = map[string]bool{"listwatch/watch-list-no-bookmarks": true, "listwatch/accept-table": true}
 
 type event struct {

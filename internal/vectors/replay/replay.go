@@ -94,8 +94,8 @@ func (t *Tally) String() string {
 		t.Exchanges, t.Statuses, share(t.Statuses), t.Answers, share(t.Answers))
 }
 
-// Through runs a case to its end, and calls the function tell for each response that differs. It compares only the
-// initial events of a watch, at the exchange that opens the watch.
+// Through runs a case to its end, and calls tell for each response that differs. When an exchange opens a watch,
+// Through compares only the watch's initial events.
 func Through(s *Server, v *vectors.Recording, sum *Tally, tell func(ex *vectors.Exchange, sent string, why error)) {
 	b, err := Begin(s, v, "ns-1")
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *Server) aside(what string) {
 }
 
 // sent returns the body of a recorded request, with values for its placeholders. The client of random2 sent JSON with
-// spaces, the other clients without. This matters where the server compares stored text, as in revisions.
+// spaces, and other clients without. This matters if the server compares stored text, such as revisions.
 func sent(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange) string {
 	if ex.RawBody != nil {
 		return b.Fill(*ex.RawBody)

@@ -37,8 +37,8 @@ type Answer struct {
 
 const doesNotEnd = "does not end"
 
-// heapLimit is the maximal size of the heap in bytes while a check runs. addressLimit is the limit of the kernel for
-// the address space in bytes. It stops a check that allocates faster than watch reads the heap's size.
+// heapLimit is the maximal size of the heap in bytes while a check runs. addressLimit is the kernel's limit for the
+// address space in bytes. It stops a check that allocates faster than watch reads the heap's size.
 const (
 	heapLimit    = 1 << 30
 	addressLimit = 4 << 30

@@ -95,7 +95,7 @@ func unclaimed(c host.Controller) host.Controller {
 	return c
 }
 
-// paints returns an operator that wants the chart of its sea, which has no owner, to have a color.
+// paints returns an operator that sets the color of a ConfigMap, the chart of its sea. The chart has no owner.
 func paints(color string) host.Controller {
 	c := operates(color, ships, doing{sync: func(o *operator, f metav1.Object) error {
 		for _, m := range o.all(f) {

@@ -11,7 +11,7 @@ func same(a, b *bool) bool {
 
 var yes, no = true, false
 
-// The rows are those of the proposal's table.
+// The rows are copied from the proposal's table.
 func TestTable(t *testing.T) {
 	for _, c := range []struct{ from, to *bool }{{nil, &yes}, {&no, &yes}, {&yes, nil}} {
 		if got := FromOld(Old{c.from}).ManualSelector; !same(got, c.to) {

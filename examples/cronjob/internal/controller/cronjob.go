@@ -124,7 +124,7 @@ func (r *CronJobReconciler) remove(ctx context.Context, job *batchv1.Job) error 
 		client.Preconditions{UID: &job.UID}))
 }
 
-// from returns the last scheduled time, or else the CronJob's creation, but no time before the starting deadline.
+// from returns the last scheduled time (at first the CronJob's creation), or the starting deadline if that is later.
 func from(c *v1.CronJob, now time.Time) time.Time {
 	at := c.CreationTimestamp.Time
 	if last := c.Status.LastScheduleTime; last != nil {

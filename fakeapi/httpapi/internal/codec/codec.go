@@ -62,7 +62,7 @@ var (
 		certificatesv1.AddToScheme, flowcontrolv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme,
 		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiregistrationv1.AddToScheme,
 		authenticationv1.AddToScheme, authorizationv1.AddToScheme)
-	// oldEviction has the same fields as the current version, so it is decoded to the same Go type.
+	// oldEviction (v1beta1) has the same fields as v1, so it is decoded to the same Go type.
 	oldEviction = schema.GroupVersionKind{Group: policyv1.GroupName, Version: "v1beta1", Kind: "Eviction"}
 
 	codecs     = serializer.NewCodecFactory(scheme)
@@ -220,8 +220,8 @@ func Body(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// Decode decodes the object of a create or update. The parameter validation (the option fieldValidation) says whether
-// Decode returns unknown and duplicate fields as warnings, as an error, or not at all.
+// Decode decodes the object of a create or update. The option fieldValidation (validation) selects how Decode returns
+// unknown and duplicate fields: as warnings, as an error, or not at all.
 func Decode(r *http.Request, k *fakeapi.Kind, body []byte, validation string) (runtime.Object, []string, error) {
 	if definition, _ := k.Definition(); definition != nil {
 		return decodeCustom(r, k, body, validation)
@@ -265,8 +265,8 @@ func Proto(obj runtime.Object) ([]byte, error) {
 
 var protobufSerializer runtime.Encoder = protobuf.NewSerializer(scheme, scheme)
 
-// Cache holds the encodings of recently sent stored objects, so that all watchers share them. The zero Cache is
-// empty. It is safe for concurrent use.
+// Cache holds the encodings of stored objects that were sent recently, so that all watchers share them. The zero Cache
+// is empty. It is safe for concurrent use.
 type Cache struct {
 	mu    sync.RWMutex
 	young map[cacheKey][]byte

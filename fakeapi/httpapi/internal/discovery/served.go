@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/resources"
 )
 
-// Served returns the real server's resources, and those of the CRDs among kinds.
+// Served returns the real server's resources, and the resources of the CRDs among kinds.
 func Served(kinds []*fakeapi.Kind) []resources.GroupVersion {
 	all := resources.All[:len(resources.All):len(resources.All)]
 	at := map[schema.GroupVersion]int{}
@@ -122,7 +122,7 @@ func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1
 	return a
 }
 
-// storageVersions maps kinds to their storage versions, if these or their groups differ from the served ones.
+// storageVersions contains the storage versions that differ from the served versions.
 var storageVersions = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}:           "v2",
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: "v1beta1",
@@ -212,7 +212,7 @@ func aggregatedVersion(v *resources.GroupVersion) apidiscoveryv2.APIVersionDisco
 	return d
 }
 
-// responseKind returns the kind of a resource. It sets group and version only if they differ from those of v.
+// responseKind returns the kind of a resource. It sets group and version only if they differ from v.
 func responseKind(v *resources.GroupVersion, r *resources.Resource) *metav1.GroupVersionKind {
 	k := &metav1.GroupVersionKind{Kind: r.Kind.Kind}
 	if r.Kind.GroupVersion() != v.GroupVersion {

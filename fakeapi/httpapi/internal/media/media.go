@@ -43,7 +43,7 @@ type Format struct {
 // Plain returns the media type and indentation of f, without the form. Error responses have this format.
 func (f Format) Plain() Format { return Format{Type: f.Type, Pretty: f.Pretty} }
 
-// ReadTableOptions reads from the query what the rows of a Table contain. For a Table, an invalid value is an error.
+// ReadTableOptions reads includeObject from the query. For a Table, an invalid value is an error.
 func (f *Format) ReadTableOptions(q url.Values) error {
 	f.Include = metav1.IncludeObjectPolicy(q.Get("includeObject"))
 	if f.As != AsTable {
@@ -56,7 +56,7 @@ func (f *Format) ReadTableOptions(q url.Values) error {
 	return refusal.Include(f.Include)
 }
 
-// ContentType returns the media type of a request's body: JSON if there is no header, "" if the header is invalid.
+// ContentType returns the media type of a request's body: JSON without a header, and "" for an invalid header.
 func ContentType(r *http.Request) string {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -104,8 +104,8 @@ func Discovery(c *clause) bool {
 		c.params["g"] == "apidiscovery.k8s.io" && (v == "v2" || v == "v2beta1")
 }
 
-// Negotiate returns the format that the Accept header selects. ok is false if there is none. f.Type is then set if
-// the server supports a media type of the header, but not in the form of the header.
+// Negotiate returns the format that the Accept header selects. ok is false if the server supports no such format.
+// f.Type is then set if the server supports one of the media types, but not in the requested form.
 func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	f.Type = JSON
 	f.Pretty = wantsPretty(r)
@@ -141,7 +141,7 @@ func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	return f, false
 }
 
-// wantsPretty reports whether the response is indented: by the query or, by default, for browsers, curl and wget.
+// wantsPretty reports whether the response is indented: as the query says or, by default, for browsers, curl and wget.
 func wantsPretty(r *http.Request) bool {
 	if r.URL.RawQuery != "" {
 		if v, ok := r.URL.Query()["pretty"]; ok && v[0] != "" {

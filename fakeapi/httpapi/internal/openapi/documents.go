@@ -29,7 +29,7 @@ type Documents struct {
 	made  *documents
 }
 
-// documents holds the documents for one list of kinds. Each is created at the first request for it.
+// documents holds the documents for one list of kinds. Each document is created at its first request.
 type documents struct {
 	v3      func() map[string][]byte // by path below /openapi/v3/
 	v2      func() []byte
@@ -160,7 +160,7 @@ func (s *schemas) paths(k *fakeapi.Kind, into object) {
 	}
 }
 
-// queries holds the query parameters that clients look for, by operation.
+// queries holds the query parameters of each operation that clients need.
 var queries = map[string][]string{
 	"list": {"continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "timeoutSeconds",
 		"watch"},

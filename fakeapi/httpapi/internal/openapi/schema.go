@@ -139,16 +139,16 @@ type schemas struct {
 // model is a Go type that has a name in OpenAPI.
 type model interface{ OpenAPIModelName() string }
 
-// typed is a Go type with its own OpenAPI type, which its fields do not show.
+// typed is a Go type that OpenAPI shows as a simple type, such as metav1.Time as a string.
 type typed interface {
 	OpenAPISchemaType() []string
 	OpenAPISchemaFormat() string
 }
 
-// oneOf is a Go type with several types in OpenAPI version 3.
+// oneOf is a Go type with several types in OpenAPI version 3, such as IntOrString.
 type oneOf interface{ OpenAPIV3OneOfTypes() []string }
 
-// documented is a Go type with descriptions of its fields, and of itself under "".
+// documented is a Go type with descriptions of its fields. The key "" has the description of the type.
 type documented interface{ SwaggerDoc() map[string]string }
 
 func zero[T any](t reflect.Type) (v T, ok bool) {

@@ -46,7 +46,7 @@ type Client struct {
 	kept map[string]*http.Client
 }
 
-// New returns a client whose calls end when ctx ends.
+// New returns a client. Its calls end when ctx ends.
 func New(ctx context.Context) *Client { return &Client{ctx: ctx, kept: map[string]*http.Client{}} }
 
 // Via returns a client that reaches each webhook through the transport that the function means returns.
@@ -92,7 +92,7 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	return decode(text, response)
 }
 
-// failure returns the error for a response with a failure code. If the body is a Status, the error is that Status.
+// failure returns the error for a response with a failure code. If the body is a Status, that Status is the error.
 func failure(resp *http.Response, text []byte) error {
 	var s metav1.Status
 	if json.Unmarshal(text, &s) == nil && isStatus(s.APIVersion, s.Kind) && s.Status == metav1.StatusFailure {
@@ -144,7 +144,7 @@ func decode(text []byte, response runtime.Object) error {
 	return nil
 }
 
-// client returns the HTTP client for an endpoint. Without c.via it keeps clients for later calls to the same address.
+// client returns the HTTP client for an endpoint. Without c.via it keeps clients, by address and certificates.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
 	if c.via != nil {
 		return &http.Client{Transport: c.via(to)}, nil

@@ -61,7 +61,7 @@ func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []by
 		"the object provided is unrecognized (must be of type %s): %v (%s)", want, err, summary(body)))
 }
 
-// OtherVersion returns the error for an object whose version differs from that of the path.
+// OtherVersion returns the error for an object in another version than the path.
 func OtherVersion(have, want schema.GroupVersion) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(
 		"the API version in the data (%s) does not match the expected API version (%s)", have, want))
@@ -84,7 +84,7 @@ func summary(body []byte) string {
 	return text
 }
 
-// The media types that the HTTP API supports, and those among them that a watch may have.
+// The media types of the HTTP API, and of watches.
 const (
 	mediaTypes  = runtime.ContentTypeJSON + ", " + runtime.ContentTypeYAML + ", " + runtime.ContentTypeProtobuf
 	streamTypes = runtime.ContentTypeJSON + ", " + runtime.ContentTypeProtobuf
@@ -118,7 +118,7 @@ func StreamFormat() error {
 	return notAcceptable("only the following media types are accepted: " + streamTypes)
 }
 
-// NotList returns the error for a list format requested for an object, or the reverse. gvk may be empty.
+// NotList returns the error for a list format of an object, or an object format of a list. gvk may be empty.
 func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
 	if as == "PartialObjectMetadata" && list {
 		what := "you requested PartialObjectMetadata, but the requested object is a list"
@@ -149,7 +149,7 @@ func Include(policy metav1.IncludeObjectPolicy) error {
 
 const extraHeader = "Impersonate-Extra-"
 
-// Extras returns the extra fields of the user whom the client impersonates.
+// Extras returns the extra fields of the impersonated user.
 func Extras(h http.Header) map[string][]string {
 	var all map[string][]string
 	for name, values := range h {
@@ -169,8 +169,8 @@ func Extras(h http.Header) map[string][]string {
 	return all
 }
 
-// NobodyToBe checks a request without the header Impersonate-User. It returns an error if the client impersonates a
-// group, uid or extra field.
+// NobodyToBe returns an error if a request without the header Impersonate-User impersonates a group, uid or extra
+// field.
 func NobodyToBe(h http.Header) error {
 	groups, uid, extra := h.Values("Impersonate-Group"), h.Get("Impersonate-Uid"), Extras(h)
 	if len(groups) == 0 && uid == "" && len(extra) == 0 {

@@ -86,8 +86,8 @@ func (t *Target) Custom() bool {
 	return definition != nil
 }
 
-// Reachable reports whether the path fits the scope of the kind. For a namespaced custom kind, the path of the
-// objects in all namespaces only supports GET.
+// Reachable reports whether the path fits the scope of the kind. For a namespaced custom kind, a path without a
+// namespace only supports GET.
 func (t *Target) Reachable(method string) bool {
 	if !t.Kind.Namespaced {
 		return t.Namespace == ""
@@ -132,8 +132,8 @@ func (t *Target) deletes() bool {
 	return r == nil || slices.Contains(r.Verbs, "deletecollection")
 }
 
-// Watches reports whether a list is a watch: its path is a deprecated watch path, or the query parameter watch is set
-// and not false.
+// Watches reports whether a list is a watch. Its path is then a deprecated watch path, or the query parameter watch is
+// set and not false.
 func (t *Target) Watches(r *http.Request) bool {
 	if t.Watch {
 		return true

@@ -188,8 +188,8 @@ func addresses() string {
 	return fmt.Sprintf("%x", order.Sum64())
 }
 
-// pipe writes to a pipe and returns how often another goroutine runs within 30 ms of real time before the pipe's reader
-// runs.
+// pipe writes to a pipe. It returns how often another goroutine runs before the pipe's reader runs, within 30 ms of
+// real time.
 func pipe() string {
 	in, out, err := os.Pipe()
 	if err != nil {

@@ -25,7 +25,7 @@ var (
 	runs int
 )
 
-// order returns the iteration orders of maps and selects, each of which is made and used the given number of times.
+// order returns the iteration orders of maps and selects. times is the number of maps and groups of selects.
 func order(times int) (all string) {
 	one, other := make(chan int), make(chan int)
 	close(one)

@@ -12,8 +12,8 @@ func init() {
 	}
 }
 
-// hostedPath returns the path that a hosted process uses for a given path. A write leads below hostedRoot, except in
-// /dev and /proc. A read leads there only if the file exists there. A read of a relative path may lead to hostedDir.
+// hostedPath returns the path that a hosted process uses for a given path. Writes use a path below hostedRoot, except
+// in /dev and /proc. Reads use it only if the file exists there. Reads of relative paths may use hostedDir instead.
 func hostedPath(name string, writes bool) string {
 	if hostedRoot == "" || name == "" || within(name, hostedRoot) || within(name, "/dev") || within(name, "/proc") {
 		return name

@@ -12,8 +12,8 @@ const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 // hostedInit sets hosted.On. It is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// hostedIdle contains further wait reasons with which a goroutine counts as durably blocked in a hosted process. The
-// world sends nothing that ends such waits.
+// hostedIdle contains further wait reasons of goroutines that count as durably blocked in a hosted process. No message
+// of the world ends such waits.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,

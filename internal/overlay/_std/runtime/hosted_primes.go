@@ -12,9 +12,9 @@ var hostedPrimes = [2][32]uint16{
 // hostedPrime fills b with a prime, if b has the length of a prime of an RSA key. Otherwise it returns false. Without
 // it, a program that generates certificates would spend most of its time searching primes.
 //
-// Only every eighth read of such a length returns a prime. The primality test also reads as many bytes, for each of its
-// five bases, and these must be less than the tested number. A bubble gets each prime once, so a key has different
-// primes.
+// Only every eighth read of such a length returns a prime. The primality test reads the same number of bytes for each
+// of its five bases, and a base must be less than the tested number. A bubble gets each prime once, so that a key has
+// two different primes.
 func hostedPrime(b []byte) bool {
 	bubble := getg().bubble
 	if bubble == nil || len(b) != 128 && len(b) != 256 {

@@ -3,10 +3,10 @@ package toy
 
 import "errors"
 
-// ErrOdd is what [Half] answers to what it cannot halve.
+// ErrOdd is the error of [Half] for an odd number.
 var ErrOdd = errors.New("odd")
 
-// Limits is a composite of the initialisation.
+// Limits is a composite literal in initialization code.
 var Limits = []int{10, 20}
 
 // Half halves an even number.
@@ -17,13 +17,13 @@ func Half(n int) (int, error) {
 	return n / 2, nil
 }
 
-// Account counts what is put in.
+// Account sums numbers.
 type Account struct {
 	Sum, Calls int
 	log        []string
 }
 
-// Put adds to the sum what is neither too small nor too large.
+// Put adds a number to the sum if it is positive and below the first limit.
 func (a *Account) Put(n int) {
 	a.log = append(a.log, "put")
 	if n > 0 && n < Limits[0] {
@@ -32,10 +32,10 @@ func (a *Account) Put(n int) {
 	a.Calls++
 }
 
-// Without names what may be left out of [Small].
+// Without lists the conditions that [Small] leaves out.
 type Without struct{ Least, Most bool }
 
-// Small says whether a number is small. What is left out is not mutated.
+// Small reports whether a number is small. Code that a field of Without enables is not mutated.
 func Small(n int, w Without) bool {
 	switch {
 	case w.Least && n > 5, w.Least && !w.Most && n < 3:
@@ -46,10 +46,10 @@ func Small(n int, w Without) bool {
 	return n < 10 && !(w.Most && n > 8)
 }
 
-// large is for who has left something out, and is not mutated either.
+// large is called only if a field of Without is set, so it is not mutated.
 func large(n int) bool { return n > 9 }
 
-// Sum puts in everything, and says what that comes to; nothing of it may be odd.
+// Sum puts the half of each number into an Account and returns its sum. An odd number is an error.
 func Sum(list ...int) (int, error) {
 	a := &Account{Sum: 1}
 	for len(list) > 0 {
@@ -63,5 +63,5 @@ func Sum(list ...int) (int, error) {
 	return a.Sum, nil
 }
 
-// Odd says whether a number is: each operand of a chain can be left out, and all but the last.
+// Odd has a chain of three operands, each of which can be left out, and also all except the last.
 func Odd(n int) bool { return n < 0 || n > 9 || n == 5 }

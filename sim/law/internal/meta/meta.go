@@ -115,7 +115,7 @@ func Version(m metav1.Object) uint64 {
 	return v
 }
 
-// SameRefsBut reports whether two objects have the same owner references in order, apart from those to the UID owner.
+// SameRefsBut reports whether two objects have the same owner references in order, except references to the UID owner.
 func SameRefsBut(a, b metav1.Object, owner string) bool {
 	x, y := a.GetOwnerReferences(), b.GetOwnerReferences()
 	i, k := 0, 0
@@ -136,7 +136,7 @@ func SameRefsBut(a, b metav1.Object, owner string) bool {
 	}
 }
 
-// SameFinalizersBut reports whether two lists contain the same finalizers, apart from those in the list own.
+// SameFinalizersBut reports whether two lists contain the same finalizers, except finalizers in the list own.
 func SameFinalizersBut(a, b, own []string) bool {
 	return holdsAllBut(a, b, own) && holdsAllBut(b, a, own)
 }

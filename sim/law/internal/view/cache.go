@@ -1,6 +1,6 @@
-// Package view holds what one process can know according to the records: the content of its informers ([Cache]) and
-// of its queue ([Queue]), the last version of each object that it received in a delivery or an answer ([Known]), and
-// older knowledge that a current reconcile may still use ([Journal]).
+// Package view holds what one process can know according to the records. [Cache] holds the content of an informer, and
+// [Queue] the keys of the queue. [Known] holds the last version of each object that the process received in a delivery
+// or an answer. [Journal] holds older versions that a current reconcile may still use.
 package view
 
 import (
@@ -19,6 +19,7 @@ type Cache struct {
 	Kind    string
 	Entries []Entry // in an order that depends only on the history
 	Changed int     // index of the record of the last delivery; 0 for none
+	Live    bool    // the process has read the kind from the server
 	at      map[Key]int
 	owned   map[types.UID]int // UID of an owner -> number of entries that it controls, see Recount
 }
@@ -74,7 +75,7 @@ func (c *Cache) Values() []runtime.Object {
 // Clear removes all objects.
 func (c *Cache) Clear() {
 	clear(c.Entries)
-	c.Entries, c.Changed = c.Entries[:0], 0
+	c.Entries, c.Changed, c.Live = c.Entries[:0], 0, false
 	clear(c.at)
 	clear(c.owned)
 }
@@ -126,8 +127,8 @@ func (c *Cache) drop(n Key, i int) {
 	delete(c.at, n)
 }
 
-// Journal holds what a process knew about objects before they changed during current reconciles. From this follows
-// what a worker may have known at any moment of its reconcile.
+// Journal holds the earlier versions of objects that changed during current reconciles. They show what a worker may
+// have known at any moment of its reconcile.
 type Journal struct {
 	Entries []Glimpse
 	kept    int    // number of entries after the last Cut
@@ -145,8 +146,8 @@ type Glimpse struct {
 	Record  int // index of the record of the change
 }
 
-// LongJournal is the length from which a journal is cut to the entries that current reconciles may use. It is cut
-// again whenever it has doubled. If reconciles overlap all the time, the journal is never empty.
+// LongJournal is the length at which a journal is cut to the entries that current reconciles may use, and then again
+// whenever it has doubled. Without cuts, it would grow without end if reconciles always overlap.
 const LongJournal = 256
 
 // Long reports whether the journal should be cut.

@@ -18,9 +18,9 @@ import (
 type Known struct {
 	ByUID    map[types.UID]*Sight
 	families map[types.UID]*family
-	Ahead    []*Sight // known from an answer in a version that the cache does not show yet
+	Ahead    []*Sight // objects with a version that is known from an answer, but not in the cache yet
 	Journal  Journal
-	Past     map[types.UID]uint64 // the versions that earlier incarnations received, until a version as new is known
+	Past     map[types.UID]uint64 // the versions that earlier incarnations received, until a newer or equal one is known
 	slab     []Sight
 }
 
@@ -132,7 +132,7 @@ func (n *Known) Confirm(e *Sight) {
 	n.Ahead = n.Ahead[:last]
 }
 
-// Lost returns the objects with a UID for which the function returns true, sorted by UID. No event will report their
+// Lost returns the known objects for which the function gone is true, sorted by UID. No event will report their
 // deletion.
 func (n *Known) Lost(gone func(types.UID) bool) (lost []*Sight) {
 	//detcheck:ordered sorted below
@@ -215,8 +215,8 @@ type Queued struct {
 	Hot     int           // number of consecutive retries without an event, each less than [Brief] after the failure
 }
 
-// Brief is the minimum wait before a retry that has a backoff. client-go's backoff begins with five milliseconds and
-// doubles: it exceeds Brief after eight failures.
+// Brief is the minimum wait before a retry that counts as a backoff. client-go's backoff begins with five milliseconds
+// and doubles, so it exceeds Brief after eight failures.
 const Brief = time.Second
 
 // NewQueue returns an empty queue.

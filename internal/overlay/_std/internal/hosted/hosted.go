@@ -5,5 +5,5 @@ package hosted
 // On reports whether a world hosts this process.
 var On bool
 
-// Output, if not nil, is called with what the program writes to stdout and stderr.
+// Output, if not nil, is called with the bytes that the program writes to stdout and stderr.
 var Output func(b []byte)

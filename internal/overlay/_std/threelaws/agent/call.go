@@ -93,8 +93,8 @@ func (a *agent) withdraw(id int64) {
 	a.mu.Unlock()
 }
 
-// lapsed returns the error for a request whose context is done. If the program is being ended, lapsed first waits until
-// other requests fail, so that the caller does not go on before that.
+// lapsed returns the error for a request with a context that is done. If the program is being ended, lapsed first waits
+// until other requests fail, so that the caller does not continue before that.
 func (a *agent) lapsed(ctx context.Context) error {
 	a.mu.Lock()
 	stopped := a.stopped

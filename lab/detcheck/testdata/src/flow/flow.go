@@ -10,7 +10,7 @@ func concurrent(a, b chan int) {
 	}
 }
 
-// A coroutine is no goroutine of its own: it runs when it is told to.
+// A coroutine of iter.Pull is not a goroutine that runs on its own: the caller resumes it.
 func coroutine(seq iter.Seq[int]) int {
 	next, stop := iter.Pull(seq)
 	defer stop()

@@ -48,7 +48,7 @@ func machinery(m *sync.Map, v reflect.Value) {
 	v.MapRange()                                  // want `reflect.MapRange visits entries in random order`
 }
 
-// What is near to a forbidden name and is not one.
+// allowed uses names that are similar to banned names and are not banned.
 func allowed(t time.Time, r interface{ Range() }) {
 	_ = time.Date(2017, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Second).Sub(t)
 	_ = t.After(t)
