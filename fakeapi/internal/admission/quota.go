@@ -2,7 +2,7 @@
 // classes. Callers pass these objects. A function returns only the reason of a refusal, and the server adds the
 // status.
 //
-// The comment of each function names its plugin of kube-apiserver v1.36.3. The recorded cases in
+// The comment of each function names its plugin of kube-apiserver. The recorded cases in
 // fakeapi/testdata/vectors/admission test the functions.
 package admission
 
