@@ -186,7 +186,7 @@ name without an era selects the last era. You can also use the current and earli
 			strings.Join(eras[name], ", "))
 	}
 	b.WriteString(switches)
-	b.WriteString("\nThese controllers of kube-controller-manager are not implemented. A scenario that names one of them is refused:\n\n")
+	b.WriteString("\nA scenario is refused if it names one of these controllers of kube-controller-manager, which are not implemented:\n\n")
 	for _, name := range manager.Absent {
 		if strings.HasSuffix(name, "-controller") && name != "resource-claim-controller" {
 			fmt.Fprintf(&b, "- `%s`\n", name)
