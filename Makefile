@@ -31,7 +31,7 @@ MODULES := $(TESTED) kubectltest upstream lab
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|internal/agent)(/|$$)
 
 .PHONY: soak all test test-long patches begin fmt vet detcheck unit upstream campaign workflows race run build bench forever \
-  fuzz survey differential record definitions thirdparty evidence mutate browser picture update clean
+  fuzz survey differential record next definitions thirdparty evidence mutate browser picture update clean
 
 all: test build
 
@@ -203,6 +203,11 @@ fuzz:
 	      $(GO) test -run='^$$' -fuzz="^$$t\$$" -fuzztime=$(FUZZTIME) $$d; \
 	    done; \
 	  done); done
+
+# Moves the tree to another version of Kubernetes, and lists what differs: make next VERSION=v1.37.0. See
+# docs/inside/next.md.
+next:
+	@$(GO) run -C lab ./cmd/next $(VERSION)
 
 # Drives a real kube-apiserver and this server with the same generated sequences, counts the answers
 # that are alike, and lists all differences, the commonest first. See docs/evidence/fidelity.md for THROWAWAY.

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/internal/kubernetes"
 )
 
 type page struct{ name, text string }

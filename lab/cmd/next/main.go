@@ -77,7 +77,9 @@ func move(version string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %s", m, text)
 		}
-		var mod struct{ Require []struct{ Path, Version string } }
+		var mod struct {
+			Require []struct{ Path, Version string }
+		}
 		if err := json.Unmarshal([]byte(text), &mod); err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
