@@ -30,8 +30,9 @@ MODULES := $(TESTED) kubectltest upstream lab
 # The packages whose tests run worlds for more than some seconds: they are tested after the others.
 SLOW := /threelaws/(cli|controllers|scenarios|sim/bubble|internal/agent)(/|$$)
 
-.PHONY: soak all test test-long upstream-tests patches begin fmt vet detcheck unit upstream campaign workflows race run build bench forever \
-  fuzz survey differential definitions thirdparty evidence mutate browser picture update clean
+.PHONY: soak all test test-long upstream-tests patches begin fmt vet detcheck unit upstream campaign workflows race run \
+  build bench forever fuzz survey differential record next definitions thirdparty evidence mutate browser picture update \
+  clean
 
 all: test build
 
@@ -211,12 +212,23 @@ fuzz:
 	    done; \
 	  done); done
 
+# Moves the tree to another version of Kubernetes, and lists what differs: make next VERSION=v1.37.0. See
+# docs/inside/next.md.
+next:
+	@$(GO) run -C lab ./cmd/next $(VERSION)
+
 # Drives a real kube-apiserver and this server with the same generated sequences, counts the answers
 # that are alike, and lists all differences, the commonest first. See docs/evidence/fidelity.md for THROWAWAY.
 SEED ?= 1
 survey:
 	$(GO) test -C lab ./serverdiff -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
 	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -sequences=$(SEQUENCES) -seed=$(SEED)
+
+# Records the cases of one area again, from a real kube-apiserver: AREA is a folder of fakeapi/testdata/vectors. It
+# prints what differs and what it keeps. Use a server that may be thrown away.
+AREA ?=
+record:
+	$(GO) test -C lab ./serverdiff -run '^TestRecord$$' -v -count=1 -timeout 2h -server='$(SERVER)' -token='$(TOKEN)' -area='$(AREA)'
 
 # Drives a real kube-apiserver and this server with the same generated sequences, and reports the
 # first difference, shrunk. It makes a namespace for each sequence and deletes what it made; controllers that act

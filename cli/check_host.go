@@ -17,15 +17,14 @@ import (
 	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/internal/install"
+	"github.com/threelaws/threelaws/internal/kubernetes"
 	"github.com/threelaws/threelaws/internal/overlay"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-const kubernetes = "1.36.3"
-
 func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	from := install.Options{Dir: s.Dir, Main: s.Package, Install: s.Install, Workload: s.Workload,
-		CRDs: absolute(s.CRDs), Samples: absolute(s.Samples), Version: kubernetes}
+		CRDs: absolute(s.CRDs), Samples: absolute(s.Samples), Version: strings.TrimPrefix(kubernetes.Version, "v")}
 	if s.Install != "" && s.Install != "none" {
 		from.Install = absolute([]string{s.Install})[0]
 	}

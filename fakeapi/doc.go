@@ -1,5 +1,5 @@
 // Package fakeapi is an in-memory Kubernetes API server. For everything that concerns ownership, it behaves like
-// kube-apiserver v1.36: controller references, finalizers, deletion policies, optimistic concurrency, server-side apply
+// kube-apiserver: controller references, finalizers, deletion policies, optimistic concurrency, server-side apply
 // and watches. A refusal has the real server's status code and message. If the server does not implement a request, it
 // refuses the request with a message that names the missing part.
 //

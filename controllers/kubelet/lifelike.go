@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/threelaws/threelaws/internal/kubernetes"
 )
 
 // lifelike is the additional memory of a lifelike kubelet: the last address that it assigned, and its Events.
@@ -264,7 +266,7 @@ func NewNode(name string, now time.Time) *corev1.Node {
 	node.Status = corev1.NodeStatus{Capacity: room, Allocatable: room,
 		Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: nodeAddress.String()},
 			{Type: corev1.NodeHostName, Address: name}},
-		NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.36.3", OperatingSystem: "linux", Architecture: "amd64",
+		NodeInfo: corev1.NodeSystemInfo{KubeletVersion: kubernetes.Version, OperatingSystem: "linux", Architecture: "amd64",
 			ContainerRuntimeVersion: "threelaws://0", OSImage: "threelaws", KernelVersion: "none"}}
 	for _, c := range []struct {
 		t           corev1.NodeConditionType

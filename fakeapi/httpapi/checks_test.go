@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// check is an object that the strategies of k8s.io/kubernetes v1.36.3 refuse, with all errors: see
+// check is an object that the strategies of k8s.io/kubernetes refuse, with all errors: see
 // testdata/checks/README.md.
 type check struct {
 	Verb        string // create, update or status

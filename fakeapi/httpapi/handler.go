@@ -39,6 +39,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 	"github.com/threelaws/threelaws/internal/clientfault"
+	"github.com/threelaws/threelaws/internal/kubernetes"
 )
 
 // defaultHistory is the default of [Handler].History.
@@ -93,9 +94,9 @@ func New(server *fakeapi.Server, now func() time.Time) *Handler {
 
 func defaultVersion() version.Info {
 	return version.Info{
-		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
-		MinCompatibilityMajor: "1", MinCompatibilityMinor: "35",
-		GitVersion: "v1.36.3", GitCommit: "threelaws", GitTreeState: "clean", BuildDate: "2026-01-01T00:00:00Z",
+		Major: kubernetes.Major, Minor: kubernetes.Minor, EmulationMajor: kubernetes.Major, EmulationMinor: kubernetes.Minor,
+		MinCompatibilityMajor: kubernetes.Major, MinCompatibilityMinor: kubernetes.MinCompatibleMinor,
+		GitVersion: kubernetes.Version, GitCommit: "threelaws", GitTreeState: "clean", BuildDate: "2026-01-01T00:00:00Z",
 		GoVersion: goruntime.Version(), Compiler: goruntime.Compiler, Platform: goruntime.GOOS + "/" + goruntime.GOARCH,
 	}
 }

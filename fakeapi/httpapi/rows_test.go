@@ -182,7 +182,7 @@ func queueJSON(t *testing.T) string {
 	return string(raw)
 }
 
-// exchange is a request and a part of the response, according to the code of k8s.io/kubernetes v1.36.3.
+// exchange is a request and a part of the response, according to the code of k8s.io/kubernetes.
 type exchange struct {
 	method, path, body string
 	code               int

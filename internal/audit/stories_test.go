@@ -71,7 +71,7 @@ func (s *story) does(user, verb, what string, set map[string]any) {
 	}
 	agent := user[strings.LastIndex(user, ":")+1:] + "/v1 (linux/amd64) kubernetes/abc"
 	if user == "alice" {
-		agent = "kubectl/v1.36.3 (linux/amd64) kubernetes/abc"
+		agent = "kubectl/v1.30.0 (linux/amd64) kubernetes/abc"
 	}
 	var answer any = o
 	if sub == "scale" {

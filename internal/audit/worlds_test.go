@@ -43,7 +43,7 @@ func userOf(process string) (user, agent string) {
 		user = "system:serviceaccount:operators:" + base
 	}
 	if user == "alice" {
-		return user, "kubectl/v1.36.3 (linux/amd64) kubernetes/abc"
+		return user, "kubectl/v1.30.0 (linux/amd64) kubernetes/abc"
 	}
 	return user, base + "/v1 (linux/amd64) kubernetes/abc"
 }

@@ -70,7 +70,7 @@ type Options struct {
 	CRDs     []string // files and directories with CRDs, which replace installed CRDs with the same names
 	Samples  []string // files and folders with samples
 	Helm     string   // the helm binary; "" means the one in PATH
-	Version  string   // the Kubernetes version for which charts are rendered, such as "1.36.3"; "" means helm's default
+	Version  string   // the Kubernetes version for which charts are rendered, such as "1.30.0"; "" means helm's default
 }
 
 type finder struct {

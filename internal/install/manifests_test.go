@@ -208,7 +208,7 @@ func TestChart(t *testing.T) {
 		"---\n# Source: widget-operator/templates/tests/test.yaml\n" +
 		"apiVersion: v1\nkind: Pod\nmetadata:\n  name: test\n  annotations: {helm.sh/hook: test}\n"
 	binary := helm(t, `case "$*" in
-"template widget-operator "*"charts/widget --include-crds --namespace widget-operator --kube-version 1.36.3") ;;
+"template widget-operator "*"charts/widget --include-crds --namespace widget-operator --kube-version 1.30.0") ;;
 *) echo "arguments $*" >&2; exit 1 ;;
 esac
 test "$KUBECONFIG" = /dev/null || exit 1
@@ -216,7 +216,7 @@ cat <<'END'
 `+rendered+`
 END
 `)
-	r := found(t, program+chart, install.Options{Helm: binary, Version: "1.36.3"})
+	r := found(t, program+chart, install.Options{Helm: binary, Version: "1.30.0"})
 	w := r.Workload
 	if w == nil || w.GetNamespace() != "widget-operator" || w.File != "charts/widget/templates/deployment.yaml" {
 		t.Fatalf("workload %v", w)

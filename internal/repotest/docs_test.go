@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/internal/kubernetes"
 )
 
 type page struct{ name, text string }
@@ -287,5 +289,24 @@ func TestActionScript(t *testing.T) {
 		if got, err := os.ReadFile(output); err != nil || string(got) != c.want {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
+	}
+}
+
+// Few files name the version of Kubernetes, so that few must change for the next one. Modules, recorded cases and
+// generated pages do not count.
+func TestFewFilesNameTheVersion(t *testing.T) {
+	var named []string
+	version := regexp.MustCompile(`\bv?[01]\.` + regexp.QuoteMeta(strings.TrimPrefix(kubernetes.Version, "v1.")) + `\b`)
+	for _, f := range files(t) {
+		if base := path.Base(f); base == "go.mod" || base == "go.sum" || strings.Contains(f, "testdata/") ||
+			strings.HasPrefix(f, "docs/evidence/") || strings.HasPrefix(f, "thirdparty/operators/") {
+			continue
+		}
+		if version.MatchString(read(t, f)) {
+			named = append(named, f)
+		}
+	}
+	if len(named) > 10 {
+		t.Errorf("%d files name Kubernetes %s: %q", len(named), kubernetes.Version, named)
 	}
 }

@@ -175,6 +175,15 @@ func (b *Binding) Value(name string) (string, bool) {
 // Placeholders lists the placeholders in a text.
 func Placeholders(text string) []string { return placeholder.FindAllString(text, -1) }
 
+// ByValue returns the placeholders by their values.
+func (b *Binding) ByValue() map[string]string {
+	names := map[string]string{}
+	for p, v := range b.values {
+		names[v] = p
+	}
+	return names
+}
+
 func (b *Binding) Bind(name, value string) { b.values[name] = value }
 
 var placeholder = regexp.MustCompile(`\$(?:ns\b|uid:\d+|rv:\d+\+\d+|rv:\d+|rv:\?|` +

@@ -1,4 +1,4 @@
-// Command comparison replays recorded cases of kube-apiserver v1.36.3 on this module's server and on common fakes. It
+// Command comparison replays recorded cases of kube-apiserver on this module's server and on common fakes. It
 // writes tables of the matching cases into docs/use/comparison.md:
 //
 //	cd kubectltest && go run ./comparison [-v | -cycle]

@@ -1,3 +1,3 @@
-// Package controllermanager contains only tests. They run the command kube-controller-manager of k8s.io/kubernetes
-// v1.36.3, with all its controllers, against a server of package fakeapi. They use real time and HTTP.
+// Package controllermanager contains only tests. They run the command kube-controller-manager of k8s.io/kubernetes,
+// with all its controllers, against a server of package fakeapi. They use real time and HTTP.
 package controllermanager

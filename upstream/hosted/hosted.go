@@ -1,4 +1,4 @@
-// Package hosted contains kube-controller-manager's own controllers, of k8s.io/kubernetes v1.36.3, as programs of
+// Package hosted contains kube-controller-manager's own controllers, of k8s.io/kubernetes, as programs of
 // package bubble. Each is built by its descriptor in upstream's registry, and runs unmodified as a process with its own
 // caches.
 package hosted

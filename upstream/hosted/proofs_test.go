@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/threelaws/threelaws/internal/kubernetes"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/upstream/hosted"
@@ -189,7 +190,7 @@ func write(t *testing.T, at string, text []byte) {
 const pageHead = `# Findings in upstream's own code
 
 This page is for readers who want to see what threelaws found in Kubernetes itself. The controllers of
-kube-controller-manager (k8s.io/kubernetes v1.36.3) run unmodified in simulated clusters, called worlds. Each controller
+kube-controller-manager (k8s.io/kubernetes ` + kubernetes.Version + `) run unmodified in simulated clusters, called worlds. Each controller
 is built by its descriptor in kube-controller-manager. The world answers the requests of the controllers, sends them
 watch events, and sets their clock. A *law* is a check of the run, for example of ownership. The laws have no special
 knowledge of the bugs below. A *schedule* is one order of requests, watch events and faults. Each schedule below was

@@ -6,7 +6,7 @@
 // two strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go writes the
 // conditions.
 //
-// The controller follows Kubernetes v1.36.3; comments name the exceptions.
+// The controller follows upstream; comments name the exceptions.
 package deployment
 
 import (

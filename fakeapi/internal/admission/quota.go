@@ -1,7 +1,7 @@
 // Package admission contains admission plugins that need other stored objects, such as quotas, LimitRanges and classes.
 // Callers pass these objects. A function returns only the text of an error, and the server adds the HTTP status.
 //
-// The comment of each function names its plugin of kube-apiserver v1.36.3. The recorded cases in
+// The comment of each function names its plugin of kube-apiserver. The recorded cases in
 // fakeapi/testdata/vectors/admission test the functions.
 package admission
 

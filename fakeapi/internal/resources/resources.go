@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// text lists the resources that the real server v1.36 serves by default, in the order of its discovery. Each group and
+// text lists the resources that the real server serves by default, in the order of its discovery. Each group and
 // version is followed by its resources (plural, kind, scope, singular, verbs, short names, categories). Each resource
 // is followed by its subresources (name, kind, verbs). The verb "all" stands for allVerbs.
 //

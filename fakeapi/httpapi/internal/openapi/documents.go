@@ -19,6 +19,7 @@ import (
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
+	"github.com/threelaws/threelaws/internal/kubernetes"
 )
 
 // Documents creates OpenAPI documents when they are requested. It creates them again when the kinds have changed. The
@@ -49,7 +50,7 @@ func (d *Documents) of(kinds []*fakeapi.Kind) *documents {
 	return d.made
 }
 
-func info() object { return object{"title": "Kubernetes", "version": "v1.36.3"} }
+func info() object { return object{"title": "Kubernetes", "version": kubernetes.Version} }
 
 // Version3 returns the document at a path below /openapi/v3/, such as "apis/apps/v1"; nil for any other path.
 func (d *Documents) Version3(kinds []*fakeapi.Kind, path string) []byte {
