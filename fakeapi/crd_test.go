@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/crd"
-	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 const widgetSchema = `
@@ -161,30 +160,6 @@ func TestRatchet(t *testing.T) {
 	must(t, s, patch(`{"spec":{"color":"blue"}}`))
 	refused(t, s, patch(`{"spec":{"max":8}}`), 422,
 		"spec.max: Invalid value: 8: spec.max in body should be less than or equal to 5")
-}
-
-// New defaults appear in older objects, and the next write stores them.
-func TestSchemaChangeIsSeenByOldObjects(t *testing.T) {
-	s := crdServer(t, Options{})
-	k := widgetKind(s, "v1")
-	before := metadata.Of(must(t, s, widget(t, "v1", "a", "{}").of(k)).Object).GetResourceVersion()
-	d := s.Lookup(definitionKind, "", "widgets.example.com").(*crd.Definition).DeepCopy()
-	for i := range d.Spec.Versions {
-		spec := d.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
-		field := spec.Properties["max"]
-		field.Default = &apiextensionsv1.JSON{Raw: []byte("9")}
-		spec.Properties["max"] = field
-	}
-	must(t, s, &Request{Verb: Update, Kind: definitionKind, Name: d.Name, Object: d})
-	obj := s.Lookup(widgetKind(s, "v1"), "default", "a")
-	if at(obj, ".spec.max") != int64(9) || metadata.Of(obj).GetResourceVersion() != before {
-		t.Fatalf("%v", obj)
-	}
-	r := must(t, s, &Request{Verb: Patch, Kind: k, Namespace: "default", Name: "a", PatchType: types.MergePatchType,
-		Patch: []byte(`{}`)})
-	if metadata.Of(r.Object).GetResourceVersion() == before {
-		t.Fatal("the defaults were not stored")
-	}
 }
 
 func TestDefinitionIsChecked(t *testing.T) {
