@@ -72,8 +72,9 @@ func (r *Run) script(s *Step) *Script {
 		idle: r.course.idle}
 }
 
-// learn runs the steps before s in the quiet schedules with the numbers from, from+1, up to to-1. Schedule 0 is the
-// default schedule, the others are random. If a run does not settle or violates a law, none is the reason.
+// learn runs the steps before s in the quiet schedules with a number from the parameter from up to, but not including,
+// the parameter to. Schedule 0 is the default schedule, the others are random. If a run does not settle or violates a
+// law, learn returns the reason.
 func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 	p := r.script(s)
 	var halt func() bool

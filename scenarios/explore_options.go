@@ -33,7 +33,7 @@ type ExploreOptions struct {
 	Patience  time.Duration  // the maximal real time for minimizing a failure; 0 means no limit
 	Likely    time.Duration  // the real time for measuring how likely each failure is after each step; 0 for none
 	Twice     int            // one run in this many, and each failed run, is repeated and compared; 0 means 64
-	Steps     int            // limits a run to three times the default run plus Steps; 0: thirty times plus 20,000
+	Steps     int            // a run may have this many steps plus 3 times those of the default schedule; 0: 20,000 plus 30 times
 
 	// Enough, if not nil, is called with the number of schedules that were run, and reports whether they suffice.
 	// Several workers may call it concurrently.

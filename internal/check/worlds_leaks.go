@@ -29,7 +29,8 @@ type remains struct {
 	names map[string]bool // "namespace/name"
 }
 
-// cleansUp finds which objects without a reference to the sample are deleted with it, alone and beside a second owner.
+// cleansUp finds the kinds whose objects the controller deletes after the sample, although they do not refer to it. It
+// deletes the sample in two worlds: one without and one with a second owner.
 func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
 	var kinds []schema.GroupVersionKind
 	for _, made := range f.creates {

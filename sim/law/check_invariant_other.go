@@ -49,7 +49,7 @@ func (s *Actor) settled(id string) *Invariant {
 	return nil
 }
 
-// sparing checks an invariant at a write to an object that is no dependent, such as keep-runnable-pods. The violation
+// sparing checks an invariant, such as keep-runnable-pods, at a write to an object that is no dependent. The violation
 // is Committed if the actor's view allowed the write, or if a cache that the actor used has changed since the reconcile
 // began. A deleted cluster-scoped object still counts for the time [Invariant].Recent: it may be recreated.
 func (j *Judge) sparing(v *Invariant, r *sim.Record) {

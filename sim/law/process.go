@@ -61,7 +61,7 @@ type work struct {
 	at    time.Duration
 	key   view.Key
 
-	read    bool      // it has read For live in this reconcile
+	read    bool      // in this reconcile, it has read the reconciled object (For) from the server
 	live    types.UID // the UID in that read; "" if the object was missing or terminating
 	refuses bool      // that read forbids adoption: the object was missing, recreated or terminating
 

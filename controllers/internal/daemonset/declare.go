@@ -232,9 +232,9 @@ func (l *look) bounds() (surge, unavailable int) {
 	return surge, unavailable
 }
 
-// deprives returns a description if the deletion of the available pod p leaves too few available pods. Without surge,
-// any pod of a node with several pods may be deleted. With surge, the last available pod of a node must stay. With the
-// strategy OnDelete, the last pod of a node must stay.
+// deprives returns what is wrong if the available pod p is deleted too early. With the strategy OnDelete, the last pod of
+// a node must stay. With surge, the node needs another pod that is available or has the template of p. Without surge, if
+// p is alone on its node, fewer than maxUnavailable of the other nodes may lack their available pod.
 func (l *look) deprives(p *corev1.Pod) string {
 	node := identity(p)
 	surge, most := l.bounds()
