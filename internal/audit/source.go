@@ -304,7 +304,7 @@ func (s *sorter) add(e *event, next func(*event)) {
 	}
 }
 
-// timed moves one event from the first window to the second, and passes next the events that exceed the second window.
+// timed moves one event from the first window to the second. Then it calls next for each event that no longer fits.
 func (s *sorter) timed(next func(*event), window int) {
 	q := heap.Pop(&s.byTime).(*queued)
 	if q.order == 0 {

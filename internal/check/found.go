@@ -53,7 +53,7 @@ type found struct {
 	waits    []*edit // edits after which it retries for ever without writing
 	wants    *wants
 	distinct []distinct                          // fields that have a different value for each owner
-	takes    map[metav1.DeletionPropagation]bool // deletion policies with which it deletes dependents itself
+	takes    map[metav1.DeletionPropagation]bool // if the owner is deleted with this policy, the controller deletes dependents itself
 
 	cleans map[metav1.DeletionPropagation]cleanUp // by deletion policy: objects without a reference that are deleted
 

@@ -129,7 +129,8 @@ func (f *found) edited(e *edit) []casefile.Action {
 	return []casefile.Action{patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from))}
 }
 
-// edit is a case: the sample is edited so that the controller reacts or does not settle.
+// edit returns a case in which users edit the sample. If one edit keeps the controller from settling (f.fights), the
+// case makes only this edit. Otherwise it makes the edits to which the controller reacts.
 func (f *found) edit(s *operator) place {
 	if f.fights != nil {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,

@@ -23,8 +23,8 @@ const most = 1000
 
 // List holds the requested faults. The zero value is empty. A List may be used by several goroutines.
 type List struct {
-	// Tell, if it is not nil, is called for each fault that strikes, before clients see the effect. line is the fault's
-	// line. what describes the effect and the client. Tell must not call methods of the list.
+	// Tell, if it is not nil, is called for each fault that strikes, before clients see the effect. The first
+	// argument is the fault's line, the second describes the effect and the client. Tell must not call methods of the list.
 	Tell func(line, what string)
 
 	mu      sync.Mutex

@@ -25,7 +25,7 @@ import (
 type Reader struct {
 	Namespace string   // the namespace to read; "" means all namespaces and cluster-scoped objects
 	Kinds     []string // the resources to read, as "deployments.apps"; nil means all that can be watched
-	// Note is called once for each kind that is not watched, with the reason, and if the server does not answer. Calls
+	// Note is called with the reason if a kind is not watched. It is also called if the server does not answer. Calls
 	// may be concurrent.
 	Note func(text string)
 

@@ -16,7 +16,7 @@ import (
 
 // Config describes an exploration under many random schedules.
 type Config struct {
-	// New makes a program. Run calls it once for each worker, and Again calls it once. The programs of different
+	// New makes a program. [Config.Run] calls it once for each worker, [Config.Again] once. The programs of different
 	// workers run concurrently.
 	New func() Runner
 

@@ -9,12 +9,12 @@ import (
 )
 
 // Time passes in steps of growing length. A request of a program ends a step at once. The programs have settled when
-// the longest step (5.5 minutes) has passed without a request. All steps together take seven minutes. This is longer
-// than the timeout of expectations in upstream controllers (five minutes), and than the delay before the sixteenth
-// retry in client-go's queues. If a program acts even later without an event, a settle step needs an explicit time.
+// the longest step (5.5 minutes) has passed without a request. All steps together take seven minutes.
+// Upstream controllers wait at most five minutes for expected events. The first 16 delays of a key in client-go's
+// queues add up to 5.5 minutes. If a program acts even later without an event, a settle step needs an explicit time.
 //
-// If a request comes after a pause of at least 41 seconds, a key is being retried, and the next retry may come after
-// the longest step. Then the programs have settled only when no object has changed for 1010 seconds. This exceeds the
+// A request after a pause of at least 41 seconds is taken for the retry of a key. The next retry may then come only
+// after the longest step. Then the programs have settled only when no object has changed for 1010 seconds. This exceeds the
 // longest retry delay, so each key was retried after the last change. Changes of Events do not count.
 const (
 	firstWait = 5 * time.Millisecond // the first retry delay in client-go's queues

@@ -17,10 +17,10 @@ const clausesHead = `# The clauses
 This page is for readers who want to know the source of each law, and what is checked. A *clause* is one requirement of
 a source document that a program can be checked against. A *law* is the code that checks a clause in a run. Each row of
 the first tables paraphrases one clause. The rows cover all of the ControllerRef proposal (2017), the job selector
-proposal, "Writing Controllers" and the notes of kube-controller-manager. The sentence of a clause with a law comes from
-` + "`sim/law`" + `, and of any other clause from ` + "`internal/clause`" + `. The last table, [Coverage](#coverage), shows what tests each
-clause: a law, a scenario, a test, or a recorded case of the real server. *Lacking* describes a part of a clause that no
-test covers. ` + "`threelaws laws`" + ` lists the laws that are checked in a run.
+proposal, "Writing Controllers" and the notes of kube-controller-manager. If a law checks a clause, the row begins with
+the sentence of the law in ` + "`sim/law`" + `. Other text comes from ` + "`internal/clause`" + `. The last table, [Coverage](#coverage),
+shows what tests each clause: a law, a scenario, a test, or a recorded case of the real server. *Lacking* describes a
+part of a clause that no test covers. ` + "`threelaws laws`" + ` lists the laws that are checked in a run.
 
 The kinds of clauses:
 

@@ -16,8 +16,8 @@ import (
 	"github.com/threelaws/threelaws/lab/mutate/switches"
 )
 
-// Limits for the checks of one mutant, for each kind of check: the sum of their processor times without a mutation.
-// Checks beyond the limit are not tried.
+// Each budget limits which checks of one kind are tried on a mutant. A check counts with its processor time without a
+// mutation. When the sum exceeds the budget, the remaining checks are not tried.
 const (
 	worldBudget    = 2 * time.Second
 	fileBudget     = 5 * time.Second

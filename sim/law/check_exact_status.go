@@ -250,7 +250,8 @@ func (c *once) Record(r *sim.Record) {
 	}
 }
 
-// note adds the written dependent to ever if it matches a count.
+// note adds the written dependent to c.ever if it matches count. If c.ever has it and a finalizer is added again, note
+// increments c.more.
 func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
 		return

@@ -2,8 +2,8 @@
 //
 //	go run -C lab ./cmd/next v1.37.0
 //
-// It changes the requirements of each go.mod and internal/kubernetes, compiles, replays the recorded cases and runs
-// upstream's tests. A step that fails does not stop the later ones. See docs/inside/next.md.
+// It changes the requirements in each go.mod, and the version in internal/kubernetes. Then it compiles, replays the
+// recorded cases and runs upstream's tests. A step that fails does not stop the later ones. See docs/inside/next.md.
 package main
 
 import (
