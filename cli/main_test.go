@@ -122,7 +122,7 @@ func TestGolden(t *testing.T) {
 		{"show-tree-at", "show --as tree --at 3 testdata/settles.txtar"},
 		{"show-dot", "show --as dot testdata/settles.txtar"},
 		{"show-dot-fight", "show --as dot testdata/fights.txtar"},
-		{"laws", "laws --dir testdata LAW-3 never-fight"},
+		{"laws", "laws --dir testdata LAW-3 never-fight TTL-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, err := filepath.Abs(filepath.Join("testdata", "golden", c.name+".txt"))

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -120,7 +121,8 @@ func TestNoScheduleEnds(t *testing.T) {
 func TestBadRegistry(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "own.txtar", ownWorld)
-	unmade, unserved := sloppy(), sloppy()
+	unmade, unserved, panics := sloppy(), sloppy(), sloppy()
+	panics.Contract.Replicas = func(runtime.Object) int { panic("oh") }
 	unmade.New = nil
 	unserved.For = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 	for _, x := range []struct {
@@ -129,6 +131,8 @@ func TestBadRegistry(t *testing.T) {
 	}{
 		{[]host.Controller{unmade}, "run own.txtar", "controller sloppy: New is nil"},
 		{[]host.Controller{sloppy(), sloppy()}, "explore own.txtar", "two controllers are named sloppy"},
+		{[]host.Controller{panics}, "run own.txtar", "controller sloppy: Contract.Replicas panics: oh at own_test.go:"},
+		{[]host.Controller{panics}, "explore own.txtar", "controller sloppy: Contract.Replicas panics: oh at own_test.go:"},
 		{[]host.Controller{{Name: "a b"}}, "laws", "controller a b: a Name is one word"},
 		{[]host.Controller{unserved}, "serve --listen 127.0.0.1:0 --controllers sloppy",
 			"sloppy works on Widget of example.com/v1, which is not served: --load a file that holds it"},

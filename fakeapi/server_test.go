@@ -1,8 +1,6 @@
 package fakeapi
 
 import (
-	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -67,44 +64,4 @@ func used(s *Server, quota string, name corev1.ResourceName) string {
 
 func create(s *Server, p *corev1.Pod) (Response, []Event) {
 	return s.Do(noon, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p})
-}
-
-// The option orphanDependents of older clients replaces the kind's default and existing finalizers (FIN-2).
-func TestOrphanDependents(t *testing.T) {
-	const hold = "example.com/hold"
-	for _, c := range []struct {
-		kind, had string
-		orphan    bool
-	}{
-		{"configmap", "", true}, {"configmap", "", false},
-		{"replicationcontroller", "", true}, {"replicationcontroller", "", false},
-		{"configmap", metav1.FinalizerDeleteDependents, true}, {"configmap", metav1.FinalizerDeleteDependents, false},
-		{"configmap", metav1.FinalizerOrphanDependents, true}, {"configmap", metav1.FinalizerOrphanDependents, false},
-	} {
-		s := New(Options{})
-		var obj runtime.Object = &corev1.ConfigMap{}
-		if c.kind != "configmap" {
-			obj = &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{
-				Template: &corev1.PodTemplateSpec{ObjectMeta: pod("").ObjectMeta, Spec: pod("").Spec}}}
-		}
-		m := obj.(metav1.Object)
-		m.SetName("a")
-		m.SetFinalizers([]string{hold})
-		if c.had != "" {
-			m.SetFinalizers([]string{hold, c.had})
-		}
-		k := s.KindNamed(c.kind)
-		mustDo(t, s, &Request{Verb: Create, Kind: k, Namespace: "default", Object: obj})
-		//lint:ignore SA1019 old clients send orphanDependents
-		r := mustDo(t, s, &Request{Verb: Delete, Kind: k, Namespace: "default", Name: "a",
-			Delete: metav1.DeleteOptions{OrphanDependents: &c.orphan}})
-		want, code := []string{hold}, http.StatusAccepted
-		if c.orphan {
-			want, code = []string{hold, metav1.FinalizerOrphanDependents}, http.StatusOK
-		}
-		if got := r.Object.(metav1.Object).GetFinalizers(); !slices.Equal(got, want) || r.Code != code {
-			t.Errorf("%s with %q, orphanDependents %v: %q and %d, want %q and %d", c.kind, c.had, c.orphan, got, r.Code,
-				want, code)
-		}
-	}
 }

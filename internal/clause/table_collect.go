@@ -47,7 +47,6 @@ var finClauses = []Clause{
 		Sentence: "`propagationPolicy` sets and removes the orphan and foregroundDeletion finalizers like the real " +
 			"server. This covers the explicit policy, the legacy `orphanDependents`, existing finalizers, and " +
 			"the default of the kind.",
-		Tests: []string{"fakeapi.TestOrphanDependents"},
 		Cases: []string{"finalizers/policy-"}},
 	{ID: "FIN-3", Category: Safety, About: Named, Source: "pkg/controller/volume/pvcprotection (v1.36)",
 		Only: []string{"persistentvolumeclaim-protection"}},

@@ -70,6 +70,14 @@ func TestMistakes(t *testing.T) {
 				c.Invariants = []*law.Invariant{oneSecret()}
 				c.Controllers[0].Contract.Invariants = []*law.Invariant{oneSecret()}
 			}},
+		{"simtest.Case: Controllers: two have different invariants with the ID one-secret-per-map: give one another ID",
+			func(c *simtest.Case) {
+				second, other := Keeper, oneSecret()
+				second.Name, other.When = "other", law.WhenSettled
+				c.Controllers[0].Contract.Invariants = []*law.Invariant{oneSecret()}
+				second.Contract.Invariants = []*law.Invariant{other}
+				c.Controllers = append(c.Controllers, second)
+			}},
 		{"simtest.Case: Controllers[0]: controller keeper: Contract.AllowDuplicate needs Identity: it says which two " +
 			"may have the same",
 			func(c *simtest.Case) {
@@ -141,6 +149,12 @@ func TestInvariantOfCase(t *testing.T) {
 	f := x.Failures[0]
 	if f.Law != "one-secret-per-map" || !strings.Contains(f.Said(), "cm/a has 2 Secrets") {
 		t.Errorf("found %s: %s", f.Law, f.Said())
+	}
+	wrong.Controllers[0].Contract.Invariants, wrong.Invariants, wrong.Strict = wrong.Invariants, nil, true
+	wrong.Controllers[0].Contract.Invariants[0].When = law.WhenSettled
+	wrong.Laws = []*law.Law{law.ByID("LAW-1")}
+	if x, err = wrong.Explore(t.Context(), "w"); err != nil || len(x.Failures) == 0 {
+		t.Errorf("with Laws, an invariant of a Contract is not checked: %v", err)
 	}
 }
 
