@@ -158,6 +158,14 @@ func (c *call) admitUpdate(w *draft) error {
 	if admit := c.k.row.Admit; admit != nil && !w.onlyMeta && w.way == &c.k.row.Main && c.s.plugged(c.k.row.Plugin) {
 		plugins = func() error { return admit(obj, old) }
 	}
+	if pod, is := obj.(*corev1.Pod); is && c.req.Subresource == "resize" && w.old.meta.GetDeletionTimestamp() == nil {
+		plugins = func() error {
+			for _, l := range c.s.limitRanges(pod.Namespace) {
+				admission.LimitDefaults(l, pod)
+			}
+			return nil
+		}
+	}
 	if err := plugins(); err != nil {
 		return err
 	}
@@ -182,7 +190,7 @@ func (c *call) posted() bool {
 	return c.req.Subresource == "eviction" || c.req.Subresource == "binding"
 }
 
-// review calls webhooks and evaluates policies. obj is nil for a deletion, old for an Eviction or Binding.
+// review calls webhooks and evaluates policies. obj is nil for a deletion. old is nil for an Eviction or Binding.
 func (c *call) review(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) error {
 	if c.hooked(mutatingHooks) {
 		if _, err := c.mutated(op, obj, old, dryRun, func() error { return nil }); err != nil {

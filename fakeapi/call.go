@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,14 +26,14 @@ type call struct {
 	draft    draft // the current write
 }
 
-// stage is one step of a write. It sets fields of w, which is c.draft, or returns an error, which refuses the request.
+// stage is one step of a write. It sets fields of w, which is c.draft. If it returns an error, the request is refused.
 // The comment of a stage says what it refuses.
 type stage func(c *call, w *draft) error
 
-// edit describes a requested write. The function that begins the write sets it, such as update for an update.
+// edit describes a requested write. The function that begins the write, such as update, sets it.
 type edit struct {
 	way     *registry.Update // the rules of the update; nil for a create
-	make    stage            // sets draft.obj and draft.onlyMeta from the request and draft.old
+	make    stage            // the stage that sets draft.obj and draft.onlyMeta
 	body    runtime.Object   // the server's copy of the body; nil for a create and a patch
 	dryRun  bool
 	creates bool // the write creates a missing object
@@ -42,7 +43,7 @@ type edit struct {
 // enough, and a write needs no allocation.
 type draft struct {
 	edit
-	calls  int    // the number of the server's webhook calls before the attempt
+	calls  int    // the server's count of webhook calls (c.s.calls) at the start of the attempt
 	stored *entry // set by modify: the stored object of an update, or nil
 
 	// old is the object before the write, in the version of the request, or nil. findUpdate or remove sets it, and
@@ -55,11 +56,11 @@ type draft struct {
 	// onlyMeta is set if obj differs from old only in metadata, and shares the rest of its memory with old.
 	// decodeUpdate sets it. admitUpdate clears it after a change by a webhook.
 	onlyMeta  bool
-	key       string                // set by nameCreate
-	generated tally                 // set by nameCreate: the number of generated names, including the object's
+	key       string                // set by nameCreate: the key of the object in the store
+	generated tally                 // set by nameCreate: the new number of generated names, to be stored
 	asked     []askedPort           // set by a validate stage: the node ports that the request sets
-	kept      runtime.Object        // set by a convert or store stage: obj in the storage version, if it is another one
-	opts      *metav1.DeleteOptions // set by remove
+	kept      runtime.Object        // obj in the storage version, if obj has another version
+	opts      *metav1.DeleteOptions // set by remove: the options of the deletion
 	gone      bool                  // set by storeDelete: the deletion removes the object
 }
 
@@ -126,15 +127,15 @@ const (
 		"requests; duplicate UID(s) observed: "
 )
 
-// dedupOwners removes duplicate owner references and adds a warning. If late is set, it is the warning after admission.
+// dedupOwners removes duplicate owner references and adds a warning. After mutating admission (late), its text differs.
 func (c *call) dedupOwners(m metav1.Object, late bool) {
 	twice := metadata.DedupOwners(m)
 	switch {
-	case twice == "":
+	case twice == nil:
 	case late:
-		c.warnings = append(c.warnings, duplicateOwnersLate+twice)
+		c.warnings = append(c.warnings, duplicateOwnersLate+strings.Join(twice, ", "))
 	default:
-		c.warnings = append(c.warnings, duplicateOwners+twice)
+		c.warnings = append(c.warnings, duplicateOwners+strings.Join(twice, ", "))
 	}
 }
 

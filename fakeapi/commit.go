@@ -61,7 +61,7 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
-// stored returns obj in the storage version, with defaults. If defaults were added, differs holds obj without them.
+// stored returns obj in the storage version, with defaults. If it adds defaults, differs holds obj without them.
 func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, differs *stale) {
 	if !c.k.asks() {
 		c.draft.kept = c.k.row.View.Keep(obj)
@@ -92,8 +92,8 @@ const maxObject = 3 << 19
 
 var errTooLargeObject = errors.New("etcdserver: request is too large")
 
-// tooLarge returns an error if an object exceeds maxObject, in protobuf for built-in kinds and in JSON for others. With
-// Options.Unlimited there is no limit.
+// tooLarge returns an error if the encoding of an object exceeds maxObject: protobuf for built-in kinds, JSON for
+// others. With Options.Unlimited there is no limit.
 func (s *Server) tooLarge(obj runtime.Object) error {
 	if s.opts.Unlimited {
 		return nil
@@ -103,7 +103,7 @@ func (s *Server) tooLarge(obj runtime.Object) error {
 	case interface{ Size() int }:
 		size = o.Size()
 	case *unstructured.Unstructured:
-		if bulk(o.Object) < maxObject/6 { // JSON needs at most six bytes for a character
+		if bulk(o.Object) < maxObject/6 { // not too large: JSON needs at most six bytes for a character
 			return nil
 		}
 		raw, err := json.Marshal(o.Object)

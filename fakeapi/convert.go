@@ -48,7 +48,7 @@ func (s *Server) farFrom(d *crd.Definition) func() bool {
 	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
 }
 
-// remote returns a function that converts objects with a CRD's webhook: call sends it a ConversionReview.
+// remote returns a function that converts objects with a CRD's webhook. The function call sends the reviews.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil {
@@ -119,7 +119,7 @@ func (k *Kind) otherVersion(obj runtime.Object) bool {
 	return gvk != k.GVK && gvk.GroupKind() == k.stored.GVK.GroupKind()
 }
 
-// shown is Show for callers that cannot return an error.
+// shown does the same as Show, but panics if the conversion fails.
 func (k *Kind) shown(obj runtime.Object) runtime.Object {
 	out, err := k.Show(obj)
 	if err != nil {
@@ -180,8 +180,8 @@ func (s *Server) settle(k *Kind, key string) error {
 	return nil
 }
 
-// way returns a function that converts stored objects to version k without the server's lock. The function returns an
-// object of version k, or of another kind, unchanged.
+// way returns the function show, which converts stored objects to version k and does not need the server's lock. show
+// returns objects of version k, and objects of other kinds, unchanged.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
 	ask := k.ask
 	if k.far() {

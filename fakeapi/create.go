@@ -72,7 +72,7 @@ func (c *call) nameCreate(w *draft) error {
 	if m.GetName() == "" && m.GetGenerateName() != "" {
 		w.generated = c.generate(t, m)
 		if c.k == jobKind {
-			// the labels may be the template's map, which later gets the selector's labels: clone them as upstream does
+			// the labels may be the template's map, to which generateSelector adds labels; upstream clones them too
 			m.SetLabels(maps.Clone(m.GetLabels()))
 		}
 	}
@@ -92,14 +92,14 @@ func (c *call) nameCreate(w *draft) error {
 func (c *call) validateCreate(w *draft) error {
 	w.asked = c.askedPorts(w.obj, nil)
 	err := c.beforeCreate(w.obj, w.m)
-	if err != nil && c.k == jobKind && !w.dryRun { // never reuse the uid: the error may show it, as a label of the Job
+	if err != nil && c.k == jobKind && !w.dryRun { // the error may show the uid in a label, so never use it again
 		t := c.s.writable(c.k)
 		t.past.ReplaceOrInsert(tally{key: w.key, n: t.gone(w.key) + 1, at: c.s.version})
 	}
 	return err
 }
 
-// convertCreate converts the object to the storage version if a webhook or a function in Options.Convert does this. It
+// convertCreate converts the object to the storage version if a webhook or a function in Options.Convert is needed. It
 // returns 500 if the body has a resourceVersion. It returns the error of the conversion, or 503 if the CRD has changed
 // during a webhook call.
 func (c *call) convertCreate(w *draft) error {
@@ -115,7 +115,7 @@ func (c *call) convertCreate(w *draft) error {
 	if c.s.current(c.k) != c.k {
 		return c.errRedefined()
 	}
-	// during a call, another request may have created and deleted an object with the same name
+	// during a webhook call, another request may have used the uid for an object of the same name
 	id := uid(c.k, w.key, c.s.tables[c.k.ordinal].gone(w.key)+c.s.born)
 	if w.dryRun || id == w.m.GetUID() {
 		return nil

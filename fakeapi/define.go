@@ -46,13 +46,21 @@ func (s *Server) syncKinds() {
 			gone := newKind(k.row, k.ordinal)
 			gone.custom = k.custom
 			t := s.writable(k)
-			t.kind, t.renewed = gone, s.version
+			t.kind, t.renewed = gone, append(t.renewed, s.version)
 		}
 	}
 	s.kinds, s.single = kinds, single
 }
 
-// counted returns the version for [Server.Kinds]: the storage version if it is served, else the first served version.
+// lastRenewed returns the revision of the CRD's last change, or 0.
+func (t *table) lastRenewed() uint64 {
+	if len(t.renewed) == 0 {
+		return 0
+	}
+	return t.renewed[len(t.renewed)-1]
+}
+
+// counted returns the version of k's kind that [Server.Kinds] returns.
 func (k *Kind) counted() *Kind {
 	if k.custom.Version.Served || len(k.versions) == 0 {
 		return k
@@ -87,7 +95,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 			stored.versions = append(stored.versions, k)
 		}
 	}
-	// sorted as in discovery, which prefers the first one: see customresource_discovery_controller.go
+	// in the order of discovery, which prefers the first version: see customresource_discovery_controller.go
 	slices.SortStableFunc(stored.versions, func(a, b *Kind) int {
 		return version.CompareKubeAwareVersionStrings(b.GVK.Version, a.GVK.Version)
 	})
@@ -98,7 +106,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 		t.kind = stored
 		return t
 	}
-	t.kind, t.renewed = stored, s.version
+	t.kind, t.renewed = stored, append(t.renewed, s.version)
 	t.reread()
 	return t
 }
@@ -122,7 +130,7 @@ func (t *table) reread() {
 	}
 }
 
-// errAway is the error of reading an object without the webhook call that its conversion needs.
+// errAway is the error if reading an object needs a conversion webhook, but no webhook may be called.
 var errAway = errors.New("it is to be converted")
 
 // read decodes a stored object with the current CRD. It calls a webhook only if calls is set.

@@ -136,8 +136,8 @@ func (c *call) reviewDelete(w *draft) error {
 	return err
 }
 
-// storeDelete removes the object, or marks it as terminating. It never fails, and changes nothing in a dry run. Some
-// kinds, such as Namespace, have a function Terminate, which marks an object. It stays while Held returns true.
+// storeDelete removes the object, or marks it as terminating. It never fails, and changes nothing in a dry run. If the
+// kind has a function Terminate, Terminate marks the object. The object then stays while Held returns true.
 func (c *call) storeDelete(w *draft) error {
 	old, opts := w.old, w.opts
 	switch {
@@ -199,8 +199,8 @@ func (c *call) deleted(obj runtime.Object, m metav1.Object) runtime.Object {
 	}
 }
 
-// pending reports whether the object is already being deleted, and the request changes nothing. No webhook is called
-// then: see Store.Delete in k8s.io/apiserver, and REST.Delete of Namespaces.
+// pending reports whether the object is already being deleted, and the request changes nothing. In this case no webhook
+// is called, as in Store.Delete of k8s.io/apiserver and REST.Delete of Namespaces.
 func (c *call) pending(w *draft) bool {
 	m, asked, left := w.old.meta, w.opts.GracePeriodSeconds, w.old.meta.GetDeletionGracePeriodSeconds()
 	switch {
@@ -258,8 +258,8 @@ func (c *call) markDeleting(m metav1.Object) {
 	m.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY). The policy comes
-// from the options, else from the object's finalizers, else from the kind. A kind with NoPolicy gets no finalizer.
+// setDeletionFinalizers sets the garbage collector's finalizers for the propagation policy (GCPOLICY). It takes the
+// policy from the options, the object's finalizers or the kind, in this order. A kind with NoPolicy gets no finalizer.
 func (c *call) setDeletionFinalizers(m metav1.Object, opts *metav1.DeleteOptions) {
 	orphan, foreground := false, false
 	have := m.GetFinalizers()

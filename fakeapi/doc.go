@@ -15,8 +15,8 @@
 //   - [Response] is the answer. Its Err is a status error of apimachinery, so apierrors.IsConflict and similar
 //     functions work.
 //   - [Event] is one change to one object, as watchers receive it.
-//   - [Kind] is a row of the table of served kinds. [Server.KindNamed] finds a kind by a name that kubectl
-//     accepts, such as "rs". [Server.KindOf] finds the kind of an object. Creating a
+//   - [Kind] is a kind in one version, such as Deployment in apps/v1. [Server.KindNamed] finds a kind by a name
+//     that kubectl accepts, such as "rs". [Server.KindOf] finds the kind of an object. Creating a
 //     CustomResourceDefinition adds kinds.
 //
 // # One request

@@ -81,7 +81,7 @@ func (c *call) errConflict(name, why string) error {
 func (c *call) errInvalid(name string, errs field.ErrorList) error {
 	kind := c.k.GVK.GroupKind()
 	if v := c.k.row.View; v != nil {
-		kind = v.Stored.GVK.GroupKind() // the real server names the stored kind here
+		kind = v.Stored.GVK.GroupKind() // as in the real server, the error names the kind in the storage version
 	}
 	return apierrors.NewInvalid(kind, name, sorted(errs))
 }
@@ -110,8 +110,8 @@ func (c *call) errRedefined() error {
 		"please try again", c.k.groupResource()))
 }
 
-// errUnlisted returns the error of a list or watch with an object that cannot be converted. The real server cannot
-// start the watch cache of that version then.
+// errUnlisted returns the error of a list or watch if an object cannot be converted. The real server then cannot start
+// the watch cache of this version.
 func errUnlisted(k *Kind, err error) error {
 	text := fmt.Sprintf("storage is (re)initializing: failed to list %v: %v", k.GVK, err)
 	return apierrors.NewTooManyRequests(text, 1)

@@ -22,7 +22,7 @@ func (c *call) hooked(configurations *Kind) bool {
 		c.s.plugged(pluginOf(configurations))
 }
 
-// pluginOf returns the name of the admission plugin for a kind of configurations, such as MutatingWebhookConfiguration.
+// pluginOf returns the name of the admission plugin that uses a kind, such as MutatingWebhookConfiguration.
 func pluginOf(configurations *Kind) string {
 	switch configurations {
 	case mutatingHooks:
@@ -51,7 +51,7 @@ func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 	return all
 }
 
-// attributes returns the content of the admission request for webhooks. obj is nil for a delete, old for a create.
+// attributes returns a request as webhooks get it. obj is nil for a delete, and old is nil for a create.
 func (c *call) attributes(op admissionv1.Operation, obj, old runtime.Object, dryRun bool) *webhook.Attributes {
 	k := c.req.Kind
 	a := &webhook.Attributes{Operation: op, Kind: k.GVK, Resource: k.GVR(), Subresource: c.req.Subresource,
@@ -228,7 +228,7 @@ func (c *call) reviewed(op admissionv1.Operation, obj, old runtime.Object, dryRu
 type forms struct {
 	to       webhook.Target
 	obj, old runtime.Object
-	as       *Kind // the Kind for to; nil for the object of a subresource, such as an Eviction
+	as       *Kind // the Kind of the objects; nil for the object of a subresource, such as an Eviction
 }
 
 // others returns the other served versions of the request's kind.
@@ -246,7 +246,7 @@ func (c *call) others() (all []webhook.Target) {
 func (c *call) formsOf(a *webhook.Attributes, to webhook.Target) (f *forms, err error) {
 	f = &forms{to: to, obj: a.Object, old: a.Old}
 	if a.Kind != c.req.Kind.GVK {
-		return f, nil // a Scale, Eviction or Binding, which is not converted
+		return f, nil // objects of the kind Scale, Eviction or Binding are not converted
 	}
 	for _, k := range c.s.kinds {
 		if k.GVK == to.Kind && k.ordinal == c.k.ordinal {

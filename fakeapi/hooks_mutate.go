@@ -19,7 +19,7 @@ import (
 )
 
 // mutation holds the state of the calls to the mutating webhooks for one object. If a webhook changes the object, there
-// is a second round. It calls again each webhook with reinvocationPolicy IfNeeded that has not seen the change.
+// is a second round for webhooks with reinvocationPolicy IfNeeded that have not seen the change.
 type mutation struct {
 	a      *webhook.Attributes
 	hooks  []webhook.Hook
@@ -35,8 +35,8 @@ func (m *mutation) require() {
 	clear(m.asked)
 }
 
-// mutated calls the mutating webhooks, and reports whether a webhook changed obj. After a change, it runs the server's
-// own mutating plugins again (with the function plugins), and then the second round.
+// mutated calls the mutating webhooks, and reports whether a webhook changed obj. After a change, it calls plugins,
+// which runs the server's own mutating plugins again. Then it starts the second round of webhooks.
 func (c *call) mutated(op admissionv1.Operation, obj, old runtime.Object, dryRun bool, plugins func() error) (bool, error) {
 	m := &mutation{a: c.attributes(op, obj, old, dryRun), hooks: c.hooks(mutatingHooks), asked: map[string]bool{},
 		due: map[string]bool{}}
@@ -152,7 +152,7 @@ func (c *call) patchedBy(patch jsonpatch.Patch, f *forms) (runtime.Object, error
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, out); err != nil {
 		return nil, err
 	}
-	// if the patch removes the kind or the version, it is the one that the webhook received
+	// a patch may remove the kind or version: the object then keeps the webhook's
 	is := out.GetObjectKind().GroupVersionKind()
 	if is.Kind != "" && is.Kind != f.to.Kind.Kind || is.Version != "" && is.GroupVersion() != f.to.Kind.GroupVersion() {
 		return nil, errOtherKind

@@ -16,18 +16,18 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Kind is one row of the table of served kinds.
+// Kind is a kind in one version, such as Deployment in apps/v1.
 type Kind struct {
 	GVK        schema.GroupVersionKind
-	Resource   string   // plural: "pods"
-	Singular   string   // "pod"
-	ShortNames []string // "po"
-	Categories []string // "all"
+	Resource   string   // plural, such as "pods"
+	Singular   string   // such as "pod"
+	ShortNames []string // such as "po"
+	Categories []string // such as "all"
 	Namespaced bool
 	New        func() runtime.Object // returns an empty object of the Go type
 	NewList    func() runtime.Object
 
-	// Default sets the defaults of an object on create and update, as the real server does when it decodes it.
+	// Default sets defaults on create and update. The real server does this when it decodes an object.
 	Default func(obj runtime.Object)
 	// OrphanByDefault is set if a delete without a policy orphans dependents (GCPOLICY-1, GCPOLICY-2).
 	OrphanByDefault bool
@@ -48,7 +48,7 @@ type Kind struct {
 	custom   *custom.Resource // the kind's version in its CRD; nil for a built-in kind
 	ask      conversion.Ask   // converts the objects of a CRD; nil if only the apiVersion changes
 	far      func() bool      // if ask is set: reports whether ask needs a network call
-	versions []*Kind          // for the storage version of a CRD: all served versions
+	versions []*Kind          // all served versions; set only in the storage version of a CRD
 }
 
 func newKind(r *registry.Row, ordinal int) *Kind {

@@ -89,8 +89,8 @@ func (s *Server) Compact(version uint64) {
 	}
 }
 
-// ForgetNames saves memory. The server counts deleted objects by name, and generated names by prefix; ForgetNames drops
-// the counts that have not changed since a revision. Later UIDs and generated names then differ but stay unique.
+// ForgetNames saves memory. The server counts deleted objects by name, and generated names by prefix. ForgetNames drops
+// counts that have not changed since a revision. This changes later UIDs and generated names, but they stay unique.
 func (s *Server) ForgetNames(version uint64) {
 	for i := range s.tables {
 		t := s.writable(s.tables[i].kind)
@@ -99,7 +99,7 @@ func (s *Server) ForgetNames(version uint64) {
 	}
 }
 
-// after returns a copy of the changes after a revision. It does not shorten the original list, which a fork may share.
+// after returns a copy of the changes after a revision. It does not change the original list, which a fork may share.
 func (c *change) after(version uint64) *change {
 	if c == nil || c.ev[0].Version <= version {
 		return nil

@@ -19,7 +19,7 @@ func (s *Server) manages(m metav1.Object) bool {
 	return s.opts.ManagedFields || len(m.GetManagedFields()) > 0
 }
 
-// manage records in managedFields that manager made the changes from live to obj. It does so only for managed objects.
+// manage records the changes from live to obj in managedFields, under the name manager, if the server manages obj.
 func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	if live == nil && !c.s.opts.ManagedFields || live != nil && !c.s.manages(metadata.Of(live)) {
 		return obj
@@ -33,14 +33,14 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 	return obj
 }
 
-// keepTimes sorts managedFields, and replaces the wall-clock times that the field manager has set. An entry that is not
-// in known gets the time of the request.
+// keepTimes sorts managedFields. An entry that is not in known gets the time of the request, in place of the wall-clock
+// time that the field manager has set.
 func (c *call) keepTimes(m metav1.Object, known ...[]metav1.ManagedFieldsEntry) {
 	entries := append([]metav1.ManagedFieldsEntry(nil), m.GetManagedFields()...)
 	for i := range entries {
 		e := &entries[i]
 		if e.Time == nil {
-			continue // an apply that changes nothing sets no time
+			continue // an apply that changes nothing leaves the entry without a time
 		}
 		is := func(o metav1.ManagedFieldsEntry) bool {
 			return byManager(&o, e) == 0 && o.Operation == e.Operation && o.Time.Equal(e.Time)

@@ -43,7 +43,7 @@ func (c *call) decodeUpdate(w *draft) error {
 	return nil
 }
 
-// convertUpdate converts the new state like convertCreate, with the same errors. It returns errRaced if the stored
+// convertUpdate converts the new state as convertCreate does, with the same errors. It returns errRaced if the stored
 // object has changed during a webhook call.
 func (c *call) convertUpdate(w *draft) error {
 	switch err := c.keep(w.obj); {
@@ -62,7 +62,7 @@ func (c *call) convertUpdate(w *draft) error {
 // too large is refused with 500.
 func (c *call) storeUpdate(w *draft) error {
 	if c.s.opts.DropControllerRefs {
-		metadata.DropControllers(w.m) // first, so that a write of only the controller field changes nothing
+		metadata.DropControllers(w.m) // before the comparison: setting only the field controller changes nothing
 	}
 	switch {
 	case len(w.m.GetFinalizers()) == 0 && w.old.meta.GetDeletionTimestamp() != nil && c.mayGo(w.obj, w.old.meta):
@@ -89,7 +89,7 @@ func (c *call) mayGo(obj runtime.Object, old metav1.Object) bool {
 }
 
 // matchVersion returns a conflict if the object's resourceVersion is not the stored one. An object without a
-// resourceVersion gets the stored one. If the kind has MustVersion set, it is refused as invalid.
+// resourceVersion gets the stored one. If the kind has MustVersion set, such an object is refused as invalid.
 func (c *call) matchVersion(m metav1.Object, old *entry) error {
 	n, err := parseVersion(m.GetResourceVersion())
 	if err != nil {
@@ -194,7 +194,7 @@ func (c *call) replaced(w *draft) error {
 		live = w.old.obj
 	}
 	next := w.body
-	if c.mayAsk() { // another attempt may need the body
+	if c.mayAsk() { // another attempt may decode the body again
 		next = next.DeepCopyObject()
 	}
 	w.obj = c.manage(live, next, c.req.Update.FieldManager)

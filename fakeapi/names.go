@@ -75,7 +75,7 @@ func (s *Server) dryUID(k *Kind, key string) types.UID {
 	return uid(k, key, -s.dry)
 }
 
-// scramble is the last step of the generator SplitMix64: a change of one bit of x changes about half of the result.
+// scramble is the last step of the generator SplitMix64. A change of one bit of x changes about half of the result.
 func scramble(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -102,7 +102,7 @@ type tally struct {
 	at  uint64 // the revision at which n last changed
 }
 
-// floors holds the highest counts that ForgetNames has dropped from past and made. Keys without a tally use them.
+// floors holds the highest counts that ForgetNames has dropped from past and made. They replace missing counts.
 type floors struct{ past, made int }
 
 // count returns the number that is stored for a key; floor if none is stored.

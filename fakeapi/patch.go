@@ -67,7 +67,7 @@ func (c *call) patched(w *draft) (err error) {
 	return c.matchName(m)
 }
 
-// patchMeta applies a patch that changes only metadata, without encoding the object as JSON; nil for any other patch.
+// patchMeta applies a patch of only metadata without encoding the object as JSON. For any other patch it returns nil.
 func (c *call) patchMeta(old *entry) runtime.Object {
 	strategic := c.req.PatchType == types.StrategicMergePatchType
 	if !strategic && c.req.PatchType != types.MergePatchType || c.s.manages(old.meta) {
@@ -88,7 +88,7 @@ func (c *call) patchMeta(old *entry) runtime.Object {
 	return obj
 }
 
-// patchReplicas applies a merge patch that changes only spec.replicas, without encoding; nil for any other patch.
+// patchReplicas applies a patch of only spec.replicas without encoding the object. For any other patch it returns nil.
 func (c *call) patchReplicas(old *entry) runtime.Object {
 	merges := c.req.PatchType == types.MergePatchType || c.req.PatchType == types.StrategicMergePatchType
 	if !merges || c.k.row.Scale == nil || c.req.Subresource != "" || c.s.manages(old.meta) {

@@ -111,7 +111,7 @@ func (c *call) patchJSON(old, obj runtime.Object) error {
 	return c.strictness(err, found, string(patched))
 }
 
-// jsonPatchOp is an operation of a JSON patch. It has the real server's name, because decoding errors contain it.
+// jsonPatchOp is an operation of a JSON patch. Decoding errors contain this name, as those of the real server do.
 type jsonPatchOp struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`

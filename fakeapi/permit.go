@@ -13,8 +13,8 @@ import (
 )
 
 // permitCreate runs the validating admission plugins, policies and webhooks for a complete, valid object. The error is
-// a 403, or comes from a webhook. As in the real server, this stage and the quotas come before the check of the name:
-// even a create that fails with 409 is charged.
+// a 403, or comes from a webhook. As in the real server, the name is checked after this stage and the quotas. A create
+// that then fails with 409 is charged, too.
 func (c *call) permitCreate(w *draft) error {
 	var err error
 	switch o := w.obj.(type) {
@@ -117,7 +117,7 @@ func (s *Server) resourceOf(gvk schema.GroupVersionKind) (resource string, names
 	return k.Resource, k.Namespaced, true
 }
 
-// charge adds a write to the quotas of its namespace; in a dry run it only checks. The quotas stay charged even if the
+// charge adds a write to the quotas of its namespace. In a dry run it only checks them. They stay charged even if the
 // write fails later. An exceeded quota is refused with 403. A node port out of range or in use is refused with 422.
 func (c *call) charge(w *draft) error {
 	if err := c.spendQuota(w); err != nil {

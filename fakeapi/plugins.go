@@ -17,7 +17,7 @@ const (
 	resourceQuota       = "ResourceQuota"
 )
 
-// Plugins returns the names of kube-apiserver's admission plugins. A [Server] has those in has, not those in others.
+// Plugins returns the names of kube-apiserver's admission plugins. A [Server] has the first list, not the others.
 func Plugins() (has, others []string) {
 	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
 			defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,

@@ -42,7 +42,7 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 	for _, a := range asked {
 		s := obj.(*corev1.Service)
 		if a.i >= len(s.Spec.Ports) || s.Spec.Ports[a.i].NodePort != a.port {
-			continue // an update of the status, which keeps the stored ports
+			continue // in a status write, obj keeps the stored ports
 		}
 		why := error(nil)
 		if a.port < firstNodePort || a.port > lastNodePort {
@@ -77,7 +77,7 @@ func (c *call) inRange(obj, old runtime.Object) error {
 	for _, text := range s.Spec.ClusterIPs {
 		ip, err := netip.ParseAddr(text)
 		if err != nil || serviceRange.Contains(ip) || c.s.inCIDR(ip) {
-			continue // "None" (headless), or in a range
+			continue // not an address ("None"), or in a range
 		}
 		return apierrors.NewInvalid(schema.GroupKind{Kind: c.k.GVK.Kind}, s.Name, field.ErrorList{field.Invalid(
 			field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: "+

@@ -28,17 +28,17 @@ type Request struct {
 	Kind        *Kind  // a kind of the server; see [Server.Kind]
 	Subresource string // "", "status", "scale", ...
 	Namespace   string // "" for cluster-scoped kinds, and to list all namespaces
-	Name        string // "" for create with generateName, list, deletecollection
+	Name        string // "" for list, deletecollection, and a create with generateName
 
-	Object    runtime.Object  // create, update
-	PatchType types.PatchType // patch
-	Patch     []byte          // patch
+	Object    runtime.Object  // for create and update
+	PatchType types.PatchType // for patch
+	Patch     []byte          // for patch
 
 	Create metav1.CreateOptions
 	Update metav1.UpdateOptions
-	Delete metav1.DeleteOptions // delete, deletecollection
+	Delete metav1.DeleteOptions // for delete and deletecollection
 	PatchO metav1.PatchOptions
-	List   metav1.ListOptions // list, deletecollection
+	List   metav1.ListOptions // for list and deletecollection
 
 	User      string // "" for the administrator
 	UserAgent string // names the field manager if the options do not
@@ -47,11 +47,11 @@ type Request struct {
 // Response is the response to a request. Its objects are shared: do not change them. Comments name the verbs that set a
 // field.
 type Response struct {
-	Object   runtime.Object   // create, get, update, patch, delete
-	Items    []runtime.Object // list, deletecollection: in key order
-	Version  uint64           // list: the revision of the list
-	Continue string           // list: token for the next page
-	Left     *int64           // list: number of items after this page
+	Object   runtime.Object   // set by create, get, update, patch and delete
+	Items    []runtime.Object // set by list and deletecollection: the objects in key order
+	Version  uint64           // set by list: the revision of the list
+	Continue string           // set by list: the token for the next page
+	Left     *int64           // set by list: the number of items after this page
 	Code     int              // HTTP status
 	Err      *apierrors.StatusError
 	Warnings []string
@@ -59,8 +59,8 @@ type Response struct {
 	later func(r *Response) // calls conversion webhooks; see Finish
 }
 
-// Finish completes the response with calls to the conversion webhooks that it needs. [Server.Do] leaves these calls to
-// its caller, which can unlock the server first.
+// Finish calls the conversion webhooks that the response still needs. [Server.Do] leaves these calls to its caller,
+// which can unlock the server first.
 func (r *Response) Finish() {
 	if later := r.later; later != nil {
 		r.later = nil

@@ -107,7 +107,7 @@ func (c *call) scaled(w *draft) (err error) {
 
 const noReplicas = math.MinInt32
 
-// manageScale updates the managedFields for a write of the Scale, and converts them to managedFields of the object.
+// manageScale updates the managedFields of the Scale, and converts them to managedFields of the scaled object.
 func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 	handler, live, err := c.scaleHandler(old)
 	if err != nil {

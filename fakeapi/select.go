@@ -76,7 +76,7 @@ func (k *Kind) selectStored(opts *metav1.ListOptions) error {
 	return nil
 }
 
-// match reports whether a stored object is selected. If the field selector needs a converted object, match ignores it.
+// match reports whether a stored object is selected. It ignores a field selector that needs a converted object.
 func (s selectors) match(obj runtime.Object) bool {
 	if s.labels != nil && !s.labels.Matches(labels.Set(metadata.Of(obj).GetLabels())) {
 		return false
@@ -102,7 +102,7 @@ func (s selectors) selects(obj runtime.Object) (bool, error) {
 	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
 }
 
-// pick returns the items that the field selector selects. The caller has already filtered the items with match.
+// pick returns the items that the field selector selects. The caller has already removed items that match excludes.
 func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err error) {
 	if !s.converts() {
 		return items, nil
@@ -119,7 +119,7 @@ func (s selectors) pick(items []runtime.Object) (picked []runtime.Object, err er
 	return picked, nil
 }
 
-// pair returns a label and the value that each selected object must have. ok is false if there is no such label.
+// pair returns a label and the value that it has in all selected objects. ok is false if the selector requires none.
 func (s selectors) pair() (label, value string, ok bool) {
 	if s.labels == nil {
 		return "", "", false

@@ -40,7 +40,7 @@ type Options struct {
 	// Webhooks contains functions that replace admission webhooks, by webhook name. The result must depend only on the
 	// argument. Without a function and without [Server.SetCaller], the call fails. The failure policy then decides.
 	Webhooks map[string]func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
-	// WebhooksLater makes webhooks without a function in Webhooks have no effect until [Server.SetCaller] is called.
+	// WebhooksLater disables webhooks without a function in Webhooks until [Server.SetCaller] is called.
 	WebhooksLater bool
 }
 
@@ -49,7 +49,7 @@ type Server struct {
 	opts   Options
 	kinds  []*Kind // the served kinds
 	single []*Kind // one version of each kind; see [Server.Kinds]
-	born   int     // the revision after the last [Server.Restore], or 0; makes new UIDs different from restored ones
+	born   int     // the revision after the last [Server.Restore], or 0; keeps new UIDs different from restored ones
 	dry    int     // number of dry-run creates
 	missed string  // the last argument for which KindNamed returned nil
 
@@ -63,11 +63,11 @@ func (s *Server) plugged(plugin string) bool {
 	return len(s.opts.WithoutPlugins) == 0 || !slices.Contains(s.opts.WithoutPlugins, plugin)
 }
 
-// Kinds returns one version of each kind, in a fixed order: the storage version or, if that is not served, the first
-// served version.
+// Kinds returns one version of each kind, in a fixed order. This is the storage version. If that is not served, it is
+// the first served version.
 func (s *Server) Kinds() []*Kind { return s.single[:len(s.single):len(s.single)] }
 
-// Served returns the served kinds: [Server.Kinds] and their other versions.
+// Served returns every kind in each of its served versions.
 func (s *Server) Served() []*Kind { return s.kinds[:len(s.kinds):len(s.kinds)] }
 
 // Kind returns the kind with a GroupVersionKind; nil if it is not served.

@@ -23,17 +23,17 @@ type entry struct {
 	obj  runtime.Object
 	meta metav1.Object
 	rv   uint64
-	// stale is set if obj is not what was stored, such as after a change of the CRD. The next update stores obj.
+	// stale is set if obj differs from what was stored, for example after a change of the CRD. An update stores obj.
 	stale *stale
 }
 
 type stale struct {
-	raw  runtime.Object // the object as it was written; nil if it only lacks defaults
-	as   runtime.Object // the object in the version in which it was written; nil for the storage version
+	raw  runtime.Object // what was stored; nil if obj itself was stored
+	as   runtime.Object // the object in the version in which a client wrote it; nil if that is the storage version
 	away bool           // without a webhook call, the object cannot be read in the storage version
 }
 
-// defaulted marks an object that the real server stores without some defaults, and completes when it reads the object.
+// defaulted marks an object that the real server stores without some defaults. It sets them when it reads the object.
 var defaulted = &stale{}
 
 // link is an entry of the owner index: the object with this key has an owner with this UID.
@@ -57,7 +57,7 @@ type change struct {
 type table struct {
 	kind   *Kind
 	owner  *token
-	copies sync.Mutex // a server and its forks may copy at the same time
+	copies sync.Mutex // held by copyFor, which a server and its forks may call at the same time
 
 	objects *btree.BTreeG[*entry]
 	owners  *btree.BTreeG[link]
@@ -66,9 +66,9 @@ type table struct {
 	made    *btree.BTreeG[tally] // for each namespace and prefix: the number of generated names
 	most    floors               // the highest counts that ForgetNames has dropped from past and made
 
-	away    bool   // some entry has stale.away set
-	foreign bool   // some entry was written in a version that is not the storage version
-	renewed uint64 // the revision of the CRD's last change, which ends older watches
+	away    bool     // some entry has stale.away set
+	foreign bool     // some entry may have stale.as set
+	renewed []uint64 // the revisions of the CRD's changes; each ends older watches
 
 	log       *change
 	compacted uint64 // changes up to this revision were dropped
@@ -78,7 +78,7 @@ type store struct {
 	tables  []*table // by Kind.ordinal
 	token   *token
 	version uint64
-	pivot   entry  // the argument of look-ups, reused to avoid allocations
+	pivot   entry  // reused as the key of look-ups, to avoid allocations
 	text    []byte // reused for the keys of look-ups
 }
 
@@ -109,15 +109,16 @@ func newTable(k *Kind, owner *token) *table {
 	}
 }
 
-// copyFor returns a copy of a table for a new owner.
+// copyFor returns a copy of a table for the server that has the token owner.
 func (t *table) copyFor(owner *token) *table {
 	t.copies.Lock()
 	defer t.copies.Unlock()
 	return &table{
 		kind: t.kind, owner: owner,
 		objects: t.objects.Clone(), owners: t.owners.Clone(), marks: t.marks.Clone(),
-		past: t.past.Clone(), made: t.made.Clone(), most: t.most, away: t.away, foreign: t.foreign, renewed: t.renewed,
-		log: t.log, compacted: t.compacted,
+		past: t.past.Clone(), made: t.made.Clone(), most: t.most, away: t.away, foreign: t.foreign,
+		renewed: slices.Clip(t.renewed),
+		log:     t.log, compacted: t.compacted,
 	}
 }
 
@@ -130,14 +131,14 @@ func (s *store) writable(k *Kind) *table {
 	return t
 }
 
-// find returns the entry with a key, or nil. It uses the server's pivot to avoid an allocation.
+// find returns the entry with a key, or nil. It reuses s.pivot to avoid an allocation.
 func (s *store) find(t *table, key string) *entry {
 	s.pivot.key = key
 	e, _ := t.objects.Get(&s.pivot)
 	return e
 }
 
-// lookup returns the entry with a namespace and name, or nil. It builds the key in the server's buffer.
+// lookup returns the entry with a namespace and name, or nil. It reuses s.text for the key.
 func (s *store) lookup(t *table, namespace, name string) *entry {
 	if !t.kind.Namespaced {
 		return s.find(t, name)

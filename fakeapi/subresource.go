@@ -207,7 +207,7 @@ func ready(p *corev1.Pod) bool {
 	return i >= 0 && p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// maxDisrupted limits the evictions in a budget's status that the disruption controller has not processed yet.
+// maxDisrupted is the maximum number of Pods in status.disruptedPods. The disruption controller removes them later.
 const maxDisrupted = 2000
 
 // room returns an error if the budget does not allow an eviction.

@@ -21,7 +21,7 @@ type Watch struct {
 	seen      uint64 // the revision up to which changes were read
 	initial   []watch.Event
 	failed    bool
-	renewed   uint64 // when the watch started: the revision of the CRD's last change
+	renewed   int // how many changes of the CRD there were when the watch started
 }
 
 // Watch starts a watch. A name selects one object. Without a resourceVersion, the events begin with the existing
@@ -64,13 +64,13 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 		}
 	}
 	t := s.tables[k.ordinal]
-	w := &Watch{s: s, k: k.Stored(), namespace: namespace, sel: sel, seen: from, renewed: t.renewed}
+	w := &Watch{s: s, k: k.Stored(), namespace: namespace, sel: sel, seen: from, renewed: len(t.renewed)}
 	if k.stored != nil {
 		w.as = k
 	}
 	switch {
-	case from > 0 && from < t.renewed:
-		w.failed, w.initial = true, []watch.Event{errorEvent(errTooOld(from, t.renewed))}
+	case from > 0 && from < t.lastRenewed():
+		w.failed, w.initial = true, []watch.Event{errorEvent(errTooOld(from, t.lastRenewed()))}
 	case opts.SendInitialEvents != nil && *opts.SendInitialEvents:
 		w.addInitial(opts.AllowWatchBookmarks)
 	case from == 0:
@@ -133,9 +133,9 @@ func (w *Watch) next() []watch.Event {
 		w.failed = true
 		return append(out, errorEvent(err))
 	}
-	w.failed = t.renewed != w.renewed
+	w.failed = len(t.renewed) > w.renewed
 	for i := range changes {
-		if w.failed && changes[i].Version > t.renewed {
+		if w.failed && changes[i].Version > t.renewed[w.renewed] {
 			break
 		}
 		w.seen = changes[i].Version

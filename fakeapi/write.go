@@ -51,7 +51,6 @@ func (c *call) pass(stages []stage) error {
 	return nil
 }
 
-// written returns the response to a write.
 func (c *call) written(code int, err error) Response {
 	if err != nil {
 		return refuse(err)

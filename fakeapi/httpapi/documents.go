@@ -204,7 +204,7 @@ func (h *Handler) emptyList(f media.Format, known *resources.Resource) *answer {
 	case media.AsTable:
 		return &answer{code: http.StatusOK, object: table.Empty(none, f), format: f.Plain()}
 	case media.AsPartial:
-		return fail(f, refusal.NotList(f.As, schema.GroupVersionKind{}, true))
+		return fail(f, refusal.NotList(f.As, schema.GroupVersionKind{}, true, false))
 	case media.AsPartialList:
 		return &answer{code: http.StatusOK, object: table.PartialList(none, f), format: f.Plain()}
 	}
@@ -222,7 +222,7 @@ const (
 	mostOfWarning = 256
 )
 
-// setWarnings adds warnings to the header. It drops empty, repeated and invalid warnings, and all after 4096 runes.
+// setWarnings adds warnings to the header. It drops empty, repeated and invalid warnings, and stops after 4096 runes.
 func (a *answer) setWarnings(header http.Header) {
 	texts, seen, total := []string(nil), map[string]bool{}, 0
 	for _, text := range a.warnings {

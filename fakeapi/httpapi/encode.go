@@ -54,7 +54,7 @@ func (h *Handler) encode(a *answer) ([]byte, string, error) {
 	return body, a.format.Type, err
 }
 
-// transform returns the object or list to send, for example as a Table. stored is set if it is a stored object.
+// transform returns the object or list to send, for example as a Table. stored is set if the result is a stored object.
 func (h *Handler) transform(a *answer) (obj runtime.Object, stored bool, err error) {
 	f := a.format
 	switch {
@@ -83,7 +83,12 @@ func listAs(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time)
 	case media.AsPartialList:
 		return table.PartialList(r, f), nil
 	}
-	return nil, refusal.NotList(f.As, k.GVK, true)
+	return nil, refusal.NotList(f.As, k.GVK, true, custom(k))
+}
+
+func custom(k *fakeapi.Kind) bool {
+	crd, _ := k.Definition()
+	return crd != nil
 }
 
 // objectAs returns an object as the client requested it: as a Table or as PartialObjectMetadata.
@@ -96,7 +101,7 @@ func objectAs(
 	case media.AsPartial:
 		return table.Partial(obj, f), nil
 	}
-	return nil, refusal.NotList(f.As, k.GVK, false)
+	return nil, refusal.NotList(f.As, k.GVK, false, custom(k))
 }
 
 type frame [3][]byte
@@ -106,7 +111,7 @@ type framer struct {
 	kind    *fakeapi.Kind
 	format  media.Format
 	started bool     // the client has received the column definitions of a Table
-	head    [32]byte // memory for the bytes of a frame that come before its object
+	head    [32]byte // memory for the part of a frame before the object
 }
 
 func (w *framer) contentType() string {
@@ -129,7 +134,7 @@ func (w *framer) fill(f *frame, ev *watch.Event) error {
 	head := append(w.head[:0], `{"type":"`...)
 	head = append(head, ev.Type...)
 	f[0] = append(head, `","object":`...)
-	f[1] = raw[:len(raw)-1] // without the line feed
+	f[1] = raw[:len(raw)-1] // without the line feed at the end
 	f[2] = closing
 	return nil
 }

@@ -37,8 +37,9 @@ func (h *Handler) strike(ctx context.Context, req *fakeapi.Request, isWatch bool
 	return s, nil
 }
 
-// fail returns the response to a request that a fault makes fail. If s.Commits is set, it executes the request first;
-// an error of the server is then the response. If h.Fail is set, h.Fail does all this. The caller must hold the lock.
+// fail returns the response to a request that fails because of the fault s. If s.Commits is set, the server first
+// executes the request, and an error of the server takes precedence. h.Fail, if set, replaces all this. Lock h.mu
+// first.
 func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Response {
 	failed := fakeapi.Response{Code: int(s.Err.ErrStatus.Code), Err: s.Err}
 	if h.Fail != nil {
@@ -52,8 +53,8 @@ func (h *Handler) fail(req *fakeapi.Request, s *clientfault.Strike) fakeapi.Resp
 	return failed
 }
 
-// struck returns the HTTP response to a request that a fault made fail. Like the real server, it ignores the Accept
-// header if the code is 429 or 504.
+// struck returns the HTTP response to a request that fails because of the fault s. Like the real server, it ignores the
+// Accept header if the code is 429 or 504.
 func struck(f media.Format, s *clientfault.Strike) *answer {
 	status := s.Err.ErrStatus
 	switch {

@@ -29,7 +29,7 @@ const (
 type feed struct {
 	h         *Handler
 	w         *fakeapi.Watch      // reads the server's log; nil if no events can follow
-	open      *clientfault.Stream // how faults affect the watch; nil without faults
+	open      *clientfault.Stream // the faults that affect the watch; nil without faults
 	over      bool                // no more events follow
 	listed    int                 // number of initial objects in events; faults do not delay these
 	frames    framer
@@ -65,8 +65,8 @@ func (s *feed) schedule(now time.Time) {
 	}
 }
 
-// ready encodes the next event into s.frame, and sets ok. If there is no event, ok is false, and over reports whether
-// the watch has ended. If it has not, call ready again when changed is closed.
+// ready encodes the next event into s.frame. ok is false if there is no event. In this case, over reports whether the
+// watch has ended. If over is false too, call ready again when changed is closed.
 func (s *feed) ready() (ok, over bool, changed <-chan struct{}, err error) {
 	held, expired, woken := s.open.State()
 	switch {
@@ -160,8 +160,8 @@ type gatedFeed struct {
 // GatedTransport returns a [Handler.Transport] for one client. The gate executes the client's requests about objects.
 func (h *Handler) GatedTransport(g Gate) *Transport { return &Transport{h: h, gate: g} }
 
-// watchGated opens the watch of a through the transport's gate, and returns the feed and a. If the server refuses the
-// watch, it returns no feed, and an answer with the error.
+// watchGated opens, through the transport's gate, the watch that a describes. It returns the feed of the watch, and a.
+// If the server refuses the watch, it returns no feed, and an answer with the error.
 func (t *Transport) watchGated(ctx context.Context, a *answer) (*gatedFeed, *answer, error) {
 	f := &gatedFeed{frames: framer{h: t.h, kind: a.kind, format: a.format}, more: make(chan struct{}, 1)}
 	switch resp, err := t.gate.Watch(ctx, a.watch.gated, f); {

@@ -61,9 +61,9 @@ type Handler struct {
 
 	// Faults, if set, applies to requests about objects and to watches, except those through a [Gate].
 	Faults *clientfault.List
-	// Fail, if set, replaces Execute for a request that a fault makes fail. It must return failed. If commits is set,
-	// it must first execute the request; if the server refuses the request, it must return the server's response. The
-	// handler's lock is held.
+	// Fail, if set, replaces Execute for a request that fails because of a fault. It must return failed. If commits is
+	// set, it must first execute the request. If the server refuses the request, Fail must return the server's
+	// response. The handler's lock is held.
 	Fail func(req *fakeapi.Request, failed fakeapi.Response, commits bool) fakeapi.Response
 
 	// Created, if set, is called with each created object, with the lock held. It returns a warning, or "".
@@ -80,13 +80,13 @@ type Handler struct {
 	closing sync.Once
 	encoded codec.Cache
 
-	patience   time.Duration // writeTimeout; tests change it
+	patience   time.Duration // equal to writeTimeout, except in tests
 	docs       openapi.Documents
 	aggregated discovery.Documents
 }
 
 // New returns a handler for a server. Use the server only through the handler and [Handler.With] afterwards. The
-// function now returns the time of a request.
+// parameter now is called for the time of each request.
 func New(server *fakeapi.Server, now func() time.Time) *Handler {
 	return &Handler{server: server, now: now, History: defaultHistory, Version: defaultVersion(),
 		changed: make(chan struct{}), closed: make(chan struct{}), patience: writeTimeout}
@@ -104,7 +104,7 @@ func defaultVersion() version.Info {
 // Close ends all current and later watches. Other requests are still answered.
 func (h *Handler) Close() { h.closing.Do(func() { close(h.closed) }) }
 
-// With calls f while no request is executed. Watches receive the changes that f makes.
+// With calls f while no request is being executed. Watches receive the changes that f makes.
 func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +113,7 @@ func (h *Handler) With(f func(s *fakeapi.Server)) {
 	h.wake(before)
 }
 
-// wake notifies the watches of changes. If more than 2*History revisions are kept, it compacts all but History of them.
+// wake notifies the watches of changes. If more than 2*History revisions are kept, it keeps only the last History.
 func (h *Handler) wake(before uint64) {
 	now := h.server.Version()
 	if now == before {
@@ -130,7 +130,7 @@ func (h *Handler) wake(before uint64) {
 
 func (h *Handler) do(req *fakeapi.Request) fakeapi.Response { return h.doUnder(nil, req) }
 
-// doUnder executes one request with the fault s; nil for no fault.
+// doUnder executes one request. s is the fault that strikes it, or nil.
 func (h *Handler) doUnder(s *clientfault.Strike, req *fakeapi.Request) (resp fakeapi.Response) {
 	defer resp.Finish()
 	h.mu.Lock()
@@ -276,14 +276,14 @@ type Webhook struct {
 	URL        string // for a service: https://NAME.NAMESPACE.svc:PORT/PATH
 	Service    bool
 	Unresolved error  // why a service has no address; nil if it has one
-	CABundle   []byte // PEM; nil for the certificates of the system
+	CABundle   []byte // PEM certificates; nil for those of the system
 }
 
-// CallWebhooksVia is [Handler.CallWebhooks] for a server with a [Gate]. The function means returns the transport to
-// each webhook. The handler stays locked during a call.
-func (h *Handler) CallWebhooksVia(means func(Webhook) http.RoundTripper) {
+// CallWebhooksVia is [Handler.CallWebhooks] for a server with a [Gate]. transportTo returns the transport to a webhook.
+// The handler stays locked during a call.
+func (h *Handler) CallWebhooksVia(transportTo func(Webhook) http.RoundTripper) {
 	client := outbound.Via(func(to *webhook.Endpoint) http.RoundTripper {
-		return means(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})
+		return transportTo(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})
 	})
 	h.With(func(s *fakeapi.Server) {
 		s.SetCaller(&webhook.Caller{Call: client.Call, Release: func() {}, Retake: func() {}})

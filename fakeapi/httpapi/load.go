@@ -24,8 +24,8 @@ type LoadError struct {
 // Error returns the line and the error.
 func (e *LoadError) Error() string { return fmt.Sprintf("%d: %v", e.Line, e.Err) }
 
-// Load stores the objects of a YAML file, in order. It stores objects with a uid unchanged, such as those of a dump. It
-// creates objects without a uid, except a namespace that exists. A CRD must come before its objects.
+// Load stores the objects of a YAML file, in order. An object with a uid, for example from a dump, is stored unchanged.
+// Without a uid, it is created. A namespace that exists is skipped. A CRD must come before its objects.
 func (h *Handler) Load(text []byte) error {
 	docs := yamldoc.Split(text)
 	for len(docs) > 0 {
@@ -38,8 +38,8 @@ func (h *Handler) Load(text []byte) error {
 	return nil
 }
 
-// loadSome loads one document without a uid, or all documents with uids up to the next one without. It returns the
-// number of these documents. It also stops before an unknown kind, because a CRD among them may define the kind.
+// loadSome loads one document without a uid, or all documents up to the next one without a uid. It returns the number
+// of loaded documents. It also stops before a document of an unknown kind, because a CRD before it may define the kind.
 func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 	var stored []runtime.Object
 	line := docs[0].Line
@@ -47,7 +47,7 @@ func (h *Handler) loadSome(docs []yamldoc.Document) (n int, err error) {
 		d := &docs[n]
 		obj, err := h.decodeDocument(d.Text)
 		if err != nil && len(stored) > 0 {
-			break // a document in stored may define the kind
+			break // the kind may be defined by a CRD in stored
 		}
 		if err != nil {
 			return n, &LoadError{d.Line, err}
@@ -120,7 +120,7 @@ func (h *Handler) decodeDocument(text []byte) (runtime.Object, error) {
 // convert an object to a served version.
 func (h *Handler) Dump(to io.Writer) (err error) {
 	w := bufio.NewWriter(to)
-	written := map[types.UID]bool{} // a kind may be served in several versions
+	written := map[types.UID]bool{} // uids of written objects
 	h.With(func(s *fakeapi.Server) {
 		for _, k := range s.Kinds() {
 			if d, _ := k.Definition(); k.Stored() != k && d.Spec.Conversion != nil &&

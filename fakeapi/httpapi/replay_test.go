@@ -36,13 +36,13 @@ func TestVectors(t *testing.T) {
 			controlled[v.Area]++
 			continue
 		}
-		why := replay.Case(subject(), v)
+		at, why := replay.Case(subject(), v)
 		reason := expected(v)
 		switch {
 		case why == nil && reason != "":
 			t.Errorf("%s passes now: remove it from pending (%s)", v.Name(), reason)
 		case why != nil && reason == "":
-			t.Errorf("%s: %v", v.Name(), why)
+			t.Errorf("%s: %d: %v", v.Name(), at, why)
 		case why == nil:
 			passed[v.Area]++
 		}
@@ -163,4 +163,17 @@ func TestSequencesOfAllKinds(t *testing.T) {
 		})
 	}
 	t.Logf("all kinds: %s", &sum)
+}
+
+// CRDs change between the requests for their objects, and while watches are open.
+func TestSequencesOfCRDs(t *testing.T) {
+	all, err := vectors.CRDs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range all {
+		if at, why := replay.Case(subject(), v); why != nil {
+			t.Errorf("%s %d: %v", v.Name(), at, why)
+		}
+	}
 }

@@ -49,7 +49,7 @@ func (h *Handler) respond(r *http.Request) *answer {
 	return notFoundText()
 }
 
-// respondAbout responds to requests not about objects, such as discovery. groupKnown: the group and version exist.
+// respondAbout responds to requests that name no object, such as discovery. groupKnown is set if the group exists.
 func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnown bool) *answer {
 	for _, about := range [...]func(*http.Request, []*fakeapi.Kind) *answer{h.aboutServer, aboutPaths, h.aboutSchemas,
 		h.aboutResources} {
@@ -63,7 +63,7 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	return notFoundText()
 }
 
-// agree checks the path and the Accept header. It returns the format of the response; refused is the error response.
+// agree checks the path and the Accept header. It returns the format of the response, or an error response (refused).
 func agree(r *http.Request, t *route.Target) (f media.Format, refused *answer) {
 	custom, offered := t.Custom(), media.Forms(media.Objects)
 	if custom {
@@ -213,11 +213,11 @@ type answer struct {
 	code        int
 	warnings    []string
 	object      runtime.Object
-	list        *fakeapi.Response // for a list: its items are objects of the kind in the field kind
+	list        *fakeapi.Response // set for a list; its items have the kind in the field kind
 	kind        *fakeapi.Kind
 	text        string
 	raw         []byte // encoded JSON
-	binary      []byte // encoded with contentType
+	binary      []byte // the body if contentType is set
 	contentType string // if "", the content type follows from the field format
 	format      media.Format
 	watch       *watching // the response is a watch
@@ -226,8 +226,8 @@ type answer struct {
 }
 
 type watching struct {
-	gated     *fakeapi.Request // the request, if a gate provides the events
-	log       *fakeapi.Watch   // the events after those in first; nil if there are none
+	gated     *fakeapi.Request // set if a [Gate] provides the events: the request for the gate
+	log       *fakeapi.Watch   // the source of the events after first; nil if no events follow
 	first     []watch.Event    // the events to send first
 	request   *fakeapi.Request // the request that opened the watch; nil if no events are possible
 	bookmarks bool             // the client requested bookmarks

@@ -58,7 +58,7 @@ func question[T any, P object[T]](gv schema.GroupVersion, kind string,
 	}
 }
 
-// respondReview responds to a request in reviews. It returns nil for other paths.
+// respondReview responds to a request for a resource in reviews, such as tokenreviews, or returns nil for any other.
 func (h *Handler) respondReview(r *http.Request, t *route.Target, f media.Format) *answer {
 	resource := t.Resource
 	if t.Subresource != "" {

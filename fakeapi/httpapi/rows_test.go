@@ -116,6 +116,11 @@ func TestResize(t *testing.T) {
 		!strings.Contains(text, `"causes":[{"reason":"NodeCapacity"}]`) {
 		t.Errorf("more than the node has: %d %s", code, text)
 	}
+	must(t, h, "POST", "/api/v1/namespaces/default/limitranges",
+		`{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","default":{"cpu":"500m"}}]}}`)
+	if code, text := resize("1"); code != 422 || !strings.Contains(text, "less than or equal to cpu limit of 500m") {
+		t.Errorf("more than the default limit of a LimitRange: %d %s", code, text)
+	}
 }
 
 // A duplicate field in YAML causes one warning.

@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
-// gzipFrom is the minimum size of a compressed response, in bytes.
+// gzipFrom is the size, in bytes, from which responses are compressed.
 const gzipFrom = 128 << 10
 
 // ServeHTTP responds to one request.
@@ -85,7 +85,7 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 // The response body of a watch reads the server's log when the client reads the body.
 type Transport struct {
 	h    *Handler
-	gate Gate // nil for none
+	gate Gate // nil if the client has no gate
 }
 
 // Transport returns a RoundTripper that executes every request with the handler. It ignores the host in the URL.

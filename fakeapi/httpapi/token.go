@@ -77,8 +77,8 @@ func readToken(token string) *claims {
 	return c
 }
 
-// holds reports whether a token is still valid: it has not expired, its service account has the same uid, and the
-// object to which it is bound exists.
+// holds reports whether a token is still valid. It must not have expired, its service account must have the same uid,
+// and the object to which it is bound must exist.
 func (h *Handler) holds(c *claims) bool {
 	return h.now().Unix() < c.Expires && h.userNamed(c.Subject).UID == c.Own.Account.UID &&
 		h.there("pods", c.Own.Namespace, c.Own.Pod) && h.there("secrets", c.Own.Namespace, c.Own.Secret) &&
@@ -253,7 +253,7 @@ func pretend(r *http.Request, u *authenticationv1.UserInfo) {
 			!slices.Contains(groups, "system:unauthenticated") {
 			u.Groups = append(u.Groups, "system:authenticated")
 		}
-	case name == "admin": // system:masters belongs to admin's credentials, so an impersonated admin does not get it
+	case name == "admin": // only the admin's credentials give the group system:masters, an impersonation does not
 		u.Groups = []string{"system:authenticated"}
 	}
 	for key, values := range refusal.Extras(r.Header) {

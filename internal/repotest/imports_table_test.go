@@ -128,8 +128,9 @@ var edges = []edge{
 		apiextensions, aggregator, apis, "k8s.io/apiserver/pkg/registry/rest", "k8s.io/kubernetes/pkg/api/legacyscheme",
 		"k8s.io/kubernetes/pkg/printers"}, "a row of a table depends on the object and the time"},
 	{"fakeapi/httpapi/internal/openapi", []string{"fakeapi", "fakeapi/httpapi/internal/media", "internal/kubernetes", apimachinery,
-		apiextensions, "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto"},
-		"a schema is made of a Go type or a CRD"},
+		apiextensions, "github.com/google/gnostic-models/openapiv2", "google.golang.org/protobuf/proto",
+		"k8s.io/kube-openapi", "k8s.io/kubernetes/pkg/generated/openapi"},
+		"a schema comes from Kubernetes or from a CRD"},
 	{"sim/bubble", []string{"sim", "sim/host", "internal/quiet", "fakeapi", "fakeapi/httpapi",
 		"internal/goroutine", apimachinery, "k8s.io/client-go"},
 		"a hosted program gets the HTTP API and ordered informers"},
@@ -226,9 +227,10 @@ var ruleNeeds = append([]string{apis, "k8s.io/kubernetes/pkg/api", "k8s.io/kuber
 	"k8s.io/kubernetes/pkg/volume/validation", "k8s.io/apiserver/pkg/apis/flowcontrol",
 	"k8s.io/apiserver/pkg/util/shufflesharding"}, celNeeds...)
 
-// printerNeeds contains what upstream's printers import, in addition to ruleNeeds.
+// printerNeeds contains what upstream's printers and schemas import, in addition to ruleNeeds.
 var printerNeeds = append([]string{"k8s.io/kubernetes/pkg/printers", "k8s.io/kubernetes/pkg/util/node",
-	"k8s.io/apiserver/pkg/registry/rest", "k8s.io/apiserver/pkg/storage/names", "k8s.io/apiserver/pkg/validation"},
+	"k8s.io/apiserver/pkg/registry/rest", "k8s.io/apiserver/pkg/storage/names", "k8s.io/apiserver/pkg/validation",
+	"k8s.io/kubernetes/pkg/generated/openapi", "k8s.io/apiserver/pkg/server/flagz", "k8s.io/apiserver/pkg/server/statusz"},
 	ruleNeeds...)
 
 // walls contains packages that must not be reachable, even through other modules.

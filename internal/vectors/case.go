@@ -44,34 +44,45 @@ type Exchange struct {
 		Warnings []string
 		Body     json.RawMessage
 	}
-	Watch *struct {
-		End    string
-		Events []struct {
-			Type   string
-			Object json.RawMessage
-		}
-	}
+	Watch           *Watch // nil if the request opened none
 	ConcurrentGroup int
 	Settled         bool
 	Pause           float64 // seconds that the client waited before the request
 }
 
-// Random2 reads the random sequences in random2.jsonl.gz: valid and invalid objects of many kinds with large specs.
+// Watch is a recorded watch. Its events go on until it ends, so later exchanges may have caused them.
+type Watch struct {
+	End    string // "client-closed" or "server-closed"
+	Events []Event
+}
+
+// Event is an event of a watch.
+type Event struct {
+	Type   string
+	Object json.RawMessage
+}
+
+// Random2 reads random request sequences with valid and invalid objects of many kinds with large specs.
 func Random2(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "random2.jsonl.gz"))
 }
 
-// Random3 reads the random sequences in random3.jsonl.gz: all kinds, with warnings, tables and managedFields.
+// Random3 reads random request sequences for all kinds, with warnings, tables and managedFields in the responses.
 func Random3(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "random3.jsonl.gz"))
 }
 
-// Widgets reads the random sequences in widgets.jsonl.gz: custom resources.
+// Widgets reads random request sequences for custom resources.
 func Widgets(dir string) ([]*Recording, error) {
 	return readRandom(filepath.Join(dir, "widgets.jsonl.gz"))
 }
 
-// Read reads the cases in the directories below dir and the random sequences in random.jsonl.gz, sorted by name.
+// CRDs reads the random sequences in crds.jsonl.gz: each changes a CRD while watches of its objects are open.
+func CRDs(dir string) ([]*Recording, error) {
+	return readRandom(filepath.Join(dir, "crds.jsonl.gz"))
+}
+
+// Read reads the cases in the directories below dir and the request sequences in random.jsonl.gz, sorted by name.
 func Read(dir string) ([]*Recording, error) {
 	all, err := readRandom(filepath.Join(dir, "random.jsonl.gz"))
 	if err != nil {
@@ -149,15 +160,15 @@ func parse(file string, raw []byte) (*Recording, error) {
 // Binding contains the values of a case's placeholders.
 type Binding struct {
 	values map[string]string
-	Tokens map[string]string // continue tokens for requests, by placeholder
+	Tokens map[string]string // the continue tokens of lists, by placeholder
 	named  int
-	// Managed means to compare managedFields too. Most records do not contain them.
+	// Managed, if set, compares managedFields too. Most cases do not contain them.
 	Managed bool
 }
 
 func NewBinding() *Binding { return &Binding{values: map[string]string{}, Tokens: map[string]string{}} }
 
-// Clone returns a copy with its own values. Tokens is shared.
+// Clone returns a copy with its own values. Both share the map Tokens.
 func (b *Binding) Clone() *Binding {
 	c := *b
 	c.values = maps.Clone(b.values)
@@ -220,7 +231,7 @@ func (b *Binding) Fill(text string) string {
 	})
 }
 
-// Order checks that the resource versions of these placeholders increase in this order. It skips those without a value.
+// Order checks that the resource versions of placeholders increase in the order of names. It skips unbound names.
 func (b *Binding) Order(names []string) error {
 	last := uint64(0)
 	for _, name := range names {

@@ -164,7 +164,7 @@ func (b *Binding) Compare(want, got any) error {
 
 // compareMaps compares two maps in the order of their keys, so that placeholders are bound in a fixed order.
 func (b *Binding) compareMaps(w, g map[string]any) error {
-	filled := map[string]bool{} // keys in g that correspond to a key in w with a placeholder
+	filled := map[string]bool{} // the keys in g that match a key in w with a placeholder
 	for _, k := range slices.Sorted(maps.Keys(w)) {
 		own := k
 		if strings.Contains(k, "$") {

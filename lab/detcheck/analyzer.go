@@ -129,7 +129,7 @@ func (c *checker) readDirectives(f *ast.File) {
 			case strings.TrimSpace(reason) == "":
 				c.Reportf(com.Pos(),
 					"directive without a reason; say why the order cannot matter: //detcheck:ordered <reason>")
-				d.used = true // one report is enough
+				d.used = true // no second report that it excuses nothing
 				c.directives[lineOf{p.Filename, p.Line}] = d
 			default:
 				c.directives[lineOf{p.Filename, p.Line}] = d
@@ -206,8 +206,8 @@ func inMapOrder(f *types.Func) bool {
 		(f.Name() == "UnsortedList" || f.Name() == "PopAny")
 }
 
-// harmless reports whether the function at cur is called as slices.Sorted(f(m)), or is maps.DeleteFunc with a literal
-// that only returns a value.
+// harmless reports whether the call of f at cur is an argument of slices.Sorted, or a call of maps.DeleteFunc with a
+// function literal that only returns a value.
 func (c *checker) harmless(cur inspector.Cursor, f *types.Func) bool {
 	sel := cur.Parent()
 	call, ok := sel.Parent().Node().(*ast.CallExpr)

@@ -122,7 +122,7 @@ func match(pattern, name string) bool {
 	return true
 }
 
-// receiver returns "path.Type" of a method's receiver, which cannot equal a package path.
+// receiver returns a method's receiver as "path.Type". No package path has this form.
 func receiver(t types.Type) string {
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()

@@ -14,7 +14,7 @@ import (
 type item struct {
 	text    string
 	clauses []string // the IDs of clauses, which must all hold
-	proof   string   // a file or directory of this module that must exist, as a further condition
+	proof   string   // a file or directory of this module that must also exist; "" for none
 }
 
 type part struct {
@@ -40,8 +40,8 @@ func policy(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions", []string{}, recorded}
 }
 
-// outgrown is the policy item for a kind whose old versions are not served. The served version does not orphan by
-// default.
+// outgrown returns the item about the default deletion policy for a kind whose old API versions are no longer served.
+// The served version does not orphan by default.
 func outgrown(recorded string) item {
 	return item{"orphans its dependents by default in its old API versions, which are not served: in the served one " +
 		"the garbage collector deletes them", []string{}, recorded}
@@ -173,7 +173,7 @@ func (it item) tick(p part, s *Sheet, cover []*Cover, g *scenarios.Registry, roo
 	return t
 }
 
-// killOf names a mutant of the controller that the clause's law finds, or for a clause without a law, a scenario.
+// killOf names a mutant of the controller that the clause's law finds, or a scenario if no law checks the clause.
 func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	for _, k := range c.Kills {
 		for _, m := range g.Mutants {
@@ -188,7 +188,7 @@ func (c *Cover) killOf(controller string, g *scenarios.Registry) string {
 	return ""
 }
 
-// holds lists the newest eras that keep a clause or do not exercise it, and all eras that violate it.
+// holds lists the controllers whose newest era keeps a clause or does not exercise it, and every era that violates it.
 func (r *Examination) holds(c *clause.Clause) string {
 	var held, broken, unexercised []string
 	applies := 0
@@ -226,7 +226,7 @@ func (r *Examination) holds(c *clause.Clause) string {
 	return strings.Join(parts, "; ")
 }
 
-// called returns a controller's name, with its era if several eras count as newest.
+// called returns a controller's name. It adds the era if several eras of the controller count as newest.
 func (r *Examination) called(s *Sheet) string {
 	for _, o := range r.Sheets {
 		if o != s && o.Newest && o.Name == s.Name {

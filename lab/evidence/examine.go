@@ -28,12 +28,12 @@ type Options struct {
 type examined struct {
 	w    *world
 	x    *scenarios.Exploration
-	pins []string // IDs that the comments in the world's file name, if no law checks the clause
+	pins []string // the result of unlawed for the world's file
 	err  error
 }
 
-// Examine explores the worlds of a registry's controllers and returns which clauses each keeps in each era. The result
-// depends only on the options, not on the number of cores.
+// Examine explores the worlds of a registry's controllers. It returns which clauses each controller keeps in each era.
+// The result depends only on the options, not on the number of cores.
 func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry, o Options) (*Examination, error) {
 	all := ControllerEras(g)
 	worlds, pinned, err := plan(files, g, all, o)
@@ -62,9 +62,8 @@ func Examine(ctx context.Context, files []*scenarios.File, g *scenarios.Registry
 	return r, r.shorten(ctx, g, o)
 }
 
-// plan lists the worlds to explore: the scenarios with the newest era of each controller, and the worlds of [standard]
-// with every era. Scenarios are not run in older eras, in which many never settle. pinned holds the files that name a
-// clause without a law.
+// plan lists the worlds to explore: the scenarios in the newest era, and the worlds of [standard] in every era. Many
+// scenarios never settle in older eras. pinned holds the files whose comments name a clause that no law checks.
 func plan(
 	files []*scenarios.File, g *scenarios.Registry, all []ControllerEra, o Options,
 ) (worlds, pinned []*world, err error) {
@@ -135,7 +134,8 @@ func everyFault() map[string]int {
 	return faults
 }
 
-// unlawed returns the IDs of the controllers' clauses that the comments of a file name and that no law checks.
+// unlawed returns the IDs of clauses in the comments of a file, if no law checks them. It leaves out clauses about the
+// server and the tool.
 func unlawed(f *scenarios.File, g *scenarios.Registry) []string {
 	var ids []string
 	for _, id := range clause.In(comments(f)) {
@@ -165,8 +165,8 @@ func explored(ctx context.Context, w *world, g *scenarios.Registry, o Options) e
 // the same clauses, and many runs end in a fight.
 const oldTimes = 5
 
-// mostSteps limits a run to three times the steps of the default run plus mostSteps. The longest runs that settle take
-// a thousand steps. If objects pile up, each step takes longer.
+// mostSteps limits the length of a run. The limit is three times the steps of the default schedule, plus mostSteps. The
+// longest runs that settle take a thousand steps. If objects pile up, each step takes longer.
 const mostSteps = 4_000
 
 // ownScript runs a file's own script, with its expectations, under other schedules.
@@ -212,8 +212,8 @@ type Kill struct {
 	Line   int
 }
 
-// Coverage returns the tests of each clause, in the order of the clauses. It reads the comments of files, and the
-// golden text of their mutant steps. Running the files verifies this text.
+// Coverage returns the tests of each clause, in the order of the clauses. A file tests the clauses that its comments
+// name. The golden text of a mutant step names the law that finds the mutant. Coverage trusts this text.
 func Coverage(files []*scenarios.File, g *scenarios.Registry) []*Cover {
 	pins, kills := map[string][]string{}, map[string][]Kill{}
 	for _, f := range files {
@@ -269,7 +269,7 @@ func comments(f *scenarios.File) string {
 	return b.String()
 }
 
-// killer returns the name of the law that finds the mutant of a step, by its golden text.
+// killer returns the law in the golden text of a mutant step, such as "killed by adopt-fresh: ...", or "".
 func killer(s *scenarios.Step) string {
 	text, ok := strings.CutPrefix(s.Golden, "killed by ")
 	if !ok {

@@ -13,7 +13,7 @@ import (
 const (
 	collector = "garbagecollector"
 	drainer   = "namespace"
-	kubelet   = "kubelet" // its eras are variants of nodes
+	kubelet   = "kubelet" // its eras are variants, such as "kubelet@endless"
 )
 
 // excused returns the reason why a clause does not apply to a controller, or "" if it applies.
@@ -93,7 +93,7 @@ var unexercised = map[[2]string]string{
 	{"resourcequota", "WRITE-4"}: "the law checks live reads, and it has none",
 }
 
-// excuse is a reason why some clauses are not exercised. It applies to controllers and eras for which of returns true.
+// excuse says why some clauses are not exercised. It applies to each sheet for which of(sheet) is true.
 type excuse struct {
 	of      func(s *Sheet) bool
 	clauses string

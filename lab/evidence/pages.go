@@ -93,7 +93,7 @@ func (c *Cover) check() string {
 	return fmt.Sprintf("%s (%s; %s)", c.Law.Name, c.Law.Profile, c.Law.Needs)
 }
 
-// mostNamed is the maximal number of names that a row shows of a list.
+// mostNamed is the maximal number of names that a table shows in one cell.
 const mostNamed = 3
 
 func some(names []string) string {
@@ -215,7 +215,7 @@ the bug is found, and *time* is the time until then. Both are medians over all s
 the number of steps in the minimized timeline.
 `
 
-// unfound is the table of bugs without a file that finds them, with the reasons.
+// unfound is the table of bugs that no file finds, with the reasons.
 //
 //go:embed unfound.md
 var unfound string

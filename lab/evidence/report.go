@@ -17,7 +17,7 @@ import (
 // State is the result for a controller and a clause.
 type State string
 
-// The results. A clause that was never evaluated is not held.
+// The results. A clause that was never evaluated does not count as held.
 const (
 	Held        State = "held"           // evaluated, and held in every schedule
 	Broken      State = "violated"       // violated in some schedule, which is allowed for this era
@@ -28,10 +28,10 @@ const (
 
 type Examination struct {
 	Sheets    []*Sheet
-	Worlds    int // explored worlds; a world with faults and the same world without faults are two
+	Worlds    int // explored worlds; the same world with and without faults counts twice
 	Schedules int
 
-	said     map[[2]string]*tally // by the controller with its era, and the clause's ID
+	said     map[[2]string]*tally // by the controller, such as "replicaset@gated", and the ID of the clause or law
 	registry *scenarios.Registry
 }
 
@@ -84,7 +84,7 @@ type tally struct {
 	asked, worlds, schedules, broken int
 
 	where     *world     // the smallest world with a violation
-	violation *Violation // in that world, for a clause without a law
+	violation *Violation // the violation in the world where, if no law checks the clause; otherwise nil
 }
 
 func newReport(g *scenarios.Registry, all []ControllerEra, o Options) *Examination {
@@ -149,8 +149,8 @@ func (r *Examination) add(e *examined) {
 	}
 }
 
-// judged returns the indexes in cast of the controllers whose results count. In a world with controllers of older
-// eras, the results of controllers in their newest era do not count, because they prove little.
+// judged returns the indexes in cast of the controllers whose results count. If any controller of the world runs in an
+// older era, only results of older eras count. The others prove little.
 func (w *world) judged(controller string) (who []int) {
 	old := w.old()
 	for i := range w.cast {
@@ -213,7 +213,7 @@ func (r *Examination) row(s *Sheet, c *Cover) *Row {
 	return row
 }
 
-// shorten finds a short run for each violation of a law without an excuse.
+// shorten finds a short run for each violation of a law that no excuse allows.
 func (r *Examination) shorten(ctx context.Context, g *scenarios.Registry, o Options) error {
 	type job struct {
 		row *Row
@@ -289,8 +289,8 @@ func (row *Row) Note() string {
 	return "does not apply: " + row.Why
 }
 
-// Text formats a report for a terminal. With rows it lists every clause of each controller. Without rows it has
-// the counts of each controller, and the wrong rows.
+// Text formats a report for a terminal. With rows it lists every clause of each controller. Otherwise it counts the
+// clauses of each controller by state, and lists only the wrong rows.
 func Text(r *Examination, width int, rows bool) string {
 	var b strings.Builder
 	if rows {

@@ -14,14 +14,14 @@ type standing struct {
 	with   []string // other controllers that the world needs
 	pods   string   // the variant of the kubelet to start; "" for the plain one
 	owner  string   // manifest of the object; NAME stands for its name
-	orphan string   // manifest of a dependent without an owner that the object selects; "" for none
+	orphan string   // manifest of the orphan: the object selects it, but it has no owner; "" for none
 	stray  string   // the orphan as kubectl names it: "pod/stray"
 	scales bool     // the object has replicas
-	names  bool     // the controller gives dependents fixed names, so a released one blocks a new one
+	names  bool     // dependents have fixed names, so a released dependent blocks a new dependent
 	around string   // manifests of other objects that the controller needs
-	then   string   // steps that change the objects of around
+	then   string   // steps that change the objects in the manifests of around
 	goes   string   // a step instead of "settle", for a controller that acts by the clock
-	ended  string   // a step after the manifest that sets the status of a finished object
+	ended  string   // a step after "apply owner.yaml" that gives the object the status of a finished object
 	free   string   // a step that removes the finalizers that the owner has added to the stray
 	only   []string // names of the scripts to use; nil: all that fit
 	rival  *against // an owner of another kind that may adopt the stray too
@@ -29,7 +29,7 @@ type standing struct {
 
 type against struct {
 	controller string
-	owner      string // manifest of this owner
+	owner      string // manifest of the other owner
 }
 
 const rivalSet = "\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: rival}\nspec: {replicas: 0, " +
@@ -94,7 +94,7 @@ kind: DaemonSet
 metadata: {name: NAME}
 spec: {selector: {matchLabels: {app: web}}, template: ` + podTemplate + `}
 `},
-	// The Job's pods do not end, so the pods about which the controllers dispute stay.
+	// With kubelet@endless the Job's pods do not end, so the controllers can go on to fight about them.
 	"job": {object: "job/NAME", pods: "kubelet@endless", stray: "pod/stray", orphan: strayPod,
 		free: dropFinalizers("STRAY"), owner: `
 apiVersion: batch/v1
@@ -160,7 +160,7 @@ func dropFinalizers(object string) string {
 	return "patch " + object + " type=merge '{metadata: {finalizers: null}}'\n"
 }
 
-// script is a world that tests every controller for which needs is nil or returns true.
+// script is a world. It tests the controllers for which needs returns true, or all if needs is nil.
 type script struct {
 	name  string
 	steps string

@@ -19,9 +19,9 @@ type Bug struct {
 	File    *scenarios.File
 	By      string // the mutant; "" if the file's own controllers have the bug
 
-	Found     int           // the number of seeds that found it
-	Schedules int           // the median number of schedules until it was found
-	Took      time.Duration // the median real time until it was found
+	Found     int           // the number of seeds that found the bug
+	Schedules int           // the median number of schedules until the bug was found
+	Took      time.Duration // the median real time until the bug was found
 	Law       string        // the law that the run of the first seed violates
 	Steps     int           // the number of the violating line in that run, after minimizing
 

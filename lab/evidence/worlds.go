@@ -22,7 +22,7 @@ type world struct {
 type ControllerEra struct {
 	host.Controller
 
-	Newest bool // the era that a name without an era means; set for every variant of the kubelet
+	Newest bool // the name without an era means this era; true for every variant of the kubelet
 }
 
 func (s *ControllerEra) String() string {
@@ -38,7 +38,7 @@ func ControllerEras(g *scenarios.Registry) []ControllerEra {
 		newest := c.Name == kubelet ||
 			!slices.ContainsFunc(g.Controllers[i+1:], func(d host.Controller) bool { return d.Name == c.Name })
 		if c.Era == "" && !newest {
-			continue // no world can name this variant, because it has no era
+			continue // no world can name it: its name without an era means another era
 		}
 		all = append(all, ControllerEra{c, newest})
 	}
@@ -119,15 +119,15 @@ func cast(f *scenarios.File, g *scenarios.Registry) []string {
 	return names
 }
 
-// whole reports whether a file can run in one era throughout, and expects no violation on the way.
+// whole reports whether a file never switches eras or downgrades the server, and expects no violation on settling.
 func whole(f *scenarios.File) bool {
 	return !slices.ContainsFunc(f.Steps, func(s *scenarios.Step) bool {
 		return s.Verb == "switch" || s.Verb == "downgrade-server" || s.Expect && s.Verb == "settle"
 	})
 }
 
-// The function in parses a scenario again, with its controllers in an era; "" means the last one. A controller without
-// that era runs in its last one. The kubelet keeps the variant that the scenario names.
+// The function in parses a scenario with its controllers in an era. If era is "" or a controller lacks it, the
+// controller runs in its newest era. The kubelet keeps the variant that the scenario names.
 func in(name string, text []byte, era string, g *scenarios.Registry, all []ControllerEra) (*world, error) {
 	f, err := scenarios.Parse(name, text)
 	if err != nil {

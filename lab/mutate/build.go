@@ -84,11 +84,11 @@ func (p *Sources) number() {
 	}
 }
 
-// apply returns src with the edits. In the list, an edit that encloses another comes first. Line numbers do not change.
+// apply returns src with the edits. In the list, an edit comes before the edits inside it. Line numbers do not change.
 func apply(src []byte, file *token.File, edits []edit) []byte {
 	type insert struct {
 		at   int
-		rank int // at one offset, ends of edits come before beginnings, and inner ends before outer ends
+		rank int // order at one offset: ends before beginnings, inner ends before outer ends
 		text string
 		skip int
 	}
@@ -136,11 +136,11 @@ type Op string
 
 const (
 	Negate    Op = "negate"     // negate a condition, or a returned boolean
-	DropLeft  Op = "drop left"  // of && and ||: only the right operand counts
-	DropRight Op = "drop right" // of && and ||: only the left operand counts
-	Equal     Op = "equal"      // < becomes <=, and back; > becomes >=
+	DropLeft  Op = "drop left"  // replace a && b, or a || b, by b
+	DropRight Op = "drop right" // replace a && b, or a || b, by a
+	Equal     Op = "equal"      // replace < by <=, <= by <, > by >=, or >= by >
 	Drop      Op = "drop"       // drop a statement: a call, a defer, an assignment, ++ or --
-	Nothing   Op = "nothing"    // a call is not made, and its results are zero
+	Nothing   Op = "nothing"    // omit a call, and use zero values as its results
 	NoError   Op = "no error"   // return nil instead of an error
 	Without   Op = "without"    // omit an element of a composite literal
 )
@@ -154,8 +154,7 @@ type edit struct {
 
 const switchesName = "mutate_"
 
-// names provides names for the types that a file uses. For this it adds imports whose names cannot clash with the
-// file's declarations.
+// names provides names for the types in a file. It adds imports under names that the file does not declare.
 type names struct {
 	pkg     *types.Package
 	imports []string // the paths of the added imports
@@ -229,7 +228,7 @@ type Build struct {
 // Overlay writes the mutated files to a directory, for go build -overlay.
 func (p *Sources) Overlay(root, dir string) (*Build, error) {
 	b := &Build{root: root, dir: dir, replace: map[string]string{
-		filepath.Join(root, "lab", "go.mod"): "", // hidden, so that mutated files can import package switches
+		filepath.Join(root, "lab", "go.mod"): "", // removed, so that package switches belongs to the mutated module
 	}}
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		if err := b.put(name, p.files[name]); err != nil {
@@ -250,7 +249,7 @@ func (b *Build) Command(pkg string) (string, error) {
 	return out, b.goTool("build", "-o", out, pkg)
 }
 
-// test builds the tests of a package with an additional file, which gets the package name of the test file named file.
+// test builds the tests of a package with an additional file. That file gets the package name of the parameter file.
 func (b *Build) test(pkg, file string) (string, error) {
 	dir := filepath.Join(b.root, pkg)
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)

@@ -22,7 +22,7 @@ type finder struct {
 	edits []edit
 
 	funcs []*types.Signature // the functions around the visited node
-	name  string             // the name of the outermost of these functions
+	name  string             // the name of the outermost function in funcs
 }
 
 func (f *finder) find() {
@@ -169,7 +169,7 @@ var turned = map[token.Token]string{token.LSS: "Less", token.LEQ: "AtMost", toke
 
 func (f *finder) binary(n *ast.BinaryExpr) {
 	if f.pkg.TypesInfo.Types[n].Value != nil {
-		return // a constant
+		return // constants are not mutated
 	}
 	switch n.Op {
 	case token.LAND, token.LOR:
@@ -260,7 +260,7 @@ func (f *finder) composite(n *ast.CompositeLit) {
 			continue
 		}
 		if isGuards(of) {
-			continue // the package of a type of handmade mutants must not be imported
+			continue // it is a Without type of handmade mutants, whose package must not be imported
 		}
 		if name, ok := f.names.name(of); ok {
 			f.wrap(kv.Value, switchesName+".Elem["+escape(name)+"](%d, ", ")", f.add(Without, kv, f.text(kv)))

@@ -3,9 +3,10 @@
 // code that nothing tests.
 //
 // One program has all mutations ([Sources.Overlay]). Each mutation asks package switches whether it is on. Each check
-// first runs without a mutation, which shows the mutations that it reaches. Then each mutant runs the checks that
-// reach it, until one fails. Checks are scenario files, tests, laws in generated worlds, recorded cases, and the
-// comparison with upstream's controllers. The overlay adds a TestMain that serves tests from one process.
+// first runs without a mutation. This run shows which mutations the check reaches. Then each mutant runs the checks
+// that reach it, until one fails. Checks are scenario files, tests, laws in generated worlds, recorded cases, and the
+// comparison with upstream's controllers. The overlay adds a TestMain, so that one process can run the tests of a
+// package for many mutants.
 //
 // A survivor is a gap, or has a row in [Excuses].
 package mutate
@@ -25,9 +26,9 @@ type Options struct {
 	List      bool     // print the mutations without trying any
 	Verbose   bool     // print which check found each mutant
 	Quick     bool     // use only default schedules and tests, without handmade mutants
-	By        []string // the packages, and "scenarios", whose checks are tried; empty for all
+	By        []string // packages whose checks are tried, or "scenarios" for the files; empty for all
 	Again     string   // a file with the output of a run with Verbose; mutants killed in that run count as killed
-	Checks    string   // tests of packages other than the mutated ones, as in go test -run; empty for all
+	Checks    string   // like go test -run, for the tests of packages that are not mutated; empty for all
 	Every     int      // try one mutation in this many, by number; all for 0 and 1
 	Processes int
 }
@@ -40,8 +41,7 @@ func mutated(pkg string) bool {
 		"controllers/states", "controllers/randomworlds"}, pkg)
 }
 
-// Main mutates the controllers of a module. It reports whether every survivor has an excuse and every excuse a
-// survivor.
+// Main mutates the controllers of a module. It reports whether every survivor has an excuse and every excuse is used.
 func Main(o *Options, out, progress io.Writer) (bool, error) {
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
@@ -94,14 +94,14 @@ func Main(o *Options, out, progress io.Writer) (bool, error) {
 	}
 	stale := Forgive(all, Excuses)
 	if o.Every > 1 {
-		stale = nil // their mutants may not be in the sample
+		stale = nil // an excuse may be for mutants outside the sample
 	}
 	Report(out, all, stale)
 	alive := slices.ContainsFunc(all, func(f *Fate) bool { return !f.Killed() && f.Excuse == nil })
 	return len(stale) == 0 && !alive, nil
 }
 
-// packagesOf returns the packages of mutations, in the requested order.
+// packagesOf returns the packages of mutations, in the order of the parameter only.
 func packagesOf(list []*Mutation, only []string) []string {
 	var names []string
 	for _, m := range list {

@@ -97,10 +97,10 @@ const (
 	Performance Class = "performance" // the difference is in work without effect
 )
 
-// Excuse allows mutants to survive that match all three patterns. In a pattern, * matches any text.
+// Excuse allows mutants to survive if they match the patterns File, Func and What. A * matches any text.
 type Excuse struct {
 	File, Func string
-	What       string // as in [Mutation]
+	What       string // a pattern for [Mutation].What
 	Class      Class
 	Reason     string
 }

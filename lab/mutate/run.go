@@ -23,7 +23,7 @@ func Fates(all []*Mutation) []*Fate {
 
 // Suite is a command that serves checks (see [switches.Serve]), run by several processes.
 type Suite struct {
-	Name       string // the prefix of the names of its checks
+	Name       string // the prefix of the names of the checks
 	Root, Path string
 	Args, Env  []string
 	Processes  int
@@ -34,8 +34,8 @@ type Suite struct {
 
 type Fate struct {
 	*Mutation
-	Reached bool   // some check reaches it
-	By, Why string // the check that killed it, and its message; "" for a survivor
+	Reached bool   // some check reaches the mutation
+	By, Why string // the check that killed the mutant, and its message; "" for a survivor
 	Excuse  *Excuse
 }
 
@@ -48,16 +48,16 @@ type list struct {
 	reaches []map[int]bool
 	init    []int
 
-	pertinent []int // for each check, the number of mutants that it reaches, of those in turnTo
+	pertinent []int // for each check, the number of the mutants passed to turnTo that it reaches
 
 	lock    sync.Mutex
-	killers map[string][]int // for each function, the checks that have killed its mutants, the last one first
+	killers map[string][]int // by function: the checks that have killed its mutants, the latest first
 }
 
 // Run runs checks against the mutants that are alive. It tries a mutant with the checks that reach it, in the order of
-// [list.reaching]. The function which returns true for the checks to use. The checks of a mutant may take budget of
-// processor time together; 0 means no limit. The limit does not exclude the first check.
-func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Duration) error {
+// [list.reaching]. The function use selects the checks to try. budget limits the processor time of all checks of one
+// mutant; 0 means no limit. The first check always runs.
+func (s *Suite) Run(fates []*Fate, use func(check string) bool, budget time.Duration) error {
 	if s.list == nil {
 		if err := s.cover(); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Du
 			s.Progress("  %d of %d mutants, %d killed", n, len(alive), dead.Load())
 		}
 		f := alive[i]
-		if err := s.try(w, f, which, budget); err != nil {
+		if err := s.try(w, f, use, budget); err != nil {
 			return err
 		}
 		if f.Killed() {
@@ -84,8 +84,8 @@ func (s *Suite) Run(fates []*Fate, which func(check string) bool, budget time.Du
 	})
 }
 
-func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget time.Duration) error {
-	checks := s.list.reaching(f.Mutation, which, budget)
+func (s *Suite) try(w *worker, f *Fate, use func(check string) bool, budget time.Duration) error {
+	checks := s.list.reaching(f.Mutation, use, budget)
 	if len(checks) == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (s *Suite) try(w *worker, f *Fate, which func(check string) bool, budget ti
 	return nil
 }
 
-// leastTime is the fixed part of a check's limit of processor time. The rest depends on its unmutated time.
+// leastTime is the fixed part of a check's limit of processor time. The rest grows with its time without mutations.
 const leastTime = time.Second / 2
 
 func (s *Suite) cover() error {
@@ -145,7 +145,7 @@ func (s *Suite) cover() error {
 	return err
 }
 
-// turnTo counts, for each check, how many mutants of fates it reaches. Checks with high counts are tried first.
+// turnTo counts how many mutants of fates each check reaches. Checks with high counts are tried first.
 func (l *list) turnTo(fates []*Fate) {
 	l.pertinent = make([]int, len(l.names))
 	for i, reaches := range l.reaches {
@@ -163,11 +163,11 @@ func (l *list) cost(check int) float64 {
 
 // reaching returns the checks that reach a mutation in the order of trying. First come checks that killed other
 // mutants of the function, then checks that reach the most mutants per time.
-func (l *list) reaching(m *Mutation, which func(check string) bool, budget time.Duration) []int {
+func (l *list) reaching(m *Mutation, use func(check string) bool, budget time.Duration) []int {
 	var checks []int
 	everywhere := l.only(m.ID)
 	for i, reaches := range l.reaches {
-		if (reaches[m.ID] || everywhere) && which(l.names[i]) {
+		if (reaches[m.ID] || everywhere) && use(l.names[i]) {
 			checks = append(checks, i)
 		}
 	}

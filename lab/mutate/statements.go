@@ -80,8 +80,8 @@ func (f *finder) makes(c *ast.CallExpr) bool {
 	return ok && (b.Name() == "make" || b.Name() == "new")
 }
 
-// settled returns the value of a condition that is constant in a controller with all guards. There, each bool field of
-// a struct Without... is false. ok is false for other conditions. Code that only handmade mutants run is not mutated.
+// settled returns the value of a condition that is constant in a controller with all guards, where each bool field of a
+// struct Without... is false. ok is false for other conditions.
 func (f *finder) settled(e ast.Expr) (value, ok bool) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -128,7 +128,7 @@ func isGuards(t types.Type) bool {
 	return is && strings.HasPrefix(n.Obj().Name(), "Without")
 }
 
-// idle reports whether omitting left, an operand of && or ||, makes no difference. kept is the other operand.
+// idle reports whether it makes no difference to omit left, one operand of && or ||. kept is the other operand.
 func (f *finder) idle(op token.Token, left, kept ast.Expr) bool {
 	decides := op == token.LOR
 	if v, ok := f.settled(left); ok && v != decides {

@@ -22,7 +22,7 @@ const (
 	worldBudget    = 2 * time.Second
 	fileBudget     = 5 * time.Second
 	testBudget     = 2 * time.Second
-	upstreamBudget = 30 * time.Second // upstream's controllers take most of this time, once in each process
+	upstreamBudget = 30 * time.Second // each process once needs most of this time for upstream's controllers
 	exploreBudget  = time.Second
 	mutantBudget   = time.Second
 )
@@ -193,7 +193,7 @@ func (w *worker) start(mutation int) error {
 		return err
 	}
 	defer answers.Close()
-	w.cmd.ExtraFiles = []*os.File{answers} // the first of these files is [switches.AnswersFile]
+	w.cmd.ExtraFiles = []*os.File{answers} // the first file gets the descriptor [switches.AnswersFile]
 	w.in, w.from, w.out = in, out, json.NewDecoder(bufio.NewReader(out))
 	if err := w.cmd.Start(); err != nil {
 		in.Close()
@@ -220,8 +220,8 @@ func (w *worker) stop() {
 	w.cmd = nil
 }
 
-// mainOfTests is a file that is compiled into the tests of a package, so that they serve as checks. The tests of a
-// package with its own TestMain cannot be checks.
+// mainOfTests is compiled into the tests of a package and makes them serve as checks. If a package has its own
+// TestMain, its tests cannot be checks.
 const mainOfTests = `package %s
 
 import (
@@ -237,8 +237,8 @@ func TestMain(m *testing.M) { os.Exit(switches.Tests(m)) }
 const mainFile = "mutated_main_test.go"
 
 // Tests returns the tests of a package as checks, or nil if there are none. If deep is set, a check is a test or
-// subtest without subtests, and the parameter only is a pattern that selects checks, like -run.
-func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
+// subtest without subtests, and pattern selects checks, like -run.
+func (b *Build) Tests(pkg string, deep bool, pattern string) (*Suite, error) {
 	files, err := filepath.Glob(filepath.Join(b.root, pkg, "*_test.go"))
 	if err != nil || len(files) == 0 {
 		return nil, err
@@ -250,7 +250,7 @@ func (b *Build) Tests(pkg string, deep bool, only string) (*Suite, error) {
 	dir := filepath.Join(b.root, pkg)
 	args := []string{"-test.list", "^Test"}
 	if deep {
-		args = []string{"-test.short", "-test.v", "-test.run", only}
+		args = []string{"-test.short", "-test.v", "-test.run", pattern}
 	}
 	c := exec.Command(path, args...)
 	c.Dir, c.Env = dir, append(os.Environ(), few)

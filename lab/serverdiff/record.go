@@ -8,16 +8,20 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/threelaws/threelaws/internal/vectors"
 	"github.com/threelaws/threelaws/internal/vectors/replay"
 )
 
-// rerecord sends the requests of the cases in a directory to a server, and rewrites the files of cases whose responses
-// differ. It reports each difference and whatever it does not record. The namespace of each case is deleted at the end.
+// rerecord sends the requests of the cases in a directory to a server. It rewrites the file of a case if responses
+// differ. It reports each difference, and each response that it cannot record. At the end it deletes the namespace of
+// each case.
 func rerecord(dir string, h http.Handler, tell func(what string)) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err == nil && len(files) == 0 {
@@ -57,6 +61,14 @@ func recordAgain(raw []byte, h http.Handler, namespace string, tell func(what st
 		return nil, err
 	}
 	defer replay.Send(h, "DELETE", "/api/v1/namespaces/"+namespace, "", nil, "")
+	for _, name := range names.FindAllString(string(raw), -1) { // another case may have used the name itself
+		first, rest, dot := strings.Cut(strings.TrimPrefix(name, "$name:"), ".")
+		if first += namespace[len("record"):]; dot {
+			first += "." + rest
+		}
+		b.Bind(name, strings.ToLower(first))
+	}
+	defer clean(h, &c, b)
 	for i := range c.Exchanges {
 		ex := &c.Exchanges[i]
 		time.Sleep(time.Duration(ex.Pause * float64(time.Second)))
@@ -64,7 +76,11 @@ func recordAgain(raw []byte, h http.Handler, namespace string, tell func(what st
 			tell(fmt.Sprintf("%s %d: kept, because it is a watch, a concurrent request or no request", c.Name(), ex.N))
 			continue
 		}
-		if w, why := replay.Exchange(h, &c, b, ex); why != nil {
+		w, why := replay.Exchange(h, &c, b, ex)
+		if strings.HasPrefix(ex.Path, crds) && ex.Method != "GET" && w.Code < 300 {
+			warm(h, w.Body.Bytes())
+		}
+		if why != nil {
 			tell(fmt.Sprintf("%s %d: %v", c.Name(), ex.N, why))
 			all.(map[string]any)["exchanges"].([]any)[i].(map[string]any)["response"] = response(&c, b, w.Code,
 				w.Header().Values("Warning"), w.Body.Bytes())
@@ -76,6 +92,39 @@ func recordAgain(raw []byte, h http.Handler, namespace string, tell func(what st
 	encoder.SetIndent("", " ")
 	err = encoder.Encode(all)
 	return out.Bytes(), err
+}
+
+// names matches placeholders for names that the recorder chose.
+var names = regexp.MustCompile(`\$name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*`)
+
+// crdDelay is how long a real server needs after a change of a CRD, and then for the caches of its versions.
+var crdDelay = 2 * time.Second
+
+// warm waits until a changed CRD is in force. The first list of each version fills a cache.
+func warm(h http.Handler, raw []byte) {
+	var crd apiextensionsv1.CustomResourceDefinition
+	_ = json.Unmarshal(raw, &crd)
+	time.Sleep(crdDelay)
+	for _, v := range crd.Spec.Versions {
+		replay.Send(h, "GET", "/apis/"+crd.Spec.Group+"/"+v.Name+"/"+crd.Spec.Names.Plural, "", nil, "")
+	}
+	time.Sleep(crdDelay)
+}
+
+// clean deletes the cluster-scoped objects that a case created, whatever their finalizers are.
+func clean(h http.Handler, c *vectors.Recording, b *vectors.Binding) {
+	for i := range c.Exchanges {
+		ex := &c.Exchanges[i]
+		var created struct{ Metadata struct{ Name string } }
+		if ex.Method != "POST" || ex.Response.Status != http.StatusCreated || strings.Contains(ex.Path, "/namespaces/") ||
+			json.Unmarshal(ex.Response.Body, &created) != nil {
+			continue
+		}
+		path := b.Fill(ex.Path + "/" + created.Metadata.Name)
+		replay.Send(h, "DELETE", path, "", nil, "")
+		replay.Send(h, "PATCH", path, "", map[string]string{"content-type": "application/merge-patch+json"},
+			`{"metadata":{"finalizers":null},"spec":{"finalizers":null}}`)
+	}
 }
 
 // response returns a response with the placeholders of a case, and with new placeholders for new values.

@@ -32,6 +32,8 @@ type plan struct {
 	made      map[string]bool   // paths of all objects ever stored
 }
 
+func (p *plan) base() *plan { return p }
+
 func (p *plan) pick(n int) int { return p.mutator.Pick(n) }
 
 func (p *plan) next() *request {

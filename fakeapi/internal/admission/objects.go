@@ -13,15 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// bound is one limit of a LimitRange for a resource such as cpu, with the object's request and limit of that resource.
+// bound is one number of a LimitRange, such as max.cpu, with the object's request and limit of the same resource.
 type bound struct {
 	on             corev1.LimitType
 	name           corev1.ResourceName
 	at             resource.Quantity
 	request, limit resource.Quantity
 	asks, limited  bool
-	// asked, most and bound are request, limit and at as integers of one unit: 1/1000, or 1 if a number is too large.
-	// See requestLimitEnforcedValues of the LimitRanger plugin.
+	// asked, most and bound are request, limit and at as integers in units of 1/1000. If a number is too large, the
+	// unit is 1. See requestLimitEnforcedValues of the LimitRanger plugin.
 	asked, most, bound int64
 }
 
@@ -186,7 +186,7 @@ func (o *Owners) May(authorize Authorize) error {
 	return nil
 }
 
-// blocking returns the new owner references with blockOwnerDeletion that did not have it before the write.
+// blocking returns the owner references that have blockOwnerDeletion after the write, but not before.
 func (o *Owners) blocking() (out []metav1.OwnerReference) {
 	for _, ref := range o.New {
 		if blocks(&ref) && !blockedBefore(o.Old, &ref) {

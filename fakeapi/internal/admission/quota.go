@@ -60,7 +60,7 @@ func LimitDefaults(l *corev1.LimitRange, pod *corev1.Pod) {
 	}
 }
 
-// complete adds the missing entries of from to a copy of list. It also returns the names of these entries, sorted.
+// complete returns list with the entries that only from has, and the sorted names of these entries.
 func complete(list, from corev1.ResourceList) (corev1.ResourceList, []string) {
 	var added []string
 	for name := range from { //detcheck:ordered sorted below
@@ -206,7 +206,7 @@ func (c *Charge) Spend(quotas []*corev1.ResourceQuota) ([]corev1.ResourceList, e
 	return charged, nil
 }
 
-// look sets measured if a quota limits a resource of the object, and doubtful if refusal may return an error for it.
+// look reports whether a quota limits a resource of the object, and whether refusal may return an error for the quota.
 func (c *Charge) look(q *corev1.ResourceQuota) (measured, doubtful bool) {
 	for name := range q.Status.Hard { //detcheck:ordered both results only turn true
 		if !quotausage.Measures(c.Of, name) {
@@ -234,7 +234,7 @@ func (c *Charge) refusal(q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// measured returns the resource names in hard that count for objects of the written kind, sorted.
+// measured returns the sorted names of those resources in hard that objects of the written kind use.
 func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(hard))
 	for name := range hard { //detcheck:ordered sorted below
@@ -246,7 +246,7 @@ func (c *Charge) measured(hard corev1.ResourceList) []corev1.ResourceName {
 	return names
 }
 
-// spend returns a quota's usage after a write; nil if unchanged. If limited is set, it refuses to exceed the quota.
+// spend returns a quota's usage after a write; nil if unchanged. If limited is set, exceeding the quota is an error.
 func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (corev1.ResourceList, error) {
 	var used corev1.ResourceList
 	var exceeded []corev1.ResourceName
@@ -259,7 +259,7 @@ func spend(q *corev1.ResourceQuota, more quotausage.Amounts, limited bool) (core
 		if used == nil {
 			used = maps.Clone(q.Status.Used)
 		}
-		total := used[name].DeepCopy() // known, because refusal has returned no error
+		total := used[name].DeepCopy() // used has name, because refusal returned no error
 		total.Add(*n)
 		used[name] = total
 		if total.Cmp(hard) > 0 {

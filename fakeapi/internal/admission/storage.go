@@ -132,7 +132,7 @@ func leftOpen(name corev1.ResourceName, obj runtime.Object) bool {
 		return false
 	}
 	for _, list := range [...][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range list { // avoids copying each container, which would take longer than the check
+		for i := range list { // indexed, because copying each container would take longer than the check
 			if !specifies(&list[i].Resources) {
 				return true
 			}

@@ -5,7 +5,7 @@ package clientgates
 import "k8s.io/client-go/features"
 
 // own holds client-go's feature gates, before the initialization of k8s.io/kubernetes/pkg/features replaces them. Go
-// orders packages by their import paths, so it initializes this package first.
+// initializes packages in the order of their import paths, so this package comes first.
 var own = features.FeatureGates()
 
 // Restore makes client-go use its own feature gates again.

@@ -113,8 +113,8 @@ func same(in, out *object) error {
 	return nil
 }
 
-// restoreMeta restores in out the metadata of in, except labels and annotations. A conversion webhook may change only
-// labels and annotations.
+// restoreMeta replaces the metadata of out by the metadata of in, except labels and annotations. A conversion webhook
+// may change only labels and annotations.
 func restoreMeta(in, out *object) error {
 	sent, ok := out.Object["metadata"]
 	if !ok {

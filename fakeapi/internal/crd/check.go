@@ -23,8 +23,8 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
-// internalDefinition converts a CRD to the internal type, whose fields error messages name. If all versions have the
-// same schema, subresources or columns, the conversion moves these to the spec.
+// internalDefinition converts a CRD to the internal type. Error messages name the fields of this type. If all versions
+// have the same schema, subresources or columns, these are in the spec instead of the versions.
 func internalDefinition(d *Definition) *apiextensions.CustomResourceDefinition {
 	in := &apiextensions.CustomResourceDefinition{}
 	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(d, in,
@@ -113,7 +113,7 @@ func validateStoredVersions(d *apiextensions.CustomResourceDefinition) (errs fie
 	}
 	named := map[string]bool{}
 	for _, v := range d.Spec.Versions {
-		// a second version of the same name that is the storage version is always an error
+		// a repeated name of a version is an error if the repeated version is the storage version
 		if v.Storage && (named[v.Name] || !slices.Contains(have, v.Name)) {
 			errs = append(errs, field.Invalid(path, have, "must have the storage version "+v.Name))
 		}
@@ -205,7 +205,7 @@ func validateSchema(v *apiextensions.CustomResourceValidation, was *past, status
 	switch {
 	case v == nil || v.OpenAPIV3Schema == nil:
 		return nil
-	case was != nil: // in an update, the errors in rules also depend on the old schemas
+	case was != nil: // not cached: in an update, the errors in rules also depend on the old schema
 		return checkSchema(v, was, status, path)
 	}
 	return slices.Clone(faults.Of(v, fmt.Sprint(status, path), func() field.ErrorList {

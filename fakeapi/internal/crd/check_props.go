@@ -15,7 +15,7 @@ import (
 // propsPlace describes where a part of a schema is, such as the schema of one field.
 type propsPlace struct {
 	root       bool
-	meta       bool   // inside the metadata of the object or of an embedded object
+	meta       bool   // the part is inside the metadata of the object or of an embedded object
 	noDefaults string // why a default is forbidden; "" if it is allowed
 }
 

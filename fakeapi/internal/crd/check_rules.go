@@ -26,7 +26,7 @@ import (
 // k8s.io/apiextensions-apiserver, which is not used because it imports gRPC and OpenTelemetry.
 type ruleCheck struct {
 	past  *past
-	same  bool // the update does not change the schema, so the costs of its rules are not limited again
+	same  bool // the update keeps the schema, so the cost of each rule is not limited
 	bad   []string
 	errs  field.ErrorList
 	total cost
@@ -38,11 +38,11 @@ type node struct {
 	at     *field.Path
 	types  *typed
 	inside bool        // this part or one above it has rules
-	often  *uint64     // maximum number of values of this part in an object; nil: unlimited
-	alone  *field.Path // the topmost enclosing part in which rules cannot use oldSelf; nil for none
+	often  *uint64     // maximum number of values of this part in an object; nil if unlimited
+	alone  *field.Path // path of the outermost part around this one in which rules cannot use oldSelf, or nil
 }
 
-// typed holds a part of a schema as the two types that compiling its CEL rules needs.
+// typed holds a part of a schema in the two Go types that the CEL compiler needs.
 type typed struct {
 	schema *structural.Structural
 	decl   *apiservercel.DeclType
@@ -110,7 +110,7 @@ func (c *ruleCheck) check(n node, root bool) {
 	c.compile(&n)
 }
 
-// sound reports whether c.bad has no error at this path or below it.
+// sound reports whether there are no errors at this path or below it. c.bad holds the paths of all errors.
 func (c *ruleCheck) sound(at *field.Path) bool {
 	path := at.String()
 	return !slices.ContainsFunc(c.bad, func(bad string) bool {
@@ -217,8 +217,8 @@ func (t *typed) values() *typed {
 
 // Maximum estimated costs of rules, in the units of the CEL evaluator.
 const (
-	mostRule   = 10_000_000  // of one rule
-	mostSchema = 100_000_000 // of all rules of a schema
+	mostRule   = 10_000_000  // limit for one rule
+	mostSchema = 100_000_000 // limit for all rules of a schema
 )
 
 type cost struct {

@@ -56,7 +56,7 @@ func Served(d *Definition) bool {
 // Same reports whether two states of a CRD define the same kinds with the same behavior.
 func Same(a, b *Definition) bool { return Terminating(a) == Terminating(b) && SameStorage(a, b) }
 
-// SameStorage reports whether two states of a CRD have the same UID, spec and accepted names. Stored objects fit both.
+// SameStorage reports whether the UID, spec and accepted names of a CRD are unchanged. Stored objects then stay valid.
 func SameStorage(a, b *Definition) bool {
 	return a.UID == b.UID && equality.Semantic.DeepEqual(a.Spec, b.Spec) &&
 		equality.Semantic.DeepEqual(a.Status.AcceptedNames, b.Status.AcceptedNames)

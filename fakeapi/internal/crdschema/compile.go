@@ -123,7 +123,7 @@ func unnested(n *structural.NestedValueValidation) *structural.Structural {
 	return s
 }
 
-// shape is a schema with which rules read values. Unlike [model.Structural], it keeps the schemas of its fields.
+// shape is the schema with which CEL reads values. Unlike [model.Structural], it creates its fields' schemas once.
 type shape struct {
 	*model.Structural
 	properties map[string]common.Schema
@@ -160,7 +160,7 @@ type values struct{ schema *shape }
 func (v values) Schema() common.Schema { return v.schema }
 func (v values) Allows() bool          { return true }
 
-// seen holds the values of a rule's variables: self, and (if has is set) oldSelf in the field old.
+// seen holds the values of a rule's variables self and oldSelf (the field old). If has is false, oldSelf has no value.
 type seen struct {
 	self, old ref.Val
 	has       bool
@@ -297,8 +297,8 @@ func refusal(reason *apiextensionsv1.FieldValueErrorReason, at *field.Path, valu
 
 var lineBreak = regexp.MustCompile(`[\n]+`)
 
-// message returns the error text for a failed rule: the result of messageExpression, else the rule's message, else the
-// rule itself. It returns an error if messageExpression exceeds its cost limit.
+// message returns the error text for a failed rule. This is the first of: the result of messageExpression, the rule's
+// message, the rule itself. It returns an error if messageExpression exceeds its cost limit.
 func (c *checking) message(r *rule, at *field.Path, kind string, sees *seen) (text string, failed *field.Error) {
 	text = "failed rule: " + r.text()
 	if r.Message != "" {

@@ -39,7 +39,7 @@ func Steps(path string) []string { return strings.Split(strings.TrimPrefix(path,
 
 // place is the position of a value in an object, such as spec.replicas. It computes its path and old value on demand.
 type place struct {
-	above *place // nil for the whole object
+	above *place // the place that contains this one; nil for the whole object
 	step  step   // the step from above to this place
 	name  string
 	index int
@@ -50,14 +50,14 @@ type whole struct {
 	now, was any
 }
 
-// step is a kind of step from a value into the value: to a field, a map entry, a list item or a schema of allOf.
+// step is the kind of a step from a place to a place inside it: a field, a map entry, a list item or a schema of allOf.
 type step uint8
 
 const (
-	property step = iota // to a field, by name
-	entry                // to a map entry, by name (the key)
-	item                 // to a list item, by index
-	branch               // to a schema in allOf, for the same value
+	property step = iota // a step to a field, by name
+	entry                // a step to a map entry, by key
+	item                 // a step to a list item, by index
+	branch               // a step to a schema in allOf, for the same value
 )
 
 // path returns the path to the place, such as spec.replicas, for error messages.
@@ -91,7 +91,8 @@ func (p *place) old(of *whole) old {
 	return old{}
 }
 
-// old holds the old and new value at a place (same) and at the nearest place above that has an old value (around).
+// old pairs new values with old values. same is the pair of a place, or nil if the place has no old value. around is
+// the pair of the nearest parent that has an old value.
 type old struct{ same, around *common.CorrelatedObject }
 
 func (o old) key(name string) old {
@@ -99,7 +100,7 @@ func (o old) key(name string) old {
 	case o.same == nil:
 		return o
 	case o.around == nil && (name == "apiVersion" || name == "kind"):
-		return old{} // the caller keeps apiVersion and kind equal
+		return old{} // callers compare only objects with the same apiVersion and kind
 	}
 	return old{o.same.Key(name), o.same}
 }
@@ -111,7 +112,7 @@ func (o old) index(i int) old {
 	return old{o.same.Index(i), o.same}
 }
 
-// equal reports whether the value is unchanged; without an old value, whether the value around it is unchanged.
+// equal reports whether the value is unchanged. Without an old value, it compares the nearest parent with an old value.
 func (o old) equal() bool {
 	if o.same != nil {
 		return o.same.CachedDeepEqual()
@@ -126,7 +127,7 @@ type Rules struct{ root *rules }
 // rules holds the rules of a part of a schema (own), and the rules of its items, properties and so on.
 type rules struct {
 	schema     *structural.Structural
-	shape      common.Schema // schema, as the type with which the rules in own read values; nil if own is empty
+	shape      common.Schema // the shape of schema, with which the rules in own read values; nil if own is empty
 	own        []rule
 	usesOld    bool // a rule in own uses oldSelf
 	allOf      []*rules
@@ -207,7 +208,7 @@ func Validate(v validation.SchemaValidator, now any) field.ErrorList {
 	return Sorted(validation.ValidateCustomResource(nil, now, v))
 }
 
-// ValidateUpdate returns the errors in a new state, or only in its field part ("status"). It skips unchanged parts.
+// ValidateUpdate returns the errors in the changed parts of an object. If part is set, it checks only this field.
 func ValidateUpdate(v validation.SchemaValidator, s *structural.Structural, now, was any, part string) field.ErrorList {
 	correlated := common.NewCorrelatedObject(now, was, &model.Structural{Structural: s})
 	var at *field.Path
@@ -232,7 +233,7 @@ func Sorted(errs field.ErrorList) field.ErrorList {
 type Memo[T any] struct {
 	mu   sync.Mutex
 	made map[[sha256.Size]byte]T
-	keys [][sha256.Size]byte // oldest first
+	keys [][sha256.Size]byte // keys of made, oldest first
 }
 
 // mostMade is the maximum number of cached values. The oldest is dropped first.

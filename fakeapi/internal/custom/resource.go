@@ -1,5 +1,5 @@
-// Package custom creates rows of the table of kinds (package registry) from CRDs. Objects of CRDs have a schema instead
-// of a Go type.
+// Package custom creates the rules (rows of package registry) for each version of a CRD. Objects of CRDs have a schema
+// instead of a Go type.
 package custom
 
 import (
@@ -39,8 +39,8 @@ type Resource struct {
 
 // Family holds all versions of a CRD, including those that are not served.
 type Family struct {
-	Versions map[string]*Resource           // by name
-	Merge    map[string]typed.ParseableType // types for merging in server-side apply, by apiVersion
+	Versions map[string]*Resource           // by version, such as "v1"
+	Merge    map[string]typed.ParseableType // types for server-side apply, by apiVersion
 }
 
 // read caches compiled schemas. All servers use it.
@@ -49,8 +49,8 @@ var read crdschema.Memo[*reading]
 // reading is a compiled schema. Servers share it, so it must not be changed.
 type reading struct {
 	schema *structural.Structural
-	whole  validation.SchemaValidator // for whole objects
-	status validation.SchemaValidator // for writes to the status subresource; nil if every status is valid
+	whole  validation.SchemaValidator // validates whole objects
+	status validation.SchemaValidator // validates writes to the status subresource; nil if every status is valid
 	rules  func() *crdschema.Rules    // compiled at the first call
 	merge  typed.ParseableType
 }
@@ -89,7 +89,7 @@ func readSchema(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVe
 	return r
 }
 
-// clean encodes a schema as JSON and decodes it again: decoding sets Allows if additionalProperties has a schema.
+// clean encodes a schema as JSON and decodes it again. For an additionalProperties with a schema, this sets Allows.
 func clean(s *apiextensionsv1.CustomResourceValidation) (decoded *apiextensionsv1.CustomResourceValidation, err error) {
 	raw, err := json.Marshal(s)
 	if err == nil {
@@ -108,7 +108,6 @@ func Compile(d *crd.Definition, v *apiextensionsv1.CustomResourceDefinitionVersi
 	return c
 }
 
-// object is the Go type of all custom objects.
 type object = unstructured.Unstructured
 
 func (c *Resource) groupVersion() schema.GroupVersion {

@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
-// Row returns the row of the table of kinds for one version of a CRD.
+// Row returns the rules for one version of a CRD, in the form that package registry uses for built-in kinds.
 func (c *Resource) Row() *registry.Row {
 	names, spec := &c.Definition.Status.AcceptedNames, &c.Definition.Spec
 	gvk := schema.GroupVersionKind{Group: spec.Group, Version: c.Version.Name, Kind: names.Kind}

@@ -15,7 +15,7 @@ type Yield int
 const (
 	Bool Yield = iota
 	Text
-	Annotation // text or null, for audit annotations
+	Annotation // string or null, for audit annotations
 	Any        // any type, for variables
 	Object     // an apply configuration of a mutating policy
 	JSONPatch
@@ -34,9 +34,9 @@ var types = map[Yield][]*celgo.Type{
 // Expression is a CEL expression with the methods that the compiler calls.
 type Expression struct {
 	Text   string
-	Name   string // for variables: later expressions use the variable by this name
+	Name   string // set for variables: the name by which later expressions use the variable
 	Yields Yield
-	Params bool // the policy has a parameter object
+	Params bool // the expression can use params, the parameter object of the policy
 }
 
 func (e Expression) GetName() string { return e.Name }
@@ -45,7 +45,7 @@ func (e Expression) GetExpression() string { return e.Text }
 
 func (e Expression) ReturnTypes() []*celgo.Type { return types[e.Yields] }
 
-// Language compiles the expressions of one policy or webhook configuration, to validate the object.
+// Language compiles the CEL expressions of one policy or webhook configuration, to find errors in them.
 type Language struct {
 	plain    cel.Compiler
 	composed *cel.CompositedCompiler // nil if expressions cannot be variables

@@ -31,7 +31,7 @@ func CustomType(s *structural.Structural) (typed.ParseableType, error) {
 	return parser.Type(name), nil
 }
 
-// identified adds apiVersion, kind and metadata to the schemas of embedded objects, and to s if whole is set.
+// identified adds apiVersion, kind and metadata to schemas of embedded objects in s; if whole is set, also to s.
 func identified(s *spec.Schema, whole bool) {
 	if s == nil {
 		return
@@ -55,7 +55,7 @@ func identified(s *spec.Schema, whole bool) {
 
 // Custom holds what the field managers of a custom kind need from its CRD.
 type Custom struct {
-	Types map[string]typed.ParseableType // types for merging, by apiVersion
+	Types map[string]typed.ParseableType // types for server-side apply, by apiVersion
 	Ask   conversion.Ask                 // converts objects to another version; nil if only their apiVersion changes
 	// Default sets the defaults in the schema. It does not prune null values that the schema does not allow.
 	Default func(obj runtime.Object)

@@ -114,7 +114,7 @@ func Name(manager, agent string) string {
 	return b.String()
 }
 
-// clientTypes returns client-go's types for merging. They include most built-in kinds.
+// clientTypes returns client-go's schema for server-side apply. It contains most built-in kinds.
 var clientTypes = sync.OnceValue(func() *smd.Schema {
 	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod"}}
 	value, err := applyconfigurations.NewTypeConverter(scheme.Scheme).ObjectToTyped(pod)
@@ -124,7 +124,7 @@ var clientTypes = sync.OnceValue(func() *smd.Schema {
 	return value.Schema()
 })
 
-// openAPITypes returns types for merging CRDs, APIServices, Scales and metadata, built from OpenAPI.
+// openAPITypes returns the schema for server-side apply of CRDs, APIServices, Scales and metadata, built from OpenAPI.
 var openAPITypes = sync.OnceValue(func() *smd.Schema {
 	ref := func(path string) spec.Ref { return spec.MustCreateRef("#/definitions/" + path) }
 	models := map[string]*spec.Schema{}

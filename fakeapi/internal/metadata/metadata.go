@@ -29,7 +29,8 @@ func Seconds(now time.Time) metav1.Time { return metav1.Time{Time: now.UTC().Tru
 // Path is the path of the metadata in errors.
 var Path = field.NewPath("metadata")
 
-// WithPolicy returns a copy of have in which orphan decides about "orphan", and foreground about "foregroundDeletion".
+// WithPolicy returns a copy of the finalizers have. The copy has "orphan" if and only if orphan is set, and
+// "foregroundDeletion" if and only if foreground is set.
 func WithPolicy(have []string, orphan, foreground bool) []string {
 	want := make([]string, 0, len(have)+1)
 	for _, f := range have {
@@ -59,28 +60,24 @@ func DropControllers(m metav1.Object) {
 	m.SetOwnerReferences(own)
 }
 
-// DedupOwners drops duplicate owner references. It returns their uids for a warning, or "" if there are none.
-func DedupOwners(m metav1.Object) string {
+// DedupOwners drops duplicate owner references. It returns their uids for a warning.
+func DedupOwners(m metav1.Object) (twice []string) {
 	refs := m.GetOwnerReferences()
 	if len(refs) < 2 {
-		return ""
+		return nil
 	}
 	kept := make([]metav1.OwnerReference, 0, len(refs))
-	var twice []byte
 	for i := range refs {
-		if !slices.ContainsFunc(kept, func(r metav1.OwnerReference) bool { return sameRef(&r, &refs[i]) }) {
+		if slices.ContainsFunc(kept, func(r metav1.OwnerReference) bool { return sameRef(&r, &refs[i]) }) {
+			twice = append(twice, string(refs[i].UID))
+		} else {
 			kept = append(kept, refs[i])
-			continue
 		}
-		if twice != nil {
-			twice = append(twice, ", "...)
-		}
-		twice = append(twice, refs[i].UID...)
 	}
 	if twice != nil {
 		m.SetOwnerReferences(kept)
 	}
-	return string(twice)
+	return twice
 }
 
 func sameRef(a, b *metav1.OwnerReference) bool {
@@ -106,8 +103,8 @@ func sameRefs(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(a, b metav1.OwnerReference) bool { return sameRef(&a, &b) })
 }
 
-// Sound saves a complete validation. It reports whether the metadata of an update is certainly valid: it changes only
-// owner references, which are valid, and metadata without rules. If it returns false, validate the metadata completely.
+// Sound reports whether the metadata of an update is certainly valid: the owner references are valid, and all other
+// changed fields have no rules. If it returns false, validate the metadata completely.
 func Sound(m, old metav1.Object) bool {
 	return m.GetName() == old.GetName() && m.GetNamespace() == old.GetNamespace() && m.GetUID() == old.GetUID() &&
 		m.GetGenerateName() == old.GetGenerateName() && m.GetResourceVersion() != "" &&
@@ -119,8 +116,8 @@ func Sound(m, old metav1.Object) bool {
 		soundOwners(m.GetOwnerReferences())
 }
 
-// SoundNew does the same for the metadata of a new object. It returns true only for names that are valid for all kinds.
-// If it returns false, validate the metadata completely.
+// SoundNew is [Sound] for the metadata of a new object. It returns true only for names that are valid for all kinds. If
+// it returns false, validate the metadata completely.
 func SoundNew(m metav1.Object, namespaced bool) bool {
 	if namespaced != (m.GetNamespace() != "") || namespaced && !IsLabel(m.GetNamespace()) || !IsLabel(m.GetName()) {
 		return false
@@ -173,12 +170,12 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 	return controllers < 2
 }
 
-// Plain reports whether an update keeps annotations and finalizers, for which some kinds have rules.
+// Plain reports whether an update changes neither annotations nor finalizers. Some kinds have rules for these fields.
 func Plain(m, old metav1.Object) bool {
 	return maps.Equal(m.GetAnnotations(), old.GetAnnotations()) && slices.Equal(m.GetFinalizers(), old.GetFinalizers())
 }
 
-// PathSegment returns the errors in a name or generateName that is not a valid path segment. All kinds require one.
+// PathSegment returns the reasons why a name or generateName is not a valid path segment, as all kinds require.
 func PathSegment(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)
@@ -186,7 +183,7 @@ func PathSegment(name string, prefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// StandardFinalizer reports whether f is a finalizer of Kubernetes itself, such as "orphan", which needs no domain.
+// StandardFinalizer reports whether f is a finalizer of Kubernetes, such as "orphan". Other finalizers need a domain.
 func StandardFinalizer(f string) bool {
 	return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents ||
 		f == "kubernetes"

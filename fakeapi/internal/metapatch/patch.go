@@ -19,13 +19,13 @@ type Patch struct {
 	labels, annotations *mapPatch
 	owners              *ownersPatch
 	finalizers          *stringsPatch
-	unfinalize          []string // the finalizers to remove, from $deleteFromPrimitiveList/finalizers
+	unfinalize          []string // the finalizers to remove: the list $deleteFromPrimitiveList/finalizers of the patch
 }
 
 // Names returns the uid and the resourceVersion in the patch; "" for a field that is not in the patch.
 func (p *Patch) Names() (uid, version string) { return ptr.Deref(p.uid, ""), ptr.Deref(p.version, "") }
 
-// mapPatch sets each key to the value with the same index. A nil value deletes the key. null deletes all keys.
+// mapPatch sets each key to the value with the same index. A nil value deletes the key. With null, all are deleted.
 type mapPatch struct {
 	null   bool
 	keys   []string
@@ -50,8 +50,8 @@ type ownerPatch struct {
 	clearController, clearBlock bool
 }
 
-// Apply patches m. It copies the maps and lists that it changes, because a stored object may share them. It returns
-// false if the general patch code must apply the patch; m is then only partly patched.
+// Apply patches m. It copies the maps and lists that it changes, because a stored object may share them. If the general
+// patch code must apply the patch, Apply returns false, and m is only partly patched.
 func (p *Patch) Apply(m metav1.Object, strategic bool) bool {
 	if p.uid != nil {
 		m.SetUID(types.UID(*p.uid))
@@ -121,8 +121,8 @@ func mergeStrings(have, patch []string) []string {
 	return interleave(rest, patch, func(f string) int { return slices.Index(have, f) })
 }
 
-// interleave merges items of the server (left) and of the patch (right), ordered by their positions in the stored list.
-// An item that is only in the patch comes before the remaining items of the server.
+// interleave merges left (items of the stored object) and right (items of the patch) in the order of the stored list.
+// An item that is only in right comes before the remaining items of left.
 func interleave[T any](left, right []T, position func(T) int) []T {
 	out := make([]T, 0, len(left)+len(right))
 	for len(left) > 0 && len(right) > 0 {

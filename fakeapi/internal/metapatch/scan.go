@@ -2,8 +2,8 @@ package metapatch
 
 import "slices"
 
-// Parse parses a patch that contains only metadata. ok is false if the general patch code must apply the patch, because
-// it has other fields, escapes, wrong types, duplicate keys or syntax errors.
+// Parse parses a patch that contains only metadata. ok is false if the patch has other fields, escapes, wrong types,
+// duplicate keys or syntax errors. The general patch code must then apply the patch.
 func Parse(text []byte, strategic bool) (p Patch, ok bool) {
 	s := scan{text: text}
 	seen := false
@@ -64,7 +64,7 @@ func (s *scan) metadata(p *Patch, strategic bool) {
 		}
 	})
 	if p.unfinalize != nil && p.finalizers != nil {
-		s.bad = true // the general patch code merges both
+		s.bad = true // only the general patch code can merge both lists
 	}
 }
 

@@ -83,7 +83,7 @@ func compile(s *registration.ValidatingAdmissionPolicySpec) *Compiled {
 type Denial struct {
 	Message string
 	Reason  metav1.StatusReason // "" if the evaluation of the policy failed
-	// Whatever is set if the request is refused whatever the binding's actions are, even without Deny.
+	// Whatever is set if the request is refused even if the binding's actions do not contain Deny.
 	Whatever bool
 }
 
@@ -135,7 +135,7 @@ func (c *Compiled) Evaluate(p *registration.ValidatingAdmissionPolicy, s *Reques
 	if err != nil {
 		return failed(err.Error())
 	}
-	for _, r := range annotations { // annotations are not stored, but an error in one refuses the request
+	for _, r := range annotations { // audit annotations are not stored, but an error in one of them refuses the request
 		if r.Error != nil && !FailsOpen(p) {
 			all = append(all, Denial{Message: r.Error.Error(), Whatever: true})
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// certificateRequests is the row of CertificateSigningRequests, which are stored but never approved or signed.
+// certificateRequests holds the rules for CertificateSigningRequests, which are stored but never approved or signed.
 var certificateRequests = kind[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList](
 	certificatesv1.SchemeGroupVersion, validation.CertificateSigningRequest, &Row{
 		By: func(obj runtime.Object, user *authenticationv1.UserInfo) {

@@ -50,7 +50,7 @@ func defaultNamespace(ns *corev1.Namespace) {
 	ns.Labels = labels
 }
 
-// namespaceFinalizers returns have with the finalizer for the propagation policy in opts, sorted. Without a policy, it
+// namespaceFinalizers returns a sorted copy of have, changed for the propagation policy in opts. Without a policy, it
 // returns have unchanged.
 func namespaceFinalizers(have []string, opts *metav1.DeleteOptions) []string {
 	orphan, foreground := false, false
@@ -139,7 +139,7 @@ func selectEvent(e *corev1.Event, set fields.Set) {
 	}
 }
 
-// newEvents is the row of Events in the API group events.k8s.io. They are stored as core Events.
+// newEvents holds the rules for Events of the API group events.k8s.io, which are stored as core Events.
 var newEvents = makeNewEvents()
 
 func makeNewEvents() *Row {

@@ -14,20 +14,20 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
 
-// Row holds the rules of one kind, as a row of the table of kinds. Its functions may be nil. They see only objects.
+// Row holds the rules of one kind. Its functions may be nil. They get only objects, not requests or stored data.
 type Row struct {
 	GVK        schema.GroupVersionKind
-	Resource   string   // plural: "pods"
-	Singular   string   // "pod"
-	ShortNames []string // "po"
-	Categories []string // "all"
+	Resource   string   // plural, such as "pods"
+	Singular   string   // such as "pod"
+	ShortNames []string // such as "po"
+	Categories []string // such as "all"
 	Namespaced bool
 	New        func() runtime.Object // returns an empty object of the Go type
 	NewList    func() runtime.Object
 	// Shallow returns a copy of the object that shares everything that the object points to.
 	Shallow func(obj runtime.Object) runtime.Object
 
-	// Default sets the defaults of an object on create and update, as the real server does when it decodes it.
+	// Default sets defaults on create and update. The real server does this when it decodes an object.
 	Default func(obj runtime.Object)
 	// Judged, if set, returns an error for an object that cannot be converted to the type that validation uses.
 	Judged func(obj runtime.Object) error
@@ -50,7 +50,7 @@ type Row struct {
 
 	// Counts names the Go field whose change increases the generation, such as "Spec"; "" for no generation.
 	Counts string
-	// Exactly is set if the generation also increases when a missing list in that field becomes empty, or the reverse.
+	// Exactly is set if the generation also increases when an empty list replaces a missing list, or the reverse.
 	Exactly bool
 	// StatusOnCreate is set if a create keeps the object's status.
 	StatusOnCreate bool
@@ -75,10 +75,10 @@ type Row struct {
 
 	Main      Update
 	ForStatus Update
-	other     map[string]*Update // by name: other subresources that change the object, such as approval
-	Scale     *Scaling           // nil: no scale subresource
+	other     map[string]*Update // rules for writes to other subresources, such as approval, by name
+	Scale     *Scaling           // nil if the kind has no scale subresource
 
-	// Grace returns the grace period in seconds, from the requested one. It is nil without graceful deletion.
+	// Grace returns the grace period in seconds. asked is the requested one. Grace is nil without graceful deletion.
 	Grace func(obj runtime.Object, asked *int64) int64
 	// Terminate returns the object that the first delete stores. A later delete removes it, unless Held returns true.
 	Terminate func(obj runtime.Object, opts *metav1.DeleteOptions, now time.Time) runtime.Object
@@ -95,7 +95,7 @@ type Row struct {
 	Prefix string // path under /registry, if it differs from Resource
 
 	Selectable     func(obj runtime.Object, set fields.Set)
-	SelectableKeys []string // in addition to metadata.name and metadata.namespace
+	SelectableKeys []string // the fields besides metadata.name and metadata.namespace
 
 	View *View // set if the kind is stored in another version
 }
@@ -105,10 +105,10 @@ type Update struct {
 	Prepare func(obj, old runtime.Object, now time.Time)
 	// Judge returns the errors in the new object, and warnings.
 	Judge validation.Judge
-	// Keeps is set if Prepare does nothing for a change of only metadata.
+	// Keeps is set if Prepare does nothing when only metadata changes.
 	Keeps bool
-	// Owns lists the paths of the fields that field managers can own after such a write; nil means all except spec. nil
-	// in a path matches every element.
+	// Owns lists the paths of the fields that field managers can own after this write. If it is nil, they can own all
+	// fields except spec. In a path, nil matches every element.
 	Owns [][]any
 	// MetadataToo is set if the kind has rules for metadata. A change of only metadata is then also checked.
 	MetadataToo bool
@@ -117,7 +117,7 @@ type Update struct {
 // Scaling reads and writes an object for its scale subresource.
 type Scaling struct {
 	Read  func(obj runtime.Object) (want, have int32, selector string)
-	Write func(obj runtime.Object, want int32) // obj is a shallow copy
+	Write func(obj runtime.Object, want int32) // obj is a shallow copy of the stored object
 	// Absent returns an error if the object's spec has no replicas. It is nil for kinds that always have replicas.
 	Absent func(obj runtime.Object) error
 }
@@ -153,6 +153,6 @@ type View struct {
 	// Neither changes its argument.
 	Show func(obj runtime.Object) runtime.Object
 	Keep func(obj runtime.Object) runtime.Object
-	// Labels maps the selectable fields of this version to those of the storage version; nil if they are equal.
+	// Labels maps names of selectable fields in this version to names in the storage version; nil if all are equal.
 	Labels map[string]string
 }

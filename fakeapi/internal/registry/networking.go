@@ -58,7 +58,7 @@ var endpointSlices = kind[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceLi
 		})},
 	})
 
-// dropTopology clears the field DeprecatedTopology of the endpoints (from v1beta1), unless the endpoints are unchanged.
+// dropTopology clears DeprecatedTopology, a field of v1beta1, in all endpoints, unless the endpoints are unchanged.
 func dropTopology(e *discoveryv1.EndpointSlice, old []discoveryv1.Endpoint) {
 	for i := range e.Endpoints {
 		if e.Endpoints[i].DeprecatedTopology == nil {

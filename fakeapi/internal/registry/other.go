@@ -47,7 +47,7 @@ func nameSecrets(a *corev1.ServiceAccount) {
 	}
 }
 
-// leases drops the fields of coordinated leader election, because that feature is off by default.
+// leases holds the rules for Leases. They drop the fields of coordinated leader election, which is off by default.
 var leases = kind[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, validation.Lease,
 	&Row{
 		MustVersion: true, CreateOnUpdate: true,
@@ -132,7 +132,7 @@ func metadataStays(m, old *metav1.ObjectMeta) {
 	m.ManagedFields = managed
 }
 
-// apiServices is the row of APIServices, which are stored but not used: the server does not forward requests.
+// apiServices holds the rules for APIServices. The server stores them, but does not forward requests.
 var apiServices = kind[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](
 	apiregistrationv1.SchemeGroupVersion, validation.APIService, &Row{
 		MustVersion: true, Default: On(apiregistrationv1.SetObjectDefaults_APIService),

@@ -46,7 +46,7 @@ func preparePod(p *corev1.Pod) {
 func preparePodStatus(p, old *corev1.Pod) {
 	p.DeletionTimestamp = nil
 	p.OwnerReferences = old.OwnerReferences
-	if old.Status.NodeAllocatableResourceClaimStatuses == nil { // this feature is off by default
+	if old.Status.NodeAllocatableResourceClaimStatuses == nil { // feature DRANodeAllocatableResources is off
 		p.Status.NodeAllocatableResourceClaimStatuses = nil
 	}
 	if p.Status.QOSClass == "" {
@@ -167,7 +167,7 @@ func defaultPod(p *corev1.Pod) {
 	alignAddresses(&p.Status)
 }
 
-// Default values of pointers in Pods. Stored objects share them, so they must not be changed.
+// Default values to which pointers in stored Pods point. Pods share these values, so they must not be changed.
 var (
 	linked          = corev1.DefaultEnableServiceLinks
 	thirtySeconds   = int64(corev1.DefaultTerminationGracePeriodSeconds)
@@ -239,7 +239,7 @@ func settlePodSpec(s *corev1.PodSpec) {
 	} else {
 		s.DeprecatedServiceAccount = s.ServiceAccountName
 	}
-	s.SchedulingGroup = nil // this feature is off by default
+	s.SchedulingGroup = nil // the feature GenericWorkload is off
 	for i := range s.InitContainers {
 		dropStopSignal(&s.InitContainers[i])
 	}

@@ -16,7 +16,7 @@ import (
 var services = kind[corev1.Service, corev1.ServiceList](corev1.SchemeGroupVersion, validation.Service, &Row{
 	ReturnDeleted: true, CreateOnUpdate: true, Default: On(coredefaults.SetObjectDefaults_Service),
 	Prefix: "services/specs",
-	// addresses and ports are computed from the uid; conflicts do not matter, because nothing routes to them
+	// addresses and ports are computed from the uid, and may conflict, because nothing routes to them
 	PrepareCreate: On(func(s *corev1.Service) {
 		giveAddress(s)
 		givePorts(s)
@@ -111,14 +111,14 @@ func givePorts(s *corev1.Service) {
 	}
 }
 
-// prepareServiceUpdate restores immutable fields that the client omits, and clears fields that the new type lacks.
+// prepareServiceUpdate restores omitted immutable fields, and clears fields that the new Service type does not have.
 func prepareServiceUpdate(s, old *corev1.Service) {
 	external, was := s.Spec.Type == corev1.ServiceTypeExternalName, old.Spec.Type == corev1.ServiceTypeExternalName
 	if !external && !was {
 		keepAddress(&s.Spec, &old.Spec)
 	}
 	if external && s.Spec.ClusterIP != old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
-		s.Spec.ClusterIPs = nil // a client that changes only clusterIP means clusterIPs too
+		s.Spec.ClusterIPs = nil // a client that changes only clusterIP wants to change clusterIPs too
 		if s.Spec.ClusterIP != "" {
 			s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
 		}

@@ -38,7 +38,7 @@ var claims = kind[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList
 	})
 
 // settleSource makes dataSource and dataSourceRef agree. It drops a dataSource that is not a claim or snapshot, and a
-// dataSourceRef with a namespace, unless the old claim has such fields.
+// dataSourceRef with a namespace. It drops neither if the old claim has the same field.
 func settleSource(s, old *corev1.PersistentVolumeClaimSpec) {
 	if ref := s.DataSourceRef; ref != nil && ref.Namespace != nil && *ref.Namespace != "" &&
 		(old == nil || old.DataSourceRef == nil) {
@@ -107,8 +107,8 @@ var csiDrivers = kind[storagev1.CSIDriver, storagev1.CSIDriverList](storagev1.Sc
 	validation.CSIDriver, &Row{
 		Counts: "Spec", ReturnDeleted: true, MustVersion: true, Default: On(storagedefaults.SetObjectDefaults_CSIDriver),
 		PrepareCreate: On(func(d *storagev1.CSIDriver) {
-			d.Generation = 0                           // the first change of the spec sets it to 1
-			d.Spec.PreventPodSchedulingIfMissing = nil // this feature is off by default
+			d.Generation = 0                           // 0 until the first change of the spec
+			d.Spec.PreventPodSchedulingIfMissing = nil // the feature VolumeLimitScaling is off
 		}),
 		Main: Update{Prepare: Over(func(d, old *storagev1.CSIDriver) {
 			if old.Spec.PreventPodSchedulingIfMissing == nil {

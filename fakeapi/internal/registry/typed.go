@@ -122,7 +122,7 @@ func Over[T runtime.Object](f func(obj, old T)) func(obj, old runtime.Object, no
 	return func(obj, old runtime.Object, _ time.Time) { f(obj.(T), old.(T)) }
 }
 
-// at does the same as Over, for a function that also gets the current time.
+// at does the same as [Over] for a function that also gets the current time.
 func at[T runtime.Object](f func(obj, old T, now metav1.Time)) func(obj, old runtime.Object, now time.Time) {
 	return func(obj, old runtime.Object, now time.Time) { f(obj.(T), old.(T), metadata.Seconds(now)) }
 }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// version completes the row k of a version that is not the storage version. k has its Go type, rules and conversions.
+// version completes the row k, whose version is not the storage version. k has a Go type, rules and conversions.
 func version(k *Row) *Row {
 	s, v := k.View.Stored, k.View
 	k.Resource, k.Singular, k.ShortNames, k.Categories = s.Resource, s.Singular, s.ShortNames, s.Categories

@@ -186,8 +186,8 @@ var jobs = kind[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion, valida
 	}),
 })
 
-// generateSelector sets a selector that matches only Pods of this Job (JOBSEL-1 to JOBSEL-3). It keeps labels that the
-// template already has; validation refuses wrong ones. If the Job and its template share one map of labels, the Job
+// generateSelector sets a selector that matches only Pods of this Job (JOBSEL-1 to JOBSEL-3). It does not replace
+// labels of the template. Validation refuses wrong labels. If the Job and its template share one map of labels, the Job
 // gets the new labels too.
 func generateSelector(j *batchv1.Job) {
 	labels := copyMap(j.Spec.Template.Labels)

@@ -171,7 +171,7 @@ var ReplicationController = kind(conv.Convert_v1_ReplicationController_To_core_R
 				switch {
 				case old == nil:
 					return podutil.GetWarningsForPodTemplate(background, templatePath, rc.Spec.Template, nil)
-				case rc.Generation != old.Generation: // the real server swaps the new and the old template here
+				case rc.Generation != old.Generation: // the real server also passes the old template first
 					return podutil.GetWarningsForPodTemplate(background, templatePath, old.Spec.Template, rc.Spec.Template)
 				}
 				return nil

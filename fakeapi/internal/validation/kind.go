@@ -60,7 +60,7 @@ type rules[I any] struct {
 	create           func(obj *I) field.ErrorList
 	update, status   func(obj, old *I) field.ErrorList
 	warn, warnStatus func(obj, old *I) []string // old is nil on create
-	hostnames        string                     // in a warning about the name: what Pods use it for; "" for no warning
+	hostnames        string                     // how Pods use the name, for a warning; "" for no warning
 	// changed reports whether the Pod template may have changed. By default, it compares the generation.
 	changed func(obj, old *I) bool
 }

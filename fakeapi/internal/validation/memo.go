@@ -23,7 +23,7 @@ type keys[E any] struct {
 	name func(obj *E) string
 	// alone is set if the rules for the status do not depend on the spec.
 	alone bool
-	// writes is set if the keys are for writes to the status.
+	// writes is set for the validation of status writes.
 	writes bool
 }
 
@@ -36,11 +36,11 @@ func (k *keys[E]) ofStatus() *keys[E] {
 	return &of
 }
 
-// verdicts caches objects without errors or warnings: their encoded specs or statuses, by hash. All servers share the
-// cache, because validity depends only on what it contains.
+// verdicts caches the encoded specs or statuses of objects without errors or warnings, by hash. All servers share the
+// cache, because an object's validity depends only on this encoding.
 var verdicts [1 << 11]atomic.Pointer[string]
 
-// ways is the number of validation functions that way has returned. Each cache key contains its function's number.
+// ways counts the functions that the function way has returned. A cache key begins with the number of its function.
 var ways atomic.Uint32
 
 var seed = maphash.MakeSeed()
@@ -48,7 +48,7 @@ var seed = maphash.MakeSeed()
 type verdict struct {
 	key   []byte
 	at    *atomic.Pointer[string]
-	right bool // the object is known to be valid
+	right bool // the cache contains key: the object is valid
 }
 
 var spareVerdicts = sync.Pool{New: func() any { return new(verdict) }}
@@ -115,7 +115,7 @@ func inOrder(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-// mapOf returns the path of the map that contains the entry of an error; "" if inOrder must not sort the error.
+// mapOf returns the path of the map whose entry an error is about; "" if inOrder must not sort the error.
 func mapOf(e *field.Error) string {
 	key := keyOf(e.Field)
 	if keysAsValues(e.Field) {
@@ -134,7 +134,7 @@ func mapOf(e *field.Error) string {
 	return of
 }
 
-// entryOf returns the sort key of an error for inOrder: the map key, or for an error of ofRequest the last sort key.
+// entryOf returns the sort key of an error for inOrder: the map key. An error of ofRequest gets the last sort key.
 func entryOf(e *field.Error) string {
 	if keysAsValues(e.Field) {
 		return fmt.Sprint(e.BadValue)
@@ -151,8 +151,8 @@ func ofRequest(e *field.Error) bool {
 		strings.HasPrefix(e.Detail, "Limit must be set")
 }
 
-// keysAsValues reports whether an error about an entry of this map contains the path of the map, and the key only as
-// the bad value. The status of a PersistentVolumeClaim has two such maps.
+// keysAsValues reports whether an error about an entry of this map has only the path of the map. The key is then the
+// bad value of the error. The status of a PersistentVolumeClaim has two such maps.
 func keysAsValues(path string) bool {
 	return path == "status.allocatedResources" || path == "status.allocatedResourceStatuses"
 }
@@ -215,7 +215,7 @@ func validateRuleResources(list []string, path *field.Path) (errs field.ErrorLis
 	if len(list) == 0 {
 		errs = append(errs, field.Required(path, ""))
 	}
-	of, to := map[string]bool{}, map[string]bool{} // of has x for each earlier "x/*"; to has y for each earlier "*/y"
+	of, to := map[string]bool{}, map[string]bool{} // "x/*" sets of["x"], "*/y" sets to["y"] for later items
 	every, bare := false, false
 	for i, text := range list {
 		if text == "" {

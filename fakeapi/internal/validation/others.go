@@ -314,7 +314,7 @@ func validatePriorityLevel(l *flowcontrol.PriorityLevelConfiguration) field.Erro
 var DeviceClass = kind(resourceconv.Convert_v1_DeviceClass_To_resource_DeviceClass, nil, rules[resource.DeviceClass]{
 	create: resourcerules.ValidateDeviceClass, update: resourcerules.ValidateDeviceClassUpdate})
 
-// ResourceClaim does not check whether the namespace allows claims with administrator access.
+// ResourceClaim validates ResourceClaims, but not whether their namespace allows administrator access.
 var ResourceClaim = kind(resourceconv.Convert_v1_ResourceClaim_To_resource_ResourceClaim, nil,
 	rules[resource.ResourceClaim]{create: resourcerules.ValidateResourceClaim,
 		update: resourcerules.ValidateResourceClaimUpdate, status: resourcerules.ValidateResourceClaimStatusUpdate})

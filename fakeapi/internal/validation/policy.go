@@ -32,7 +32,7 @@ func ValidatingPolicy(p *admissionv1.ValidatingAdmissionPolicy) field.ErrorList 
 		errs = append(errs, validateValidation(x, params, &s.Validations[i], validations.Index(i))...)
 	}
 	if len(s.AuditAnnotations) > 20 {
-		type annotation struct{ Key, ValueExpression string } // errors show the names of these fields
+		type annotation struct{ Key, ValueExpression string } // the error text contains these field names
 		var shown []annotation
 		for _, a := range s.AuditAnnotations {
 			shown = append(shown, annotation(a))

@@ -2,8 +2,8 @@
 
 package validation
 
-// These imports keep "go mod tidy" from dropping libraries that are unused here. Commands that list all modules need
-// them: k8s.io/kubernetes requires them at v0.0.0, which no proxy serves, so go.mod has real versions.
+// These imports keep "go mod tidy" from dropping modules that are unused here. k8s.io/kubernetes requires them at
+// v0.0.0, which no proxy serves. Commands that list all modules therefore need the real versions in go.mod.
 import (
 	_ "k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/cloud-provider/volume"

@@ -84,7 +84,7 @@ func (h *Hook) Again() bool {
 	return h.ReinvocationPolicy != nil && *h.ReinvocationPolicy == registration.IfNeededReinvocationPolicy
 }
 
-// Review returns the kind of the AdmissionReviews for the webhook. It has the first version in the webhook's list that
+// Review returns the kind of the AdmissionReviews for the webhook. Its version is the first in the webhook's list that
 // is v1 or v1beta1. Both versions have the same fields.
 func (h *Hook) Review() schema.GroupVersionKind {
 	gv := admissionv1.SchemeGroupVersion
@@ -108,7 +108,7 @@ type Endpoint struct {
 	URL        string // for a service: https://NAME.NAMESPACE.svc:PORT/PATH
 	Service    bool
 	Address    string // HOST:PORT to connect to, for a service
-	Unresolved error  // why a service has no address
+	Unresolved error  // why a service has no address; nil if it has one
 	CABundle   []byte // PEM certificates that verify the webhook
 	Timeout    time.Duration
 }
@@ -120,7 +120,7 @@ type Attributes struct {
 	Resource        schema.GroupVersionResource
 	Subresource     string
 	Namespace, Name string         // for a namespace, both are its name
-	Object, Old     runtime.Object // nil if there is none
+	Object, Old     runtime.Object // nil if the request has no new or no old object
 	Options         runtime.Object
 	DryRun          bool
 	User            authenticationv1.UserInfo
@@ -152,7 +152,7 @@ func (a *Attributes) Request(to Target, obj, old runtime.Object) *admissionv1.Ad
 	}
 }
 
-// JSON encodes an object as an AdmissionReview contains it.
+// JSON encodes an object for an AdmissionReview.
 func JSON(obj runtime.Object) ([]byte, error) { return json.Marshal(obj) }
 
 // Encode replaces the objects in a request with their JSON, which an HTTP handler receives.

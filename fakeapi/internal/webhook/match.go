@@ -19,12 +19,12 @@ type Rules struct {
 	Equivalent          bool // the rules also match requests for another version of a resource
 	Rules               []registration.RuleWithOperations
 	Not                 []registration.RuleWithOperations // a request that matches one of these is not selected
-	Names, NotNames     [][]string                        // for each rule in Rules and Not: object names; nil for all
+	Names, NotNames     [][]string                        // by index of Rules and Not: the object names; nil for all
 	All                 bool                              // all requests are selected, except those that match Not
 }
 
 // Match returns the version in which a webhook receives the object. ok is false if the rules do not select the request.
-// others are the other versions of the request's kind.
+// others are the other versions of the request's kind. labelsOf returns the labels of a namespace.
 func (r *Rules) Match(a *Attributes, others []Target, labelsOf func(namespace string) (map[string]string, error)) (
 	to Target, ok bool, err error) {
 	inNamespace, nsErr := r.matchNamespace(a, labelsOf)

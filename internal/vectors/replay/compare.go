@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -58,7 +59,7 @@ func reordered(ex *vectors.Exchange, got []byte) bool {
 	return len(want) > 1 && slices.Equal(want, have)
 }
 
-// shuffled reports whether the causes of a refusal are equal, except for the order of causes of the same field. Labels,
+// shuffled reports whether a refusal has the recorded causes, in another order of causes of the same field. Labels,
 // annotations and other maps have no order.
 func shuffled(b *vectors.Binding, ex *vectors.Exchange, got []byte) bool {
 	want, have := byField(b.Fill(string(ex.Response.Body))), byField(string(got))
@@ -134,13 +135,28 @@ func open(h http.Handler, r *http.Request) *watching {
 
 func (w *watching) finish() []byte {
 	w.cancel()
+	w.start()
+	<-w.done
+	return w.text.Bytes()
+}
+
+// ends reads the watch, and reports whether the server ends it.
+func (w *watching) ends() bool {
+	w.start()
+	select {
+	case <-w.done:
+		return true
+	case <-time.After(time.Second):
+		return false
+	}
+}
+
+func (w *watching) start() {
 	select {
 	case <-w.read:
 	default:
 		close(w.read)
 	}
-	<-w.done
-	return w.text.Bytes()
 }
 
 // peek returns the status code and the initial events of a watch.
@@ -155,7 +171,7 @@ func (w *watching) WriteHeader(code int) { w.code = code }
 
 func (w *watching) Write(b []byte) (int, error) { return w.text.Write(b) }
 
-// Flush implements http.Flusher. The server calls it first for the header of a watch.
+// Flush implements http.Flusher. The first call means that the server has sent the header of the watch.
 func (w *watching) Flush() {
 	select {
 	case <-w.begun:
@@ -168,15 +184,10 @@ func (w *watching) Flush() {
 // closedEarly lists cases in which the client closed a watch before the last exchange.
 var closedEarly = map[string]bool{"listwatch/watch-list-no-bookmarks": true, "listwatch/accept-table": true}
 
-type event struct {
-	Type   string
-	Object json.RawMessage
-}
-
 func compareWatch(v *vectors.Recording, b *vectors.Binding, ex *vectors.Exchange, text []byte) error {
-	var events []event
+	var events []vectors.Event
 	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
-		var e event
+		var e vectors.Event
 		if err := d.Decode(&e); err != nil {
 			return err
 		}

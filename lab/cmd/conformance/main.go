@@ -3,7 +3,7 @@
 //	go run -C lab ./cmd/conformance [-controller replicaset] [-era current]
 //
 // It explores the scenarios of each controller and the worlds of package evidence, with and without faults. It exits
-// with 1 if a clause is violated, or not exercised, without a recorded reason.
+// with 1 if a clause is violated or not exercised and package evidence records no reason for this.
 package main
 
 import (

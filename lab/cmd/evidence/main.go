@@ -162,7 +162,7 @@ func (m *measured) track() ([]byte, error) {
 	return evidence.TrackPage(bugs, m.seeds), nil
 }
 
-// tests runs tests with -update, which rewrite a page, and returns the page. module is a directory relative to m.root.
+// tests runs Go tests with -update, which rewrites a page, and returns this page. module is relative to m.root.
 func (m *measured) tests(page, module, pkg, run string) ([]byte, error) {
 	if err := m.test(module, pkg, run); err != nil {
 		return nil, err

@@ -1,5 +1,4 @@
-// Command mutants runs the scenarios in which laws should find the mutants of this module, and prints the law that
-// finds each:
+// Command mutants runs the scenarios for the mutants of this module. For each mutant it prints the law that finds it:
 //
 //	go run -C lab ./cmd/mutants [NAME...]
 //

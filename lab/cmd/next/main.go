@@ -20,11 +20,11 @@ import (
 	"github.com/threelaws/threelaws/internal/kubernetes"
 )
 
-// modules are the modules that require Kubernetes, in the order in which they require each other.
+// modules lists the modules that require Kubernetes. A module comes after the modules that it requires.
 var modules = []string{".", "controllerruntime", "browser", "lab", "kubectltest", "upstream", "examples/memcached",
 	"examples/cronjob", "thirdparty"}
 
-// steps are what is run after the requirements have changed. The name of a module stands before a colon.
+// steps lists the commands that run after the requirements have changed, each with its name and directory.
 var steps = []struct{ what, dir, command string }{
 	{"compile", ".", "go build ./... && go vet ./..."},
 	{"compile controllerruntime", "controllerruntime", "go vet ./..."},
@@ -123,8 +123,8 @@ func run(dir, name string, args ...string) (string, error) {
 // request matches the path of a request in the output of a test, up to the name of the resource.
 var request = regexp.MustCompile(`\b(?:GET|POST|PUT|PATCH|DELETE) /(?:api|apis/[^/ ]+)/[^/ ]+/(?:namespaces/[^/ ]+/)?([a-z]+)`)
 
-// differences sums up the output of a step: the differences from recorded responses by resource, or else the lines that
-// name a file or a failed test.
+// differences sums up the output of a step. It returns the number of lines with a request for each resource, and the
+// other lines that name a Go file or a failed test.
 func differences(text string) (lines []string) {
 	count := map[string]int{}
 	for line := range strings.Lines(text) {

@@ -110,7 +110,7 @@ func ofCode(name, text string) (out []string) {
 		if code == "" {
 			code = strings.TrimSpace(lines[min(end.Line, len(lines)-1)])
 		}
-		if text := strings.TrimSpace(g.Text()); text != "" { // otherwise it is a directive
+		if text := strings.TrimSpace(g.Text()); text != "" { // the text of a directive, such as //go:embed, is empty
 			out = append(out, fmt.Sprintf("%s:%d: %s\n\t%s", name, at.Line, text, code))
 		}
 	}

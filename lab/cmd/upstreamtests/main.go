@@ -1,6 +1,6 @@
 // Command upstreamtests runs upstream's own integration tests against the simulated API server. It copies the tests
 // from the module cache, replaces the start of their server, and compares the failures with known.txt. An argument is
-// the name of a suite, or the part of names before a slash. Run it in the directory lab.
+// the name of a suite, such as "kubernetes/cronjob", or "kubernetes" for all below it. Run it in the directory lab.
 package main
 
 import (
@@ -117,7 +117,7 @@ func compare(suite string, results map[string]string) int {
 
 type runner struct {
 	ctx       context.Context
-	root, dir string // the directory of this module, and the one of copies
+	root, dir string // the directory of this module, and the directory for copies
 }
 
 // goCommand runs the go command and returns its output. The error of a failure is one line.
@@ -125,7 +125,7 @@ func (r *runner) goCommand(dir string, args ...string) ([]byte, error) {
 	var stderr strings.Builder
 	cmd := exec.CommandContext(r.ctx, "go", args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), "GOWORK=off"), &stderr
-	if args[0] == "test" { // the tests need modules that are not in the copied go.mod
+	if args[0] == "test" { // the tests need modules that the copied go.mod lacks
 		cmd.Env = append(cmd.Env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod")
 	}
 	out, err := cmd.Output()
@@ -185,13 +185,13 @@ func (r *runner) prepare(s *suite) (string, error) {
 var (
 	outcome = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\S+)`)
 	listed  = regexp.MustCompile(`(?m)^Test\w+$`)
-	message = regexp.MustCompile(`(?m)^\s*("Error": .*|go: [^d].*|g[^o].*|[^\s#{}"g].*)$`) // of the go command
+	message = regexp.MustCompile(`(?m)^\s*("Error": .*|go: [^d].*|g[^o].*|[^\s#{}"g].*)$`) // an error of the go command
 	states  = map[string]string{"passed": "PASS", "skipped": "SKIP", "pending": "SKIP"}
 	entry   = regexp.MustCompile(`=== RUN   (\w+)\nRunning Suite`)
 )
 
-// test compiles a package, stores the results of its tests (PASS, FAIL or SKIP), and removes the copy. Each test runs in
-// a process of its own, so that a panic does not end the others. Ginkgo's specs share a process.
+// test compiles and runs the copied tests of a suite, stores their results (PASS, FAIL or SKIP), and removes the copy.
+// Each test has its own process, so that a panic does not end the others. Ginkgo's specs share a process.
 func (r *runner) test(s *suite, results map[string]string) error {
 	module := filepath.Join(r.dir, filepath.Base(s.module))
 	defer os.RemoveAll(module)
@@ -213,12 +213,12 @@ func (r *runner) test(s *suite, results map[string]string) error {
 		if err != nil {
 			return err
 		}
-		results[name] = "FAIL" // also if it panics
+		results[name] = "FAIL" // stays if the test panics, which prints no result
 		for _, m := range outcome.FindAllStringSubmatch(text, -1) {
 			results[m[2]] = m[1]
 		}
 		for _, m := range entry.FindAllStringSubmatch(text, -1) {
-			delete(results, m[1]) // its specs have results
+			delete(results, m[1]) // this test only starts Ginkgo's specs, which have their own results
 		}
 	}
 	if s.ginkgo {
@@ -236,7 +236,7 @@ func (r *runner) output(s *suite, test, program string, args ...string) (string,
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Dir(program), &text, &text
 	cmd.Env = append(os.Environ(), "USE_EXISTING_CLUSTER=true", "SERVE="+r.dir+"/threelaws serve --listen 127.0.0.1:0 "+
 		"--external-controllers --start namespaces,service,priority-classes "+s.flags)
-	cmd.WaitDelay = time.Second // servers that a test leaves hold the output open
+	cmd.WaitDelay = time.Second // a server that outlives the test keeps the output open
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Start(); err != nil {
@@ -256,7 +256,7 @@ func specs(report string, results map[string]string) error {
 		LeafNodeText, LeafNodeType, State string
 	}
 	reports := make([]struct{ SpecReports []spec }, 1)
-	data, err := os.ReadFile(report) // a process that panics writes none
+	data, err := os.ReadFile(report) // a process that panics writes no report
 	if err == nil {
 		err = json.Unmarshal(data, &reports)
 	}

@@ -5,19 +5,19 @@ import "strings"
 // A suite is an upstream package with tests.
 type suite struct {
 	name    string
-	module  string   // of upstream
-	from    string   // the module of this tree whose go.mod names the version
-	pkg     string   // the package, below the module
-	flags   string   // of serve
-	folders []string // copied from the upstream module; none copies all of it, with its go.mod
-	hooks   []string // folders that get external.go.txt
-	edits   []string // pairs of old and new text for all Go files
+	module  string   // the upstream module
+	from    string   // the directory here whose go.mod requires the module
+	pkg     string   // the directory of the package in the module
+	flags   string   // flags for threelaws serve
+	folders []string // the folders to copy; empty copies the whole module, with its go.mod
+	hooks   []string // folders into which external.go.txt is copied
+	edits   []string // pairs of a text in the Go files and its replacement
 	ginkgo  bool     // the tests are Ginkgo's specs
 }
 
 const (
 	copied = "upstreamtests.example/" // the path of a module with copied folders
-	// serve begins a function of upstream that returns a server.
+	// serve is inserted at the start of upstream's functions that start a server.
 	serve      = "\n\tif config, down, err := externalServer(); err != nil || config != nil {\n\t\treturn "
 	fixtures   = "(func(), servertesting.TestServer, error) {"
 	server     = "(result TestServer, err error) {"

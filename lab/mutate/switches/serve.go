@@ -27,10 +27,10 @@ type Request struct {
 }
 
 type Answer struct {
-	Checks  []string        // the names of all checks, if the request has no checks
+	Checks  []string        // the names of all checks; only in the answer to a request without checks
 	By      int             // index, in the request's checks, of the check that killed the mutant; -1 for none
 	Why     string          // why that check failed; "" for none
-	Reached []int           // the mutations that the checks reached; without checks, that the initialization reached
+	Reached []int           // mutations reached by the checks, or by the initialization if no checks were requested
 	Took    []time.Duration // processor time of each check that was run
 	Ended   bool            // the process has ended itself, because the check took too much time or memory
 }
@@ -44,7 +44,7 @@ const (
 	addressLimit = 4 << 30
 )
 
-// AnswersFile is the file descriptor to which answers are written. Checks print to other files.
+// AnswersFile is the file descriptor for answers. Checks may print to standard output.
 const AnswersFile = 3
 
 // CleanEnv is an environment variable. If it is set, each check first runs once without a mutation. Checks that
@@ -79,9 +79,9 @@ func Serve(checks []Check) {
 type server struct {
 	checks   []Check
 	out      *json.Encoder
-	ran      []bool       // for each check, whether it can skip its first run without a mutation
+	ran      []bool       // for each check, whether it can skip the run without a mutation (see CleanEnv)
 	at       atomic.Int64 // index of the running check in the request
-	deadline atomic.Int64 // processor time, in nanoseconds, at which that check must end; 0 for none
+	deadline atomic.Int64 // processor time, in nanoseconds, at which the running check must end; 0 for none
 }
 
 func (s *server) answer(r *Request) *Answer {

@@ -82,7 +82,7 @@ func Elem[T any](id int, v T) T {
 	return v
 }
 
-// Slice returns s without the element whose mutation is on. The mutations are numbered from first.
+// Slice returns s without the element whose mutation is on. Each element has a mutation, numbered from first.
 func Slice[S ~[]E, E any](first int, s S) S {
 	for i := range s {
 		if On(first + i) {

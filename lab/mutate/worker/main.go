@@ -30,19 +30,19 @@ func main() {
 
 type part struct {
 	name  string
-	verbs []string // verbs of the exploring steps that this part keeps
+	verbs []string // which of the verbs explore and mutant this part keeps; it keeps all other verbs
 }
 
 var parts = []part{
-	{"", nil},                        // the default schedule
+	{"", nil},                        // without explore and mutant steps, under the default schedule
 	{"explore", []string{"explore"}}, // the default schedule and a few others
-	{"mutant", []string{"mutant"}},   // the handmade mutants must still be killed
+	{"mutant", []string{"mutant"}},   // each mutant step must still find its handmade mutant
 }
 
 // few is the number of schedules that a step explores. It is small, because a surviving mutant is tried with all files.
 const few = 5
 
-// checksOf lists the first of the parts of every scenario file below a directory, then the second, then the third.
+// checksOf returns each part of each scenario file below a directory as a check. Checks are sorted by part.
 func checksOf(dir string) ([]switches.Check, error) {
 	list := make([][]switches.Check, len(parts))
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -89,9 +89,9 @@ func (p part) of(name string, src []byte) (*scenarios.File, error) {
 		}
 		if s.Verb == "explore" {
 			if s.Expect {
-				return true // a few schedules need not find the violation
+				return true // too few schedules are run to expect a violation
 			}
-			// The number of states does not depend on the number of schedules.
+			// The golden text depends on the number of schedules, except with strategy=exhaustive.
 			s.HasGolden = s.HasGolden && strings.Contains(s.String(), "strategy=exhaustive")
 		}
 		n++

@@ -139,7 +139,7 @@ func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err
 	if !ok {
 		return opts, refusal.UnknownFormat()
 	}
-	// This scheme accepts DeleteOptions of any group and version, because clients send the version of their object.
+	// metascheme accepts DeleteOptions of any group and version. Clients send the version of the object to delete.
 	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions") // the kind of a body without a version
 	obj, _, err := metascheme.Codecs.DecoderToVersion(info.Serializer, want.GroupVersion()).Decode(body, &want, &opts)
 	if err != nil {
@@ -271,11 +271,11 @@ type Cache struct {
 	mu    sync.RWMutex
 	young map[cacheKey][]byte
 	old   map[cacheKey][]byte
-	size  int // the number of bytes in young; if it would exceed cacheSize, young becomes old
+	size  int // the number of bytes in young; before it exceeds cacheSize, young becomes old
 }
 
 type cacheKey struct {
-	obj   runtime.Object // compared by its address, because a stored object never changes
+	obj   runtime.Object // the pointer identifies the object, because a stored object never changes
 	media string
 }
 

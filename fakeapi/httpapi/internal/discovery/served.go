@@ -113,7 +113,7 @@ func Resources(all []resources.GroupVersion, gv schema.GroupVersion) *metav1.API
 func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1.APIResource {
 	a := metav1.APIResource{Name: parent + r.Name, Kind: r.Kind.Kind, SingularName: r.Singular,
 		Namespaced: r.Namespaced, Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories}
-	if parent == "" && len(r.Verbs) > 2 { // a resource with fewer verbs is not stored
+	if parent == "" && len(r.Verbs) > 2 { // resources with one or two verbs, such as tokenreviews, are not stored
 		a.StorageVersionHash = storageHash(r.Kind)
 	}
 	if r.Kind.GroupVersion() != gv {
@@ -122,7 +122,7 @@ func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1
 	return a
 }
 
-// storageVersions contains the storage version of each built-in kind that is stored in another version.
+// storageVersions maps built-in kinds to the versions in which they are stored, unless this is their own version.
 var storageVersions = map[schema.GroupVersionKind]string{
 	{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler"}:           "v2",
 	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}: "v1beta1",

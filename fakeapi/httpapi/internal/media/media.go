@@ -34,10 +34,10 @@ const (
 type Format struct {
 	Type    string // [JSON], [YAML] or [Proto]
 	As      string // [AsTable], [AsPartial], ...; "" for the object itself
-	Group   string // the API group of the form
+	Group   string // API group of the form, such as meta.k8s.io
 	Version string
 	Pretty  bool
-	Include metav1.IncludeObjectPolicy // what the rows of a Table contain
+	Include metav1.IncludeObjectPolicy // what the rows of a Table contain: the metadata, the object or nothing
 }
 
 // Plain returns f without the form (such as a Table). Error responses have this format.
@@ -56,7 +56,7 @@ func (f *Format) ReadTableOptions(q url.Values) error {
 	return refusal.Include(f.Include)
 }
 
-// ContentType returns the media type of a request's body: JSON without a header, and "" for an invalid header.
+// ContentType returns the media type of a request's body. It is JSON without a header, and "" for an invalid header.
 func ContentType(r *http.Request) string {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -104,8 +104,8 @@ func Discovery(c *clause) bool {
 		c.params["g"] == "apidiscovery.k8s.io" && (v == "v2" || v == "v2beta1")
 }
 
-// Negotiate returns the format that the Accept header selects. ok is false if the server supports none. In this case,
-// f.Type is set if only the requested form is not supported, and "" if no media type is.
+// Negotiate returns the format that the Accept header selects. ok is false if the server supports none. f.Type is then
+// "" for an unsupported media type. Otherwise the form, such as a Table, is unsupported.
 func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	f.Type = JSON
 	f.Pretty = wantsPretty(r)
@@ -141,7 +141,7 @@ func Negotiate(r *http.Request, offered Forms) (f Format, ok bool) {
 	return f, false
 }
 
-// wantsPretty reports whether to indent the response. The query decides; the default is true for curl, wget, browsers.
+// wantsPretty returns the query parameter pretty. Its default is true for curl, wget and browsers, otherwise false.
 func wantsPretty(r *http.Request) bool {
 	if r.URL.RawQuery != "" {
 		if v, ok := r.URL.Query()["pretty"]; ok && v[0] != "" {

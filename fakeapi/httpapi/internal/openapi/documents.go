@@ -1,5 +1,5 @@
-// Package openapi returns OpenAPI documents of versions 2 and 3. They describe built-in kinds by their Go types, and
-// custom kinds by the schemas of their CRDs.
+// Package openapi returns OpenAPI documents of versions 2 and 3. They describe built-in kinds by the schemas that
+// Kubernetes generates, and custom kinds by the schemas of their CRDs.
 package openapi
 
 import (
@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -32,7 +31,7 @@ type Documents struct {
 
 // documents holds the documents for one list of kinds. Each document is created at its first request.
 type documents struct {
-	v3      func() map[string][]byte // by path below /openapi/v3/
+	v3      func() map[string][]byte // the documents, by path below /openapi/v3/
 	v2      func() []byte
 	v2proto func() ([]byte, error)
 }
@@ -83,12 +82,12 @@ func version3(kinds []*fakeapi.Kind) map[string][]byte {
 		gv := k.GVK.GroupVersion()
 		byVersion[gv] = append(byVersion[gv], k)
 	}
-	for gv, kinds := range byVersion {
+	for gv, own := range byVersion {
 		path := "apis/" + gv.String()
 		if gv.Group == "" {
 			path = "api/" + gv.Version
 		}
-		s, paths := describe(kinds, true)
+		s, paths := describe(own, kinds, true)
 		all[path] = encode(object{"openapi": "3.0.0", "info": info(), "paths": paths,
 			"components": object{"schemas": s.named}})
 	}
@@ -96,7 +95,7 @@ func version3(kinds []*fakeapi.Kind) map[string][]byte {
 }
 
 func version2(kinds []*fakeapi.Kind) []byte {
-	s, paths := describe(kinds, false)
+	s, paths := describe(kinds, kinds, false)
 	return encode(object{"swagger": "2.0", "info": info(), "paths": paths, "definitions": s.named})
 }
 
@@ -108,8 +107,8 @@ func inProto(text []byte) ([]byte, error) {
 	return proto.Marshal(doc)
 }
 
-func describe(kinds []*fakeapi.Kind, v3 bool) (s *schemas, paths object) {
-	s, paths = &schemas{v3: v3, named: object{}}, object{}
+func describe(kinds, all []*fakeapi.Kind, v3 bool) (s *schemas, paths object) {
+	s, paths = newSchemas(all, v3), object{}
 	for _, k := range kinds {
 		s.add(k)
 		s.paths(k, paths)
@@ -131,7 +130,7 @@ func (s *schemas) paths(k *fakeapi.Kind, into object) {
 	if k.GVK.Group != "" {
 		root = "/apis/" + k.GVK.Group + "/" + k.GVK.Version
 	}
-	status := s.of(reflect.TypeFor[metav1.Status]())
+	status := s.of(metav1.Status{})
 	all, base := root+"/"+k.Resource, root+"/"+k.Resource
 	var where []object
 	if k.Namespaced {
@@ -151,7 +150,7 @@ func (s *schemas) paths(k *fakeapi.Kind, into object) {
 			"parameters": where,
 			"get":        s.operation(k, "get", "", s.kind(k), nil),
 			"put":        s.operation(k, "put", "", s.kind(k), s.kind(k)),
-			"patch":      s.operation(k, "patch", "", s.kind(k), s.of(reflect.TypeFor[metav1.Patch]())),
+			"patch":      s.operation(k, "patch", "", s.kind(k), s.of(metav1.Patch{})),
 		}
 	}
 	into[base+"/{name}"] = one()

@@ -3,60 +3,64 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kubernetes/pkg/generated/openapi"
 
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
 func (s *schemas) add(k *fakeapi.Kind) {
-	s.mark(s.kind(k), k, "")
-	s.mark(s.list(k), k, "List")
+	if _, version := k.Definition(); version != nil {
+		s.mark(s.kind(k), k.GVK, "")
+		s.mark(s.list(k), k.GVK, "List")
+	}
+	s.kind(k)
+	s.list(k)
 }
 
 // gvkExtension is the extension that names the kind of a schema or an operation.
 const gvkExtension = "x-kubernetes-group-version-kind"
 
-func (s *schemas) mark(o object, k *fakeapi.Kind, suffix string) {
-	ref := o["$ref"].(string)
-	s.named[ref[strings.LastIndexByte(ref, '/')+1:]].(object)[gvkExtension] = []metav1.GroupVersionKind{
-		{Group: k.GVK.Group, Version: k.GVK.Version, Kind: k.GVK.Kind + suffix}}
+func (s *schemas) mark(ref object, gvk schema.GroupVersionKind, suffix string) {
+	name := ref["$ref"].(string)
+	s.named[name[strings.LastIndexByte(name, '/')+1:]].(object)[gvkExtension] = []metav1.GroupVersionKind{
+		{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind + suffix}}
 }
 
 func (s *schemas) kind(k *fakeapi.Kind) object {
 	if _, version := k.Definition(); version != nil {
 		return s.custom(k, version)
 	}
-	return s.of(reflect.TypeOf(k.New()))
+	return s.of(k.New())
 }
 
 func (s *schemas) list(k *fakeapi.Kind) object {
 	_, version := k.Definition()
 	if version == nil {
-		return s.of(reflect.TypeOf(k.NewList()))
+		return s.of(k.NewList())
 	}
 	name := customModel(k) + "List"
 	if _, known := s.named[name]; !known {
-		meta, _ := reflect.TypeFor[metav1.PartialObjectMetadataList]().FieldByName("ListMeta")
 		s.named[name] = object{"type": "object", "description": k.GVK.Kind + "List is a list of " + k.GVK.Kind,
 			"required": []string{"items"}, "properties": withTypeMeta(object{
 				"items": object{"type": "array", "items": s.custom(k, version),
 					"description": "List of " + k.Resource + ". More info: " + conventions},
-				"metadata": s.property(meta, standard+"list metadata. More info: "+conventions+"#types-kinds"),
+				"metadata": s.property(metav1.ListMeta{}, "Standard list metadata. More info: "+conventions+"#types-kinds"),
 			})}
 	}
 	return object{"$ref": s.ref(name)}
 }
 
-// Texts in the real server's descriptions of the metadata of custom kinds.
-const (
-	standard    = "Standard "
-	conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
-)
+// conventions is a link in the real server's descriptions of the metadata of custom kinds.
+const conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
 
 // customModel returns the model name of a custom kind: reversed group, version, kind.
 func customModel(k *fakeapi.Kind) string {
@@ -65,7 +69,7 @@ func customModel(k *fakeapi.Kind) string {
 	return strings.Join(append(parts, k.GVK.Version, k.GVK.Kind), ".")
 }
 
-// custom returns a reference to the schema of a custom kind, which comes from its CRD.
+// custom returns a reference to the schema of a custom kind. The schema is in version, a part of the CRD.
 func (s *schemas) custom(k *fakeapi.Kind, version *apiextensionsv1.CustomResourceDefinitionVersion) object {
 	name := customModel(k)
 	if _, known := s.named[name]; known {
@@ -88,8 +92,7 @@ func (s *schemas) custom(k *fakeapi.Kind, version *apiextensionsv1.CustomResourc
 	if properties == nil {
 		properties = object{}
 	}
-	meta, _ := reflect.TypeFor[metav1.PartialObjectMetadata]().FieldByName("ObjectMeta")
-	properties["metadata"] = s.property(meta, standard+"object's metadata. More info: "+conventions+"#metadata")
+	properties["metadata"] = s.property(metav1.ObjectMeta{}, "Standard object's metadata. More info: "+conventions+"#metadata")
 	o["properties"] = withTypeMeta(properties)
 	if len(version.SelectableFields) > 0 {
 		fields := make([]any, len(version.SelectableFields))
@@ -132,158 +135,119 @@ func strip(schema object) {
 type object = map[string]any
 
 type schemas struct {
-	v3    bool
-	named object // the schemas, by model name
+	v3        bool
+	named     object // the schemas, by model name
+	generated map[string]common.OpenAPIDefinition
+	kinds     map[string]metav1.GroupVersionKind // the built-in kinds, by model name
 }
 
-// model is implemented by Go types that have a name in OpenAPI.
-type model interface{ OpenAPIModelName() string }
-
-// typed is implemented by Go types that OpenAPI shows as another type, such as metav1.Time as a string.
-type typed interface {
-	OpenAPISchemaType() []string
-	OpenAPISchemaFormat() string
-}
-
-// oneOf is implemented by Go types with several types in OpenAPI version 3, such as IntOrString.
-type oneOf interface{ OpenAPIV3OneOfTypes() []string }
-
-// documented is implemented by Go types with descriptions, by field name. The key "" has the description of the type.
-type documented interface{ SwaggerDoc() map[string]string }
-
-func zero[T any](t reflect.Type) (v T, ok bool) {
-	v, ok = reflect.Zero(t).Interface().(T)
-	return v, ok
+// newSchemas returns an empty set of schemas. all holds the kinds that a schema may contain.
+func newSchemas(all []*fakeapi.Kind, v3 bool) *schemas {
+	s := &schemas{v3: v3, named: object{}, kinds: map[string]metav1.GroupVersionKind{
+		modelOf(metav1.Status{}): {Version: "v1", Kind: "Status"}}}
+	for _, k := range all {
+		if _, version := k.Definition(); version == nil {
+			gvk := metav1.GroupVersionKind(k.GVK)
+			s.kinds[modelOf(k.New())] = gvk
+			gvk.Kind += "List"
+			s.kinds[modelOf(k.NewList())] = gvk
+		}
+	}
+	s.generated = generated2()
+	if v3 {
+		s.generated = generated3()
+	}
+	return s
 }
 
 func (s *schemas) ref(name string) string {
 	if s.v3 {
-		return "#/components/schemas/" + name
+		return refs3 + name
 	}
-	return "#/definitions/" + name
+	return refs2 + name
 }
 
-func (s *schemas) of(t reflect.Type) object {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if m, ok := zero[model](t); ok && t.Kind() == reflect.Struct {
-		name := m.OpenAPIModelName()
-		if _, known := s.named[name]; !known {
-			s.named[name] = object{} // a type may contain itself
-			s.named[name] = s.describe(t)
-		}
-		return object{"$ref": s.ref(name)}
-	}
-	if _, ok := zero[typed](t); ok {
-		return s.describe(t)
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return object{"type": "string"}
-	case reflect.Bool:
-		return object{"type": "boolean"}
-	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return object{"type": "integer", "format": "int64"}
-	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		return object{"type": "integer", "format": "int32"}
-	case reflect.Float32, reflect.Float64:
-		return object{"type": "number", "format": "double"}
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return object{"type": "string", "format": "byte"}
-		}
-		return object{"type": "array", "items": s.of(t.Elem())}
-	case reflect.Map:
-		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
-	}
-	return s.describe(t)
+// What references to schemas begin with, in versions 2 and 3.
+const refs2, refs3 = "#/definitions/", "#/components/schemas/"
+
+// The schemas that Kubernetes generates from Go types, by model name. They are read-only.
+var (
+	generated2 = sync.OnceValue(func() map[string]common.OpenAPIDefinition { return generate(refs2) })
+	generated3 = sync.OnceValue(func() map[string]common.OpenAPIDefinition { return generate(refs3) })
+)
+
+func generate(refs string) map[string]common.OpenAPIDefinition {
+	return openapi.GetOpenAPIDefinitions(func(name string) spec.Ref { return spec.MustCreateRef(refs + name) })
 }
 
-func (s *schemas) describe(t reflect.Type) object {
-	docs := docsOf(t)
-	o := object{}
-	if text := docs[""]; text != "" {
-		o["description"] = text
-	}
-	if own, ok := zero[typed](t); ok {
-		if alternatives, ok := zero[oneOf](t); ok && s.v3 {
-			var any []object
-			for _, name := range alternatives.OpenAPIV3OneOfTypes() {
-				any = append(any, object{"type": name})
-			}
-			o["oneOf"] = any
-		} else if types := own.OpenAPISchemaType(); len(types) > 0 {
-			o["type"] = types[0]
-		}
-		if f := own.OpenAPISchemaFormat(); f != "" {
-			o["format"] = f
-		}
-		return o
-	}
-	o["type"] = "object"
-	if t.Kind() != reflect.Struct {
-		return o
-	}
-	properties, required := object{}, []string{}
-	s.fields(t, docs, properties, &required)
-	if len(properties) > 0 {
-		o["properties"] = properties
-	}
-	if len(required) > 0 {
-		o["required"] = required
-	}
-	return o
+// of returns a reference to the schema of a built-in type.
+func (s *schemas) of(v any) object {
+	name := modelOf(v)
+	s.builtin(name)
+	return object{"$ref": s.ref(name)}
 }
 
-func docsOf(t reflect.Type) map[string]string {
-	if d, ok := zero[documented](t); ok {
-		return d.SwaggerDoc()
+func modelOf(v any) string { return v.(interface{ OpenAPIModelName() string }).OpenAPIModelName() }
+
+// builtin adds a schema that Kubernetes generates from a Go type, and the schemas that it refers to.
+func (s *schemas) builtin(name string) {
+	if s.named[name] != nil {
+		return
 	}
-	return nil
+	d, is := s.generated[name]
+	if !is {
+		panic("httpapi: Kubernetes has no schema of " + name)
+	}
+	if v2, is := d.Schema.Extensions[common.ExtensionV2Schema].(spec.Schema); is && !s.v3 {
+		d.Schema = v2
+	}
+	raw, err := json.Marshal(d.Schema)
+	var o object
+	if err == nil {
+		err = json.Unmarshal(raw, &o)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("httpapi: the schema of %s does not encode: %v", name, err))
+	}
+	delete(o, common.ExtensionV2Schema)
+	s.adapt(o)
+	if gvk, is := s.kinds[name]; is {
+		o[gvkExtension] = []metav1.GroupVersionKind{gvk}
+	}
+	s.named[name] = o
+	for _, other := range d.Dependencies {
+		s.builtin(other)
+	}
 }
 
-func (s *schemas) fields(t reflect.Type, docs map[string]string, properties object, required *[]string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+// adapt changes a generated schema as kube-openapi's builders do: in version 3 a reference has nothing beside it, and
+// version 2 has no defaults.
+func (s *schemas) adapt(o object) {
+	if ref, is := o["$ref"]; is && s.v3 && len(o) > 1 {
+		delete(o, "$ref")
+		o["allOf"] = []any{object{"$ref": ref}}
+	}
+	if !s.v3 {
+		delete(o, "default")
+	}
+	for key, value := range o {
+		child, is := value.(object)
 		switch {
-		case name == "-" || !f.IsExported():
-			continue
-		case name == "" && (f.Anonymous || strings.Contains(options, "inline")):
-			inner := f.Type
-			if inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
+		case !is || key == "default":
+		case key == "properties":
+			for _, property := range child {
+				s.adapt(property.(object))
 			}
-			if inner.Kind() == reflect.Struct {
-				s.fields(inner, docsOf(inner), properties, required)
-			}
-			continue
-		case name == "":
-			continue
-		}
-		properties[name] = s.property(f, docs[name])
-		if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
-			*required = append(*required, name)
+		default:
+			s.adapt(child)
 		}
 	}
 }
 
-// property returns the schema of a field, with its description, merge key and merge strategy.
-func (s *schemas) property(f reflect.StructField, doc string) object {
-	o := s.of(f.Type)
-	key, strategy := f.Tag.Get("patchMergeKey"), f.Tag.Get("patchStrategy")
-	if _, refers := o["$ref"]; refers && s.v3 && (doc != "" || strategy != "") {
-		o = object{"allOf": []object{o}}
-	}
-	if doc != "" {
-		o["description"] = doc
-	}
-	if key != "" {
-		o["x-kubernetes-patch-merge-key"] = key
-	}
-	if strategy != "" {
-		o["x-kubernetes-patch-strategy"] = strategy
-	}
+// property returns a reference to the schema of a built-in type, with a description.
+func (s *schemas) property(v any, doc string) object {
+	o := s.of(v)
+	o["description"] = doc
+	s.adapt(o)
 	return o
 }

@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// mostClients is the maximum number of HTTP clients to keep. If there are more, all are dropped.
+	// mostClients is the maximum number of HTTP clients to keep. The next client replaces all of them.
 	mostClients = 200
 	// mostTime is the timeout of a webhook that sets none.
 	mostTime = 30 * time.Second
@@ -49,9 +49,9 @@ type Client struct {
 // New returns a client. Its calls end when ctx ends.
 func New(ctx context.Context) *Client { return &Client{ctx: ctx, kept: map[string]*http.Client{}} }
 
-// Via returns a client that reaches each webhook through the transport that the function means returns.
-func Via(means func(*webhook.Endpoint) http.RoundTripper) *Client {
-	return &Client{ctx: context.Background(), via: means}
+// Via returns a client that calls each webhook through its own transport, which transportTo returns.
+func Via(transportTo func(*webhook.Endpoint) http.RoundTripper) *Client {
+	return &Client{ctx: context.Background(), via: transportTo}
 }
 
 // Call posts a review to a webhook and decodes the answer.
@@ -92,7 +92,7 @@ func (c *Client) Call(to *webhook.Endpoint, review, response runtime.Object) err
 	return decode(text, response)
 }
 
-// failure returns the error for a response with a failure code, such as 500. If the body is a Status, it is the error.
+// failure returns the error for a response with a code such as 500. If the body is a Status, it returns the Status.
 func failure(resp *http.Response, text []byte) error {
 	var s metav1.Status
 	if json.Unmarshal(text, &s) == nil && isStatus(s.APIVersion, s.Kind) && s.Status == metav1.StatusFailure {
@@ -144,7 +144,7 @@ func decode(text []byte, response runtime.Object) error {
 	return nil
 }
 
-// client returns the HTTP client for an endpoint. It keeps clients for later calls, except those with c.via.
+// client returns the HTTP client for an endpoint. It keeps the client for later calls, unless c.via is set.
 func (c *Client) client(to *webhook.Endpoint) (*http.Client, error) {
 	if c.via != nil {
 		return &http.Client{Transport: c.via(to)}, nil

@@ -61,7 +61,7 @@ func Undecodable(err error, want string, gvk *schema.GroupVersionKind, body []by
 		"the object provided is unrecognized (must be of type %s): %v (%s)", want, err, summary(body)))
 }
 
-// OtherVersion returns the error for an object in another version than the path.
+// OtherVersion returns the error for an object whose version differs from the version in the path.
 func OtherVersion(have, want schema.GroupVersion) error {
 	return apierrors.NewBadRequest(fmt.Sprintf(
 		"the API version in the data (%s) does not match the expected API version (%s)", have, want))
@@ -118,14 +118,20 @@ func StreamFormat() error {
 	return notAcceptable("only the following media types are accepted: " + streamTypes)
 }
 
-// NotList returns the error for PartialObjectMetadata of a list, or PartialObjectMetadataList of an object.
-func NotList(as string, gvk schema.GroupVersionKind, list bool) error {
-	if as == "PartialObjectMetadata" && list {
+// NotList returns the error for PartialObjectMetadata of a list, or PartialObjectMetadataList of an object. In the real
+// server, objects of CRDs have one Go type, which has the methods of a list.
+func NotList(as string, gvk schema.GroupVersionKind, list, custom bool) error {
+	switch {
+	case as == "PartialObjectMetadata" && list:
 		what := "you requested PartialObjectMetadata, but the requested object is a list"
-		if !gvk.Empty() {
+		if custom {
+			what += " (*unstructured.UnstructuredList)"
+		} else if !gvk.Empty() {
 			what += fmt.Sprintf(" (%sList)", internalType(gvk))
 		}
 		return notAcceptable(what)
+	case custom:
+		return bare(http.StatusInternalServerError, "", "content is not a list")
 	}
 	return notAcceptable(fmt.Sprintf(
 		"you requested PartialObjectMetadataList, but the requested object is not a list (%s)", internalType(gvk)))

@@ -86,8 +86,8 @@ func (t *Target) Custom() bool {
 	return definition != nil
 }
 
-// Reachable reports whether the path has a namespace exactly if the kind is namespaced. Without a namespace, lists of a
-// namespaced kind are also reachable; for a custom kind, only with GET.
+// Reachable reports whether the namespace in the path fits the kind. The path of a namespaced kind has one, except to
+// list all namespaces (for a custom kind, only with GET).
 func (t *Target) Reachable(method string) bool {
 	if !t.Kind.Namespaced {
 		return t.Namespace == ""

@@ -61,7 +61,7 @@ func printerFor(k *fakeapi.Kind, empty runtime.Object) *printer {
 	case *apiregistrationv1.APIService:
 		p.convert = apiService
 	case *storagev1.CSIStorageCapacity:
-		return plain // upstream's registry does not use upstream's printer
+		return plain // upstream has a printer for this kind, but does not use it
 	}
 	t, err := p.convert(empty)
 	if err != nil {

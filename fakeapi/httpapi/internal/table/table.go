@@ -22,7 +22,7 @@ func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (
 	t := empty(f)
 	t.ListMeta, t.ColumnDefinitions = listMeta(r), p.columns
 	if p == plain && len(r.Items) == 0 {
-		t.Rows = nil // like the real server's default printer
+		t.Rows = nil // null instead of an empty list, like the real server's default printer
 	}
 	for _, obj := range r.Items {
 		if err := add(t, p, obj, f, now); err != nil {
@@ -32,7 +32,7 @@ func List(k *fakeapi.Kind, r *fakeapi.Response, f media.Format, now time.Time) (
 	return t, nil
 }
 
-// One returns an object as a Table with one row. headers is set except for the second and later Tables of a watch.
+// One returns an object as a Table with one row. headers is false for the second and later Tables of a watch.
 func One(k *fakeapi.Kind, obj runtime.Object, f media.Format, now time.Time, headers bool) (*metav1.Table, error) {
 	p := printerFor(k, obj)
 	t := empty(f)
@@ -56,7 +56,6 @@ func empty(f media.Format) *metav1.Table {
 	return t
 }
 
-// add adds the row of an object to t.
 func add(t *metav1.Table, p *printer, obj runtime.Object, f media.Format, now time.Time) error {
 	row, err := p.row(obj, now)
 	if err != nil {
@@ -79,7 +78,7 @@ func add(t *metav1.Table, p *printer, obj runtime.Object, f media.Format, now ti
 func Partial(obj runtime.Object, f media.Format) *metav1.PartialObjectMetadata {
 	p := meta.AsPartialObjectMetadata(obj.(metav1.Object))
 	if _, ok := obj.(*appsv1.DaemonSet); ok && p.Annotations[appsv1.DeprecatedTemplateGeneration] != "" {
-		// the real server's internal type has a field for the template generation, and no annotation
+		// the real server keeps the template generation in a field of its internal type, not in this annotation
 		p.Annotations = maps.Clone(p.Annotations)
 		delete(p.Annotations, appsv1.DeprecatedTemplateGeneration)
 	}
